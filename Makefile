@@ -1,0 +1,71 @@
+# `make` lists the targets. Everything runs in the virtual environment $(VENV), made on first
+# use: with a sourced ROS 2 it sees that one, else it gets ROS 2 from wheels.
+
+PYTHON ?= python3
+VENV ?= .venv
+# seconds until the demo ends; empty: until Ctrl-C
+DURATION ?=
+
+# Nothing of ours leaves this machine.
+export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
+
+# The interpreter of the environment, in which ROS finds the installed package.
+RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python
+PYTEST := $(RUN) -m pytest
+
+EXTRAS_demo := fast ros
+EXTRAS_test := fast ros test
+EXTRAS_benchmark := fast benchmark
+
+NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
+	Debian, Ubuntu: apt install python3 python3-venv
+NO_ROS := The demo needs ROS 2, and $(VENV) has none: "make clean demo" says why. \
+	The library and "make test" work without.
+
+# Folders are listed too: their time changes when a file is deleted.
+PACKAGE_FILES := package.xml setup.cfg $(shell find fabrik_ros launch config urdf resource \
+	-not -path '*__pycache__*')
+
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
+
+.PHONY: demo
+demo: $(VENV)/with-demo $(VENV)/installed ## move a simulated arm; DURATION=10 ends it after 10 s
+	@$(RUN) -c 'import rclpy' 2>/dev/null || { echo '$(NO_ROS)'; exit 1; }
+	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
+
+.PHONY: test
+test: $(VENV)/with-test $(VENV)/installed ## lint, types and all tests
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy --strict fabrik_ros/
+	$(PYTEST)
+
+.PHONY: solver-test-interpreted
+solver-test-interpreted: $(VENV)/with-test $(VENV)/installed ## solver tests, kernels as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) test/unit test/property
+
+.PHONY: solver-test-bounds
+solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array bounds checked
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) test/unit test/property
+
+.PHONY: benchmark
+benchmark: $(VENV)/with-benchmark $(VENV)/installed ## measure the solver, and peers if present
+	$(RUN) test/benchmark/bench_solver.py
+
+.PHONY: clean
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py
+	@command -v $(PYTHON) >/dev/null || { echo '$(NO_PYTHON)'; exit 1; }
+	$(PYTHON) scripts/make_environment.py $(VENV) $(EXTRAS_$*)
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed: $(PACKAGE_FILES)
+	$(PYTHON) scripts/make_environment.py $(VENV)
+	@touch $@

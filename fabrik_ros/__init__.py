@@ -1,0 +1,42 @@
+"""
+Arm inverse kinematics with constrained FABRIK: from a URDF and a target pose to joint values.
+
+Nothing in here needs ROS; the ROS 2 node is in `fabrik_ros.ros`.
+
+"""
+
+from .errors import (
+    AmbiguousChainError,
+    ChainError,
+    FabrikError,
+    JointValueError,
+    LinkNotFoundError,
+    TargetError,
+    UrdfError,
+)
+from .robot import Chain, Joint, JointType, Mimic, Robot
+from .solver import FabrikSolver, Solution, SolverOptions, Status
+from .urdf import load_urdf
+
+__version__ = '0.1.0'
+
+__all__ = [
+    'AmbiguousChainError',
+    'Chain',
+    'ChainError',
+    'FabrikError',
+    'FabrikSolver',
+    'Joint',
+    'JointType',
+    'JointValueError',
+    'LinkNotFoundError',
+    'Mimic',
+    'Robot',
+    'Solution',
+    'SolverOptions',
+    'Status',
+    'TargetError',
+    'UrdfError',
+    '__version__',
+    'load_urdf',
+]

@@ -1,0 +1,287 @@
+"""
+The rules by which an arm follows goals: when it may start, when it must stop, what it says.
+
+No ROS in here: times are seconds of one clock, given by the caller.
+
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .errors import FabrikError
+from .motion import Motion, Phase
+from .robot import Chain, JointType
+from .transforms import Array
+
+REPEAT_TIME = 0.5
+FOLLOWING_TIME = 0.3
+METRES_FACTOR = 3.0
+
+
+class State(Enum):
+    """What the arm is doing, in the words of the status topic."""
+
+    WAITING_FOR_MODEL = 'waiting for a robot description'
+    WAITING_FOR_STATE = 'waiting for the measured state of every joint'
+    IDLE = 'ready for a target'
+    MOVING = 'on the way to the target'
+    REACHED = 'at the target'
+    HOLDING = 'holding still'
+
+
+class RefusedError(FabrikError):
+    """A target is not accepted; nothing changes."""
+
+
+class Command(NamedTuple):
+    """What the joints are to do now."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
+
+
+@dataclass(frozen=True)
+class FollowingRules:
+    """When to start and when to stop."""
+
+    wait_for_state: bool = True
+    """Move only from a measured state."""
+    start_configuration: tuple[float, ...] = ()
+    """Where the arm is taken to be when nothing is measured; empty: mid limits."""
+    state_timeout: float = 0.5
+    """A measured value older than this is lost [s]."""
+    target_timeout: float = 0.0
+    """The arm stops when no target came for this long [s]; 0: never."""
+    resync_tolerance: float = 0.1
+    """Greatest gap between a command and what is measured [rad or m]."""
+    limit_margin: float = 0.1
+    """A start outside a limit by no more than this may move inwards [rad or m]."""
+
+
+class MeasuredJoints:
+    """The newest value of every joint, whoever published it, with its age."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, float] = {}
+        self._times: dict[str, float] = {}
+
+    def update(self, names: Iterable[str], values: Iterable[float], now: float) -> None:
+        """Merge a message; values that are not finite are left out."""
+        for name, value in zip(names, values, strict=False):
+            if math.isfinite(value):
+                self._values[name] = value
+                self._times[name] = now
+
+    def fresh(self, now: float, timeout: float) -> Mapping[str, float]:
+        """Values no older than `timeout`."""
+        return {
+            name: value
+            for name, value in self._values.items()
+            if now - self._times[name] <= timeout
+        }
+
+    def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
+        """Names that have no value, or one that is too old."""
+        never = -math.inf
+        return [name for name in names if not now - self._times.get(name, never) <= timeout]
+
+    def forget(self) -> None:
+        """Drop everything, as when the clock jumped."""
+        self._values.clear()
+        self._times.clear()
+
+
+class Follower:
+    """
+    Drives one arm by the rules.
+
+    Parameters
+    ----------
+    chain : Chain
+        The arm.
+    motion : Motion
+        How it moves.
+    rules : FollowingRules
+        When it starts and stops.
+    measured : MeasuredJoints
+        What is known of the joints; kept up to date by the caller.
+
+    """
+
+    def __init__(
+        self, chain: Chain, motion: Motion, rules: FollowingRules, measured: MeasuredJoints
+    ) -> None:
+        self.chain = chain
+        self.motion = motion
+        self.rules = rules
+        self.measured = measured
+        self._continuous = np.array([t is JointType.CONTINUOUS for t in chain.joint_types])
+        self.goal: Array | None = None
+        """T_base_tip of the last accepted target, shape (4, 4)."""
+        self._goal_time = -math.inf
+        self._engaged = False
+        self._quiet_at = -math.inf
+        self._recent: deque[tuple[float, Array]] = deque()
+        self._hold_reason = ''
+        if not rules.wait_for_state:
+            motion.reset(self._assumed_start())
+
+    def state(self, now: float) -> tuple[State, str]:
+        """State, and the reason for it in words."""
+        if self.motion.phase in (Phase.LINE, Phase.JOINT):
+            return State.MOVING, self.motion.hindrance
+        reason = self._hold_reason or self.motion.hindrance
+        if self.motion.phase is Phase.STOPPING or (self._engaged and reason):
+            return State.HOLDING, reason
+        if self._engaged:
+            return State.REACHED, ''
+        missing = self._missing(now)
+        if missing:
+            return State.WAITING_FOR_STATE, f'no fresh state of: {", ".join(missing)}'
+        return State.IDLE, ''
+
+    def accept(self, T_base_goal: Array, now: float) -> None:
+        """
+        Take a target, T_base_tip of shape (4, 4), as the new goal.
+
+        Raises
+        ------
+        RefusedError
+            If it is too far away to be meant, or the arm is in no state to start; the message
+            says why.
+
+        """
+        self._check_distance(T_base_goal)
+        self._check_start(now)
+        if not self._is_under_way() and self.rules.wait_for_state:
+            self._start_where_measured(now)
+        self.goal = T_base_goal
+        self._goal_time = now
+        self._engaged = True
+        self._hold_reason = ''
+        self._quiet_at = now + REPEAT_TIME
+        self.motion.aim(T_base_goal)
+
+    def tick(self, now: float, dt: float) -> Command | None:
+        """Move on by `dt` seconds; the command to send, or None when there is nothing to say."""
+        if not self.has_something_to_say(now):
+            return None
+        self._watch(now)
+        if self.motion.phase is not Phase.RESTING:
+            self.motion.step(dt)
+            self._quiet_at = now + REPEAT_TIME
+        self._remember(now)
+        return Command(self.motion.q, self.motion.velocity)
+
+    def has_something_to_say(self, now: float) -> bool:
+        """Whether the arm moves, or came to rest so lately that the command is repeated."""
+        return self._engaged and (not self.is_at_rest or now <= self._quiet_at)
+
+    def hold(self, reason: str) -> None:
+        """Slow down and stay, for a reason, until the next target."""
+        self._hold_reason = reason
+        self.motion.stop(reason)
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the last command does not move."""
+        return self.motion.phase is Phase.RESTING
+
+    def _watch(self, now: float) -> None:
+        """Look for reasons to stop."""
+        if self.motion.phase not in (Phase.LINE, Phase.JOINT):
+            return
+        timeout = self.rules.target_timeout
+        if timeout > 0.0 and now - self._goal_time > timeout:
+            self.hold(
+                f'no target for {now - self._goal_time:.2f} s (target_timeout {timeout:g} s)'
+            )
+        missing = self._missing(now)
+        if missing:
+            self.hold(f'the state of these joints is lost: {", ".join(missing)}')
+        elif self.rules.wait_for_state:
+            self._watch_gap(now)
+
+    def _watch_gap(self, now: float) -> None:
+        gap = self._gap(now)
+        j = int(np.argmax(gap))
+        if gap[j] > self.rules.resync_tolerance:
+            self.hold(
+                f"the arm does not follow: joint '{self.chain.joint_names[j]}' is {gap[j]:.3f} "
+                f'away from its commands (resync_tolerance {self.rules.resync_tolerance:g})'
+            )
+
+    def _gap(self, now: float) -> Array:
+        """How far each joint is from everything it was told lately: lag is no gap."""
+        measured = self._measured_q(now)
+        recent = np.array([q for _, q in self._recent] or [self.motion.q])
+        gap: Array = np.maximum(recent.min(axis=0) - measured, measured - recent.max(axis=0))
+        return np.maximum(gap, 0.0)
+
+    def _remember(self, now: float) -> None:
+        self._recent.append((now, self.motion.q))
+        while now - self._recent[0][0] > FOLLOWING_TIME:
+            self._recent.popleft()
+
+    def _missing(self, now: float) -> list[str]:
+        if not self.rules.wait_for_state:
+            return []
+        return self.measured.missing(self.chain.joint_names, now, self.rules.state_timeout)
+
+    def _measured_q(self, now: float) -> Array:
+        """Return what is measured, continuous joints in the turn nearest to the command."""
+        values = self.measured.fresh(now, self.rules.state_timeout)
+        q = np.array([values[name] for name in self.chain.joint_names])
+        turns = np.round((self.motion.q - q) / (2.0 * math.pi))
+        return q + np.where(self._continuous, 2.0 * math.pi * turns, 0.0)
+
+    def _is_under_way(self) -> bool:
+        return self._engaged and self.motion.phase is not Phase.RESTING
+
+    def _check_distance(self, T_base_goal: Array) -> None:
+        distance = float(np.linalg.norm(T_base_goal[:3, 3] - self.chain.root_point))
+        farthest = METRES_FACTOR * self.chain.reach
+        if distance > farthest:
+            raise RefusedError(
+                f'the target is {distance:.3g} m from the arm, whose reach is '
+                f'{self.chain.reach:.3g} m; at most {farthest:.3g} m is taken as meant (metres?)'
+            )
+
+    def _check_start(self, now: float) -> None:
+        if self._hold_reason and self._is_under_way():
+            raise RefusedError(f'the arm is still stopping: {self._hold_reason}')
+        missing = self._missing(now)
+        if missing:
+            raise RefusedError(f'no fresh joint state of: {", ".join(missing)}')
+        if not self.rules.wait_for_state or self._is_under_way():
+            return
+        q = self._measured_q(now)
+        outside = np.maximum(self.chain.lower - q, q - self.chain.upper)
+        j = int(np.argmax(outside))
+        if outside[j] > self.rules.limit_margin:
+            raise RefusedError(
+                f"joint '{self.chain.joint_names[j]}' stands at {q[j]:.4f}, outside its limits "
+                f'[{self.chain.lower[j]:.4f}, {self.chain.upper[j]:.4f}] by more than '
+                f'limit_margin {self.rules.limit_margin:g}'
+            )
+
+    def _start_where_measured(self, now: float) -> None:
+        """Begin at the last command if the arm stands there, else at the measured state."""
+        q = self._measured_q(now)
+        follows = self._engaged and not self._hold_reason
+        if not follows or np.max(np.abs(q - self.motion.q)) > self.rules.resync_tolerance:
+            self.motion.reset(q)
+            self._recent.clear()
+
+    def _assumed_start(self) -> Array:
+        if not self.rules.start_configuration:
+            return self.chain.mid_configuration()
+        return self.chain.checked(self.rules.start_configuration, 'start_configuration')

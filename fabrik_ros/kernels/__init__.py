@@ -1,0 +1,1 @@
+"""Every compiled function: kinematics, the two reaching passes, acceleration, polish, search."""

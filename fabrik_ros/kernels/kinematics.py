@@ -1,0 +1,65 @@
+"""Forward kinematics: joint values to frames."""
+
+from ..transforms import Array
+from ._jit import kernel
+from .frames import compose, slide_along_z, turn_about_z
+from .model import FRAME, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
+
+
+@kernel
+def joint_value(row: Array, q: Array) -> float:
+    """Where the joint of a model row stands: a follower at multiplier times source plus offset."""
+    return float(row[MULTIPLIER] * q[int(row[SOURCE])] + row[OFFSET])
+
+
+@kernel
+def move_joint(row: Array, value: float, frame: Array) -> None:
+    """Carry `frame` from before to after the motion of its joint, in place."""
+    if row[IS_SLIDE] != 0.0:
+        slide_along_z(frame, value)
+    else:
+        turn_about_z(frame, value)
+
+
+@kernel
+def link_frames(model: Array, q: Array, frames: Array) -> None:
+    """Write the frame of every link behind a moving joint, and of the tip, shape (m + 1, 12)."""
+    last = model.shape[0] - 1
+    for k in range(FRAME):
+        frames[0, k] = model[0, k]
+    for i in range(last):
+        if i > 0:
+            compose(frames[i - 1], model[i], frames[i])
+        move_joint(model[i], joint_value(model[i], q), frames[i])
+    compose(frames[last - 1], model[last], frames[last])
+
+
+@kernel
+def tip_pose(model: Array, q: Array, T: Array) -> None:
+    """Write the pose of the tip, T_base_tip, shape (4, 4)."""
+    last = model.shape[0] - 1
+    frame = model[0, :FRAME].copy()
+    for i in range(last):
+        if i > 0:
+            compose(frame, model[i], frame)
+        move_joint(model[i], joint_value(model[i], q), frame)
+    compose(frame, model[last], frame)
+    for r in range(3):
+        for c in range(3):
+            T[r, c] = frame[3 * r + c]
+        T[r, 3] = frame[POSITION + r]
+        T[3, r] = 0.0
+    T[3, 3] = 1.0
+
+
+@kernel
+def joint_centres(model: Array, q: Array, points: Array) -> None:
+    """Write joint centres, and the tip last, shape (m + 1, 3)."""
+    frame = model[0, :FRAME].copy()
+    for i in range(model.shape[0]):
+        if i > 0:
+            compose(frame, model[i], frame)
+        if i < model.shape[0] - 1:
+            move_joint(model[i], joint_value(model[i], q), frame)
+        for k in range(3):
+            points[i, k] = frame[POSITION + k]

@@ -1,0 +1,295 @@
+"""
+The solve loop: attempts from the seed, then from elsewhere, and the closest there is.
+
+An attempt is a few reaching rounds and, where allowed, the polish. The first one stays near
+the seed, so that an arm that follows a target keeps its configuration.
+
+"""
+
+import math
+
+import numpy as np
+
+from ..transforms import Array
+from ._jit import kernel
+from .frames import TURN
+from .kinematics import link_frames
+from .model import FOLLOWS, IS_SLIDE, POSITION, SOURCE
+from .polish import jacobian, product, pushes_out, run_polish, weigh_error
+from .rounds import run_rounds
+from .task import is_reached, merit, norm3, ORIENTATION_WEIGHT, tip_error
+
+NOBODY, SEED, FABRIK, POLISH = 0, 1, 2, 3
+
+PASSES, POLISH_STEPS, LAST_ATTEMPT, FINISHED_BY, MERIT, POSITION_ERROR, ORIENTATION_ERROR = range(
+    7
+)
+REPORT_SIZE = 7
+
+NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
+
+LOWER, UPPER, START_LOWER, START_UPPER, UNITS = range(5)
+WHOLE, YIELDING, POSITION_ONLY = range(3)
+
+NEAR = 1.0
+NEIGHBOURHOOD = 0.5
+OPENING_ROUNDS = 2
+ACCELERATED_ROUNDS = 60
+POLISHING_STEPS = 40
+SETTLING_STEPS = 20
+YIELDING_WEIGHTS = (0.1, 0.01, 1e-3)
+
+
+@kernel
+def read_target(
+    T: Array, root: Array, hole: float, reach: float, asked: Array, pulled: Array
+) -> int:
+    """
+    Write a pose (4, 4) as a frame, and that frame pulled to where the tip can be.
+
+    Returns what is wrong with it: NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR or nothing (0).
+    """
+    for r in range(4):
+        for c in range(4):
+            if not math.isfinite(T[r, c]):
+                return NOT_FINITE
+    for r in range(3):
+        for c in range(3):
+            asked[3 * r + c] = pulled[3 * r + c] = T[r, c]
+        asked[POSITION + r] = pulled[POSITION + r] = T[r, 3]
+    if not (is_rotation(asked) and T[3, 0] == T[3, 1] == T[3, 2] == 0.0 and T[3, 3] == 1.0):
+        return NOT_A_POSE
+    x, y, z = asked[9] - root[0], asked[10] - root[1], asked[11] - root[2]
+    distance = math.sqrt(x * x + y * y + z * z)
+    if hole <= distance <= reach:
+        return 0
+    if distance == 0.0:
+        x, distance = 1.0, 1.0
+        code, radius = TOO_NEAR, hole
+    elif distance > reach:
+        code, radius = TOO_FAR, reach
+    else:
+        code, radius = TOO_NEAR, hole
+    pulled[9] = root[0] + x / distance * radius
+    pulled[10] = root[1] + y / distance * radius
+    pulled[11] = root[2] + z / distance * radius
+    return code
+
+
+@kernel
+def is_rotation(frame: Array) -> bool:
+    """Whether the rotation of a frame is orthonormal and right-handed within 1e-6."""
+    for a in range(3):
+        for b in range(3):
+            inner = (
+                frame[3 * a] * frame[3 * b]
+                + frame[3 * a + 1] * frame[3 * b + 1]
+                + frame[3 * a + 2] * frame[3 * b + 2]
+            )
+            if abs(inner - (1.0 if a == b else 0.0)) > 1e-6:
+                return False
+    determinant = (
+        frame[0] * (frame[4] * frame[8] - frame[5] * frame[7])
+        - frame[1] * (frame[3] * frame[8] - frame[5] * frame[6])
+        + frame[2] * (frame[3] * frame[7] - frame[4] * frame[6])
+    )
+    return bool(determinant > 0.0)
+
+
+@kernel
+def search(
+    model: Array,
+    limits: Array,
+    target: Array,
+    tasks: Array,
+    polish: bool,
+    seed: Array,
+    first: int,
+    count: int,
+    q: Array,
+    report: Array,
+) -> bool:
+    """
+    Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
+
+    Attempt 0 stays near the seed, 1 starts at the seed, later ones elsewhere. Rows of `limits`:
+    lower, upper, the range that other starts are drawn from, and the unit of each value. Rows
+    of `tasks`: the whole task, the same with an orientation that yields to the position, and
+    the position alone. Leaves the best configuration in `q` and an account in `report`.
+    """
+    n, m = seed.shape[0], model.shape[0] - 1
+    frames, error, trial = np.empty((m + 1, 12)), np.empty(6), np.empty(n)
+    lower, upper = limits[LOWER].copy(), limits[UPPER].copy()
+    whole = tasks[WHOLE]
+    near = False
+    if first == 0:
+        report[:] = 0.0
+        report[MERIT] = math.inf
+        link_frames(model, seed, frames)
+        tip_error(frames[m], target, whole, error)
+        note(seed, error, tasks, q, report)
+        if is_reached(error, whole):
+            report[FINISHED_BY] = SEED
+            return True
+        near = merit(error, whole) <= NEAR * NEAR
+    for number in range(first, first + count):
+        if number == 0 and not near:
+            continue
+        for j in range(n):
+            room = NEIGHBOURHOOD * limits[UNITS, j] if number == 0 else math.inf
+            lower[j] = max(limits[LOWER, j], seed[j] - room)
+            upper[j] = min(limits[UPPER, j], seed[j] + room)
+        report[LAST_ATTEMPT] = number
+        start(number, seed, limits, trial)
+        who = attempt(model, lower, upper, limits[UNITS], target, whole, polish, trial, report)
+        bring_towards(seed, model, limits, trial)
+        link_frames(model, trial, frames)
+        tip_error(frames[m], target, whole, error)
+        if is_reached(error, whole):
+            report[MERIT] = math.inf
+            note(trial, error, tasks, q, report)
+            report[FINISHED_BY] = who
+            return True
+        note(trial, error, tasks, q, report)
+    return False
+
+
+@kernel
+def attempt(
+    model: Array,
+    lower: Array,
+    upper: Array,
+    units: Array,
+    target: Array,
+    task: Array,
+    polish: bool,
+    q: Array,
+    report: Array,
+) -> int:
+    """Go from `q` towards the target as far as it leads; return who took the last step."""
+    most = OPENING_ROUNDS if polish else ACCELERATED_ROUNDS
+    rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q)
+    report[PASSES] += 2 * rounds
+    if not polish:
+        return FABRIK
+    steps = run_polish(model, lower, upper, units, target, task, POLISHING_STEPS, False, q)
+    report[POLISH_STEPS] += steps
+    return POLISH if steps > 0 else FABRIK
+
+
+@kernel
+def settle(
+    model: Array,
+    limits: Array,
+    target: Array,
+    tasks: Array,
+    polish: bool,
+    seed: Array,
+    begin: Array,
+    q: Array,
+    report: Array,
+) -> None:
+    """
+    From `begin`, bring the tip as near as it gets: the position first, then the orientation.
+
+    The polish lets the orientation yield by and by: with little weight from the start it would
+    creep along the curved set of configurations that hold the position. Replaces `q` and the
+    account in `report` where the result is better.
+    """
+    n, m = begin.shape[0], model.shape[0] - 1
+    lower, upper, units = limits[LOWER], limits[UPPER], limits[UNITS]
+    frames, error, trial = np.empty((m + 1, 12)), np.empty(6), np.empty(n)
+    trial[:] = begin
+    if polish:
+        task = tasks[WHOLE].copy()
+        for weight in YIELDING_WEIGHTS:
+            task[ORIENTATION_WEIGHT] = weight
+            report[POLISH_STEPS] += run_polish(
+                model, lower, upper, units, target, task, SETTLING_STEPS, True, trial
+            )
+        report[POLISH_STEPS] += run_polish(
+            model, lower, upper, units, target, tasks[POSITION_ONLY], POLISHING_STEPS, False, trial
+        )
+    else:
+        for row in (WHOLE, POSITION_ONLY):
+            report[PASSES] += 2 * run_rounds(
+                model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, True, trial
+            )
+    bring_towards(seed, model, limits, trial)
+    link_frames(model, trial, frames)
+    tip_error(frames[m], target, tasks[WHOLE], error)
+    if note(trial, error, tasks, q, report):
+        report[FINISHED_BY] = POLISH if polish else FABRIK
+
+
+@kernel
+def note(trial: Array, error: Array, tasks: Array, q: Array, report: Array) -> bool:
+    """Keep `trial` in `q` if it is the best so far, the position counting first."""
+    value = merit(error, tasks[YIELDING])
+    if not value < report[MERIT]:
+        return False
+    q[:] = trial
+    report[MERIT] = value
+    report[POSITION_ERROR] = norm3(error, 0)
+    report[ORIENTATION_ERROR] = norm3(error, 3)
+    return True
+
+
+@kernel
+def start(number: int, seed: Array, limits: Array, q: Array) -> None:
+    """Write where attempt `number` starts: the seed, then points spread over the limits."""
+    for j in range(seed.shape[0]):
+        if number < 2:
+            q[j] = seed[j]
+        else:
+            scattered = math.sin(12.9898 * (number + 1) + 78.233 * (j + 1)) * 43758.5453
+            share = scattered - math.floor(scattered)
+            q[j] = limits[START_LOWER, j] + share * (
+                limits[START_UPPER, j] - limits[START_LOWER, j]
+            )
+
+
+@kernel
+def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> None:
+    """Turn hinges by whole turns to where they are nearest to the seed, within the limits."""
+    for i in range(model.shape[0] - 1):
+        j = int(model[i, SOURCE])
+        turns = round((seed[j] - q[j]) / TURN)
+        if turns == 0 or model[i, IS_SLIDE] != 0.0 or has_follower(model, j):
+            continue
+        value = q[j] + TURN * turns
+        if value > limits[UPPER, j]:
+            value -= TURN * math.ceil((value - limits[UPPER, j]) / TURN)
+        elif value < limits[LOWER, j]:
+            value += TURN * math.ceil((limits[LOWER, j] - value) / TURN)
+        if limits[LOWER, j] <= value <= limits[UPPER, j]:
+            q[j] = value
+
+
+@kernel
+def has_follower(model: Array, j: int) -> bool:
+    """Whether a joint mimics the one with value number `j`."""
+    for i in range(model.shape[0] - 1):
+        if model[i, FOLLOWS] != 0.0 and int(model[i, SOURCE]) == j:
+            return True
+    return False
+
+
+@kernel
+def weigh_up(
+    model: Array, limits: Array, target: Array, task: Array, q: Array, report: Array
+) -> bool:
+    """Write the errors at `q` to `report`; tell whether a limit stands in the way of less."""
+    n, m = q.shape[0], model.shape[0] - 1
+    frames, error, columns = np.empty((m + 1, 12)), np.empty(6), np.empty((n, 6))
+    link_frames(model, q, frames)
+    tip_error(frames[m], target, task, error)
+    report[POSITION_ERROR] = norm3(error, 0)
+    report[ORIENTATION_ERROR] = norm3(error, 3)
+    jacobian(model, frames, limits[UNITS], task, columns)
+    weigh_error(error, task, error)
+    for j in range(n):
+        slope = product(columns[j], error)
+        if abs(slope) > 1e-9 and pushes_out(q[j], slope, limits[LOWER, j], limits[UPPER, j]):
+            return True
+    return False

@@ -1,0 +1,70 @@
+"""Between ROS messages and arrays; nothing else."""
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Pose, PoseStamped
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from ..errors import TargetError
+from ..following import Command
+from ..transforms import (
+    Array,
+    quaternion_xyzw_from_rotation,
+    rotation_from_quaternion_xyzw,
+    transform,
+)
+
+
+def seconds(stamp: Time) -> float:
+    """Turn a message stamp into seconds."""
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+
+
+def pose_to_matrix(pose: Pose) -> Array:
+    """
+    Turn a pose message into a matrix (4, 4).
+
+    Raises
+    ------
+    TargetError
+        If it has entries that are not finite, or a quaternion of (nearly) no length.
+
+    """
+    position = np.array([pose.position.x, pose.position.y, pose.position.z])
+    if not np.isfinite(position).all():
+        raise TargetError(f'position must be three finite numbers, got {position}')
+    o = pose.orientation
+    return transform(rotation_from_quaternion_xyzw([o.x, o.y, o.z, o.w]), position)
+
+
+def matrix_to_pose(T: Array) -> Pose:
+    """Turn a matrix (4, 4) into a pose message."""
+    pose = Pose()
+    pose.position = to_point(T[:3, 3])
+    o = pose.orientation
+    o.x, o.y, o.z, o.w = map(float, quaternion_xyzw_from_rotation(T[:3, :3]))
+    return pose
+
+
+def stamped_pose(T: Array, frame_id: str, stamp: Time) -> PoseStamped:
+    """Turn a matrix (4, 4) into a stamped pose message."""
+    message = PoseStamped()
+    message.header.frame_id = frame_id
+    message.header.stamp = stamp
+    message.pose = matrix_to_pose(T)
+    return message
+
+
+def joint_state(names: tuple[str, ...], command: Command, stamp: Time) -> JointState:
+    """Turn a command into a message: names, positions, velocities."""
+    message = JointState()
+    message.header.stamp = stamp
+    message.name = list(names)
+    message.position = command.q.tolist()
+    message.velocity = command.velocity.tolist()
+    return message
+
+
+def to_point(p: Array) -> Point:
+    """Turn three numbers into a point message."""
+    return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))

@@ -1,0 +1,71 @@
+"""A moving target for the demo: a pose that wanders round a point in front of the arm."""
+
+import math
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+
+from ..transforms import Array, rotation_from_rpy, transform
+from .conversions import stamped_pose
+
+
+def wandering_pose(seconds: float, centre: Array, radius: float, turn_time: float) -> Array:
+    """
+    Pose (4, 4) of the target at a time: a figure of eight, the tool pointing down and swaying.
+
+    Parameters
+    ----------
+    seconds : float
+        Time [s].
+    centre : array, shape (3,)
+        Middle of the figure [m].
+    radius : float
+        Half its width [m].
+    turn_time : float
+        Time for one turn [s].
+
+    """
+    phase = 2.0 * math.pi * seconds / turn_time
+    offset = np.array([0.5 * math.sin(2.0 * phase), math.sin(phase), 0.5 * math.cos(phase)])
+    R = rotation_from_rpy(math.pi + 0.3 * math.sin(phase), 0.3 * math.cos(phase), 0.0)
+    return transform(R, centre + radius * offset)
+
+
+class DemoTargets(Node):
+    """Publishes the wandering pose on `fabrik/target_pose`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('demo_targets', **kwargs)
+        self._frame = self.declare_parameter('frame_id', 'base_link').value
+        self._centre = np.array(self.declare_parameter('centre', [0.45, 0.0, 0.35]).value)
+        self._radius = self.declare_parameter('radius', 0.2).value
+        self._turn_time = self.declare_parameter('turn_time', 12.0).value
+        rate = self.declare_parameter('rate', 20.0).value
+        self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
+        self._begin = self.get_clock().now()
+        self.create_timer(1.0 / rate, self._publish)
+
+    def _publish(self) -> None:
+        now = self.get_clock().now()
+        seconds = 1e-9 * (now - self._begin).nanoseconds
+        T = wandering_pose(seconds, self._centre, self._radius, self._turn_time)
+        self._targets.publish(stamped_pose(T, self._frame, now.to_msg()))
+
+
+def main(args: list[str] | None = None) -> None:
+    """Publish targets until interrupted."""
+    rclpy.init(args=args)
+    try:
+        rclpy.spin(DemoTargets())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

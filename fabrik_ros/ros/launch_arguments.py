@@ -1,0 +1,151 @@
+"""What the arguments of the launch files mean; no `launch` in here, so any test can call it."""
+
+from collections.abc import Iterable
+import os
+from pathlib import Path
+import shlex
+import shutil
+import sys
+
+from ament_index_python.packages import get_package_share_directory
+
+from ..errors import FabrikError
+
+
+class LaunchArgumentError(FabrikError):
+    """A launch argument that cannot be used."""
+
+
+def description_command(description: str, xacro_args: str = '') -> str:
+    """
+    Write the shell command that prints the robot description.
+
+    Plain URDF goes through xacro as well, which leaves it as it is.
+
+    Parameters
+    ----------
+    description : str
+        `package/path/inside/share` or the path of a file.
+    xacro_args : str
+        Arguments of the xacro file: 'name:=value name:=value'.
+
+    Raises
+    ------
+    LaunchArgumentError
+        If there is no such file, an argument is malformed or xacro is not installed.
+
+    """
+    path = find_description(description)
+    arguments = [
+        f'{name}:={value}' for name, value in read_pairs(xacro_args, 'xacro_args').items()
+    ]
+    return shlex.join([_xacro(), str(path), *arguments])
+
+
+def _xacro() -> str:
+    """Path of the program: from the PATH, or else beside this interpreter as pip puts it."""
+    folders = [os.environ.get('PATH', ''), str(Path(sys.executable).parent)]
+    program = shutil.which('xacro', path=os.pathsep.join(folders))
+    if program is None:
+        raise LaunchArgumentError('no xacro on the PATH; install the package xacro')
+    return program
+
+
+def find_description(description: str) -> Path:
+    """Find the file that `package/path/inside/share`, or else the path of a file, stands for."""
+    inside = description.removeprefix('package://')
+    package, _, rest = inside.partition('/')
+    share = _share(package)
+    if share is not None and (share / rest).is_file():
+        return share / rest
+    path = Path(description).expanduser()
+    if path.is_file():
+        return path.resolve()
+    raise LaunchArgumentError(f"no description '{description}': {_missing(path, package, rest)}")
+
+
+def _missing(path: Path, package: str, rest: str) -> str:
+    """Say which of the places looked at comes nearest to what was meant."""
+    share = _share(package)
+    if path.is_dir() or (share is not None and (share / rest).is_dir()):
+        return 'that is a directory; name the .urdf or .xacro file'
+    if path.is_absolute():
+        return 'there is no such file'
+    if share is None:
+        return f"'{path.absolute()}' is no file and no package '{package}' is installed"
+    models = sorted(str(model.relative_to(share)) for model in share.rglob('*.urdf*'))
+    listing = ', '.join(models) if models else 'no .urdf or .urdf.xacro file at all'
+    return f"package '{package}' has {listing}"
+
+
+def _share(package: str) -> Path | None:
+    """Share directory of an installed package; None for anything else."""
+    try:
+        return Path(get_package_share_directory(package))
+    except (LookupError, ValueError, OSError):
+        return None
+
+
+def require_packages(packages: Iterable[str]) -> None:
+    """Make sure that packages are installed."""
+    missing = [package for package in packages if _share(package) is None]
+    if missing:
+        distribution = os.environ.get('ROS_DISTRO', '<distribution>')
+        cures = [f'ros-{distribution}-{package}'.replace('_', '-') for package in missing]
+        raise LaunchArgumentError(
+            f'not installed: {", ".join(missing)}; try: sudo apt install {" ".join(cures)}'
+        )
+
+
+def find_file(path: str, argument: str) -> Path:
+    """Find the file given for `argument`."""
+    found = Path(path).expanduser()
+    if not found.is_file():
+        raise LaunchArgumentError(f"{argument}: '{found.absolute()}' is no file")
+    return found
+
+
+def find_preset(arm: str) -> Path:
+    """Find the parameter file of an arm: the name of a bundled one, or the path of a file."""
+    presets = Path(get_package_share_directory('fabrik_ros'), 'config', 'arms')
+    bundled = presets / f'{arm}.yaml'
+    if bundled.is_file():
+        return bundled
+    path = Path(arm).expanduser()
+    if path.is_file():
+        return path
+    names = ', '.join(sorted(preset.stem for preset in presets.glob('*.yaml')))
+    raise LaunchArgumentError(f"arm: '{arm}' is no file and no bundled preset; these are: {names}")
+
+
+def read_pairs(text: str, argument: str) -> dict[str, str]:
+    """Read 'name:=value name:=value'; values with spaces are quoted as in a shell."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise LaunchArgumentError(f"{argument}: '{text}' has an unclosed quote") from error
+    pairs = {}
+    for word in words:
+        name, separator, value = word.partition(':=')
+        if not (name and separator):
+            raise LaunchArgumentError(f"{argument}: '{word}' is not of the form name:=value")
+        pairs[name] = value
+    return pairs
+
+
+def read_joint_values(text: str, argument: str) -> dict[str, float]:
+    """Read 'joint:=value joint:=value', values in [rad] or [m]."""
+    values = {}
+    for joint, value in read_pairs(text, argument).items():
+        try:
+            values[joint] = float(value)
+        except ValueError as error:
+            raise LaunchArgumentError(
+                f"{argument}: '{value}' for '{joint}' is no number"
+            ) from error
+    return values
+
+
+def resolve_private(topic: str, node_name: str) -> str:
+    """Write a topic as the other nodes of the same namespace have to: without a `~`."""
+    return node_name + topic[1:] if topic.startswith('~/') else topic

@@ -1,0 +1,456 @@
+"""The node: target poses in, joint commands out."""
+
+import signal
+import time
+from types import FrameType
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+import rclpy
+from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.duration import Duration
+from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.signals import SignalHandlerOptions
+from rclpy.time import Time
+from rclpy.timer import Timer
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
+
+from ..errors import FabrikError
+from ..following import Command, Follower, MeasuredJoints, RefusedError, State
+from ..kernels._jit import COMPILED
+from ..motion import Motion
+from ..robot import Chain, Robot
+from ..transforms import rotation_vector
+from ..urdf import load_urdf
+from .conversions import joint_state, seconds, stamped_pose
+from .frames import FrameResolver
+from .markers import marker_array
+from .parameters import declare, fixed_names, NodeParameters, ParameterError
+from .status import diagnostic_array, solution_facts
+from .timing import CommandClock
+
+LATCHED = QoSProfile(
+    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+)
+STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST = QoSProfile(
+    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
+)
+STATUS_PERIOD = 0.1
+DIAGNOSTICS_PERIOD = 1.0
+REMINDER_PERIOD = 5.0
+WARNING_PERIOD = 1.0
+
+
+class FabrikNode(LifecycleNode):
+    """
+    Moves an arm to the poses it is sent.
+
+    A lifecycle node: it configures when it has a model, and moves only while active. With the
+    parameter `autostart` it goes through both steps by itself.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('fabrik', **kwargs)
+        declare(self)
+        self._settings = NodeParameters.read(self)
+        self._measured = MeasuredJoints()
+        self._description = self._settings.robot_description
+        self._robot: Robot | None = None
+        self._chain: Chain | None = None
+        self._motion: Motion | None = None
+        self._follower: Follower | None = None
+        self._frames: FrameResolver | None = None
+        self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
+        self._control_timer: Timer | None = None
+        self._counts = {'accepted': 0, 'refused': 0, 'commands': 0}
+        self._finishers = {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
+        self._trouble = ''
+        self._last_refusal = ''
+        self._target_stamp = 0.0
+        self._solve_time = 0.0
+        self._last_state: tuple[State, str] | None = None
+        self._create_publishers()
+        self._create_subscriptions()
+        self.add_on_set_parameters_callback(self._check_changes)
+        self.add_post_set_parameters_callback(self._apply_changes)
+        self._jump_handle = self.get_clock().create_jump_callback(
+            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
+            post_callback=self._on_clock_jump,
+        )
+        self.create_timer(STATUS_PERIOD, self._report, clock=rclpy.clock.Clock())
+        self.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=rclpy.clock.Clock())
+        self.create_timer(REMINDER_PERIOD, self._remind, clock=rclpy.clock.Clock())
+        if not COMPILED:
+            self.get_logger().warning(
+                'numba is not installed: solving takes about a hundred times longer; '
+                'cure: pip install numba (or apt install python3-numba)'
+            )
+        if self._description:
+            self._starter = self.create_timer(0.0, self._start_once, clock=rclpy.clock.Clock())
+
+    # -- life cycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the model; fails, saying why, without a usable one."""
+        if not self._description:
+            self._trouble = f'no robot description yet on {self._description_topic()}'
+            self.get_logger().error(f'cannot configure: {self._trouble}')
+            return TransitionCallbackReturn.FAILURE
+        try:
+            self._build()
+        except FabrikError as error:
+            self._trouble = f'the robot description cannot be used: {error}'
+            self.get_logger().error(self._trouble)
+            return TransitionCallbackReturn.FAILURE
+        self._trouble = ''
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Start to listen to targets."""
+        assert self._chain is not None
+        assert self._motion is not None
+        self._motion.reset(self._chain.mid_configuration())
+        try:
+            self._follower = Follower(
+                self._chain, self._motion, self._settings.rules, self._measured
+            )
+        except FabrikError as error:
+            self._trouble = str(error)
+            self.get_logger().error(f'cannot activate: {error}')
+            return TransitionCallbackReturn.FAILURE
+        period = 1.0 / self._settings.command_rate
+        self._clock_of_commands = CommandClock(period)
+        self._control_timer = self.create_timer(period, self._tick)
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Bring the arm to rest and fall silent."""
+        self.come_to_rest('the node is being deactivated')
+        self._drop_control()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the model."""
+        self._forget_model()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Bring the arm to rest for good."""
+        self.come_to_rest('the node is being shut down')
+        self._drop_control()
+        self._forget_model()
+        return super().on_shutdown(state)
+
+    def come_to_rest(self, reason: str) -> None:
+        """Send the ramp down to rest, in real time; returns when the arm is still."""
+        follower = self._follower
+        if follower is None or follower.is_at_rest:
+            return
+        follower.hold(reason)
+        period = 1.0 / self._settings.command_rate
+        due = time.monotonic()
+        while not follower.is_at_rest:
+            due += period
+            time.sleep(max(0.0, due - time.monotonic()))
+            stamp, dt = self._clock_of_commands.follow_on()
+            command = follower.tick(1e-9 * stamp, dt)
+            if command is not None:
+                self._send(command, stamp)
+
+    # -- wiring
+
+    def _create_publishers(self) -> None:
+        self._commands = self.create_publisher(JointState, '~/joint_command', 10)
+        self._solutions = self.create_publisher(PoseStamped, '~/solution_pose', 10)
+        self._statuses = self.create_publisher(DiagnosticArray, '~/status', 10)
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
+
+    def _create_subscriptions(self) -> None:
+        self._target_subscription = self.create_subscription(
+            PoseStamped,
+            '~/target_pose',
+            self._on_target,
+            NEWEST,
+            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, STATES)
+        self._description_subscription = self.create_subscription(
+            String, 'robot_description', self._on_description, LATCHED
+        )
+
+    def _description_topic(self) -> str:
+        return str(self._description_subscription.topic_name)
+
+    def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
+        self.get_logger().warning(
+            f'a publisher on {self._target_subscription.topic_name} is best effort and this '
+            'subscription is reliable, so nothing arrives; make the publisher reliable, or set '
+            f'the parameter qos_overrides.{self._target_subscription.topic_name}'
+            '.subscription.reliability to best_effort'
+        )
+
+    # -- model
+
+    def _start_once(self) -> None:
+        self._starter.cancel()
+        self._start()
+
+    def _start(self) -> None:
+        if not self._settings.autostart:
+            return
+        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
+
+    def _on_description(self, message: String) -> None:
+        if self._settings.robot_description or message.data == self._description:
+            return
+        self._description = message.data
+        if self._robot is None:
+            self._start()
+            return
+        self.get_logger().warning(
+            'another robot description came: holding, and inactive until activated again'
+        )
+        if self._follower is not None:
+            self.trigger_deactivate()
+        self.trigger_cleanup()
+        self.trigger_configure()
+
+    def _build(self) -> None:
+        parameters = self._settings
+        robot = load_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
+        chain = robot.chain(parameters.base_link, parameters.tip_link)
+        if np.any(parameters.T_tip_tool != np.eye(4)):
+            chain = chain.with_tool(parameters.T_tip_tool)
+        motion = Motion(chain, parameters.limits_for(chain), parameters.solver, parameters.motion)
+        begin = time.perf_counter()
+        motion.warm_up()
+        self._robot, self._chain, self._motion = robot, chain, motion
+        self._frames = FrameResolver(self, robot, chain.base_link)
+        for warning in robot.warnings:
+            self.get_logger().warning(f'robot description: {warning}')
+        self.get_logger().info(
+            f"arm from '{chain.base_link}' to '{chain.tip_link}': "
+            f'{", ".join(chain.joint_names)}; solver ready in {time.perf_counter() - begin:.1f} s'
+        )
+
+    def _forget_model(self) -> None:
+        if self._frames is not None:
+            self._frames.close()
+        self._robot = self._chain = self._motion = self._frames = None
+
+    def _drop_control(self) -> None:
+        self._follower = None
+        if self._control_timer is not None:
+            self.destroy_timer(self._control_timer)
+            self._control_timer = None
+
+    # -- parameters
+
+    def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
+        values = {change.name: change.value for change in changes}
+        fixed = fixed_names(values) if self._robot is not None else []
+        try:
+            if fixed:
+                raise ParameterError(
+                    f'{", ".join(fixed)} cannot change while the node is configured; '
+                    'deactivate and clean up first'
+                )
+            NodeParameters.read(self, values)
+        except FabrikError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _apply_changes(self, changes: list[Parameter]) -> None:
+        self._settings = parameters = NodeParameters.read(self)
+        if self._chain is not None and self._motion is not None:
+            self._motion.change(
+                parameters.limits_for(self._chain), parameters.solver, parameters.motion
+            )
+        if self._follower is not None:
+            self._follower.rules = parameters.rules
+
+    # -- messages in
+
+    def _on_joint_state(self, message: JointState) -> None:
+        self._measured.update(message.name, message.position, self._now())
+
+    def _on_target(self, message: PoseStamped) -> None:
+        try:
+            self._accept(message)
+        except FabrikError as error:
+            self._counts['refused'] += 1
+            self._last_refusal = str(error)
+            self.get_logger().warning(
+                f'target refused: {error}', throttle_duration_sec=WARNING_PERIOD
+            )
+
+    def _accept(self, message: PoseStamped) -> None:
+        if self._follower is None or self._frames is None:
+            raise RefusedError(f'the node is not active: {self._state()[1]}')
+        now = self._now()
+        self._check_age(message, now)
+        fresh = self._measured.fresh(now, self._settings.state_timeout)
+        T_base_goal = self._frames.target_in_base(message, fresh)
+        begin = time.perf_counter()
+        self._follower.accept(T_base_goal, now)
+        self._solve_time = time.perf_counter() - begin
+        self._target_stamp = seconds(message.header.stamp)
+        self._counts['accepted'] += 1
+
+    def _check_age(self, message: PoseStamped, now: float) -> None:
+        stamp, most = seconds(message.header.stamp), self._settings.max_target_age
+        if most > 0.0 and stamp > 0.0 and now - stamp > most:
+            raise RefusedError(
+                f'the target is {now - stamp:.2f} s old (max_target_age {most:g} s)'
+            )
+
+    def _on_clock_jump(self, jump: TimeJump) -> None:
+        self._measured.forget()
+        if self._follower is not None:
+            self._follower.hold('the clock jumped back')
+
+    # -- commands out
+
+    def _now(self) -> float:
+        return 1e-9 * float(self.get_clock().now().nanoseconds)
+
+    def _tick(self) -> None:
+        follower, motion = self._follower, self._motion
+        if follower is None or motion is None or not follower.has_something_to_say(self._now()):
+            return
+        stamp, dt = self._clock_of_commands.next(self.get_clock().now().nanoseconds)
+        if self._clock_of_commands.was_interrupted:
+            motion.halt()
+        begin = time.perf_counter()
+        command = follower.tick(1e-9 * stamp, dt)
+        if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
+            self._solve_time = time.perf_counter() - begin
+            self._finishers[motion.solution.finished_by] += 1
+        if command is not None:
+            self._send(command, stamp)
+
+    def _send(self, command: Command, stamp: int) -> None:
+        assert self._chain is not None
+        at = Time(nanoseconds=stamp).to_msg()
+        self._counts['commands'] += 1
+        self._commands.publish(joint_state(self._chain.joint_names, command, at))
+        tip = self._chain.forward_kinematics(command.q)
+        self._solutions.publish(stamped_pose(tip, self._chain.base_link, at))
+
+    # -- reports
+
+    def _state(self) -> tuple[State, str]:
+        if self._follower is not None:
+            return self._follower.state(self._now())
+        if self._robot is not None:
+            return State.HOLDING, 'the node is inactive: activate it'
+        topic = self._description_topic()
+        return State.WAITING_FOR_MODEL, self._trouble or f'no robot description yet on {topic}'
+
+    def _report(self) -> None:
+        state, reason = self._state()
+        if (state, reason) != self._last_state:
+            self._last_state = state, reason
+            self.get_logger().info(f'{state.name}: {reason or state.value}')
+        stamp = self.get_clock().now().to_msg()
+        self._statuses.publish(
+            diagnostic_array(self.get_name(), state, reason, self._facts(), stamp)
+        )
+        if self._follower is not None and self._markers.get_subscription_count() > 0:
+            follower = self._follower
+            self._markers.publish(
+                marker_array(follower.chain, follower.motion.q, follower.goal, stamp)
+            )
+
+    def _report_diagnostics(self) -> None:
+        state, reason = self._state()
+        stamp = self.get_clock().now().to_msg()
+        name = self.get_fully_qualified_name()
+        self._diagnostics.publish(diagnostic_array(name, state, reason, self._facts(), stamp))
+
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = {
+            **self._counts,
+            **{f'finished_by_{who}': count for who, count in self._finishers.items()},
+            'solve_time': self._solve_time,
+            'last_refusal': self._last_refusal,
+        }
+        if self._chain is not None:
+            facts |= {'base_link': self._chain.base_link, 'tip_link': self._chain.tip_link}
+        if self._follower is not None and self._follower.goal is not None:
+            facts |= self._goal_facts(self._follower)
+        return facts
+
+    def _goal_facts(self, follower: Follower) -> dict[str, Any]:
+        T, goal = follower.chain.forward_kinematics(follower.motion.q), follower.goal
+        assert goal is not None
+        turn = rotation_vector(goal[:3, :3] @ T[:3, :3].T)
+        facts: dict[str, Any] = {
+            'target_stamp': self._target_stamp,
+            'target_age': self._now() - self._target_stamp if self._target_stamp > 0.0 else 0.0,
+            'position_error': float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),
+            'orientation_error': float(np.linalg.norm(turn)),
+        }
+        if follower.motion.solution is not None:
+            facts |= solution_facts(follower.motion.solution)
+        return facts
+
+    def _remind(self) -> None:
+        """Say again what is waited for, and what looks wrong."""
+        state, reason = self._state()
+        if state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
+            self.get_logger().info(f'still {state.value}: {reason}')
+        topic = self._target_subscription.topic_name
+        publishers = self.count_publishers(topic)
+        if publishers > 1:
+            self.get_logger().warning(
+                f'{publishers} publishers send targets on {topic}; the newest target wins'
+            )
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the node until it is told to stop; the arm is brought to rest first."""
+    asked_to_stop = False
+
+    def ask_to_stop(signum: int, frame: FrameType | None) -> None:
+        nonlocal asked_to_stop
+        asked_to_stop = True
+
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    signal.signal(signal.SIGINT, ask_to_stop)
+    signal.signal(signal.SIGTERM, ask_to_stop)
+    node = None
+    try:
+        node = FabrikNode()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        while not asked_to_stop and rclpy.ok():
+            executor.spin_once(timeout_sec=STATUS_PERIOD)
+        node.come_to_rest('the node was interrupted')
+    except ExternalShutdownException:
+        pass
+    except (FabrikError, rclpy.exceptions.ParameterException) as error:
+        rclpy.logging.get_logger('fabrik').fatal(str(error))
+        raise SystemExit(1) from error
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

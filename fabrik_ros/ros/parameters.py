@@ -1,0 +1,230 @@
+"""The node's parameters: declared once, with meaning, unit and range, and validated together."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+import math
+from typing import Any
+
+import numpy as np
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ..errors import FabrikError
+from ..following import FollowingRules
+from ..motion import MotionLimits, MotionOptions
+from ..robot import Chain
+from ..solver import SolverOptions
+from ..transforms import Array, rotation_from_rpy, transform
+
+TINY, HUGE = 1e-9, 1e9
+LONGEST_STOP = 0.5
+
+
+class ParameterError(FabrikError):
+    """Parameter values that make no sense, alone or together."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Declaration of one parameter."""
+
+    name: str
+    default: Any
+    description: str
+    low: float = -HUGE
+    high: float = HUGE
+    choices: tuple[str, ...] = ()
+    live: bool = True
+    """Whether it can change while the node is configured."""
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Describe the parameter to ROS."""
+        descriptor = ParameterDescriptor(name=self.name, description=self.description)
+        if self.choices:
+            descriptor.additional_constraints = f'one of: {", ".join(self.choices)}'
+        if isinstance(self.default, float):
+            descriptor.floating_point_range = [
+                FloatingPointRange(from_value=self.low, to_value=self.high, step=0.0)
+            ]
+        return descriptor
+
+
+SPECS = (
+    Spec('robot_description', '', 'URDF text; empty: taken from the topic', live=False),
+    Spec('base_link', '', 'first link of the chain; empty: the root of the model', live=False),
+    Spec('tip_link', '', 'last link of the chain; empty: the end of the only arm', live=False),
+    Spec(
+        'tool_offset', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        'tool in the tip frame: x y z [m], roll pitch yaw [rad]', live=False,
+    ),
+    Spec('use_safety_limits', True, "heed the URDF's safety_controller", live=False),
+    Spec(
+        'mode', 'auto', 'part of the target to meet',
+        choices=('auto', 'pose', 'axis', 'position'),
+    ),
+    Spec('axis', [0.0, 0.0, 1.0], 'tool axis for mode axis, in the tip frame'),
+    Spec('polish', 'auto', 'last steps by Levenberg-Marquardt', choices=('auto', 'never')),
+    Spec('position_tolerance', 1e-5, 'accepted position error [m]', low=TINY),
+    Spec('orientation_tolerance', 1e-4, 'accepted orientation error [rad]', low=TINY),
+    Spec('solve_budget', 0.02, 'longest search from scratch [s]', low=1e-4, high=10.0),
+    Spec('path', 'line', 'way to the target', choices=('line', 'joint')),
+    Spec('allow_reconfiguration', False, 'leave the line where it cannot be followed'),
+    Spec(
+        'on_unreachable', 'approach', 'what to do with targets out of reach',
+        choices=('approach', 'hold'),
+    ),
+    Spec('command_rate', 100.0, 'commands per second [Hz]', low=1.0, high=1000.0, live=False),
+    Spec('max_tip_speed', 0.25, 'of the tool [m/s]', low=1e-4, high=100.0),
+    Spec('max_tip_rotation', 1.0, 'of the tool [rad/s]', low=1e-4, high=100.0),
+    Spec('max_tip_acceleration', 1.0, 'of the tool [m/s^2]', low=1e-3, high=1000.0),
+    Spec('velocity_scaling', 1.0, "part of the URDF's velocities to use", low=1e-3, high=1.0),
+    Spec('max_joint_velocity', 1.5, 'of any joint [rad/s or m/s]', low=1e-3, high=100.0),
+    Spec('max_joint_acceleration', 5.0, 'of any joint [rad/s^2 or m/s^2]', low=1e-2, high=1000.0),
+    Spec('wait_for_state', True, 'move only from a measured state', live=False),
+    Spec(
+        'start_configuration', [],
+        'where the arm stands when nothing is measured [rad or m]; empty: mid limits', live=False,
+    ),
+    Spec('state_timeout', 0.5, 'age at which a joint state is lost [s]', low=1e-3),
+    Spec('resync_tolerance', 0.1, 'greatest gap to the measured state [rad or m]', low=1e-4),
+    Spec('limit_margin', 0.1, 'how far outside a limit a start may be [rad or m]', low=0.0),
+    Spec('target_timeout', 0.0, 'stop without a target for this long [s]; 0: never', low=0.0),
+    Spec('max_target_age', 0.0, 'refuse targets older than this [s]; 0: never', low=0.0),
+    Spec('autostart', True, 'configure and activate when there is a model', live=False),
+)  # fmt: skip
+SPEC_BY_NAME = {spec.name: spec for spec in SPECS}
+
+
+def declare(node: Node) -> None:
+    """Declare every parameter."""
+    for spec in SPECS:
+        # An empty list has no type in ROS, so such a parameter is declared without a value.
+        default = Parameter.Type.DOUBLE_ARRAY if spec.default == [] else spec.default
+        node.declare_parameter(spec.name, default, spec.descriptor())
+
+
+@dataclass(frozen=True)
+class NodeParameters:
+    """All parameter values, validated together."""
+
+    values: Mapping[str, Any]
+    solver: SolverOptions
+    motion: MotionOptions
+    rules: FollowingRules
+    T_tip_tool: Array
+
+    @staticmethod
+    def read(node: Node, changes: Mapping[str, Any] | None = None) -> 'NodeParameters':
+        """
+        Read the parameters of a node, with some of them changed.
+
+        Raises
+        ------
+        ParameterError
+            If a value, or values together, make no sense; names them.
+
+        """
+        values = {spec.name: _value(node, spec) for spec in SPECS}
+        values.update({name: v for name, v in (changes or {}).items() if name in SPEC_BY_NAME})
+        for name, value in values.items():
+            _check(SPEC_BY_NAME[name], value)
+        _check_together(values)
+        return NodeParameters(
+            values, _solver(values), _motion(values), _rules(values), _tool(values)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Value of a parameter by its name."""
+        try:
+            return self.__dict__['values'][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def limits_for(self, chain: Chain) -> MotionLimits:
+        """How fast an arm may move."""
+        values = self.values
+        velocity = np.minimum(
+            values['velocity_scaling'] * chain.velocity, values['max_joint_velocity']
+        )
+        return MotionLimits(
+            values['max_tip_speed'],
+            values['max_tip_rotation'],
+            values['max_tip_acceleration'],
+            velocity,
+            np.full(len(chain), values['max_joint_acceleration']),
+        )
+
+
+def _value(node: Node, spec: Spec) -> Any:
+    unset = Parameter(spec.name, Parameter.Type.DOUBLE_ARRAY, [])
+    return node.get_parameter_or(spec.name, unset).value
+
+
+def fixed_names(names: Iterable[str]) -> list[str]:
+    """Those of the names that cannot change while the node is configured."""
+    return [name for name in names if name in SPEC_BY_NAME and not SPEC_BY_NAME[name].live]
+
+
+def _check(spec: Spec, value: Any) -> None:
+    if spec.choices and value not in spec.choices:
+        raise ParameterError(
+            f"{spec.name} must be one of {', '.join(spec.choices)}; got '{value}'"
+        )
+    if isinstance(spec.default, float) and not spec.low <= value <= spec.high:
+        raise ParameterError(
+            f'{spec.name} must be in [{spec.low:g}, {spec.high:g}], got {value:g}'
+        )
+    if isinstance(spec.default, list) and not all(math.isfinite(number) for number in value):
+        raise ParameterError(f'{spec.name} must hold finite numbers, got {list(value)}')
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    for name, count in (('tool_offset', 6), ('axis', 3)):
+        if len(values[name]) != count:
+            raise ParameterError(f'{name} must hold {count} numbers, got {len(values[name])}')
+    if not any(values['axis']):
+        raise ParameterError('axis must not be zero')
+    longest = values['max_joint_velocity'] / values['max_joint_acceleration']
+    if longest > LONGEST_STOP:
+        raise ParameterError(
+            f'a joint at max_joint_velocity {values["max_joint_velocity"]:g} would need '
+            f'{longest:.2f} s to stop with max_joint_acceleration '
+            f'{values["max_joint_acceleration"]:g}; at most {LONGEST_STOP:g} s is allowed'
+        )
+
+
+def _solver(values: Mapping[str, Any]) -> SolverOptions:
+    x, y, z = values['axis']
+    return SolverOptions(
+        mode=values['mode'],
+        axis=(x, y, z),
+        position_tolerance=values['position_tolerance'],
+        orientation_tolerance=values['orientation_tolerance'],
+        polish=values['polish'],
+        budget=values['solve_budget'],
+    )
+
+
+def _motion(values: Mapping[str, Any]) -> MotionOptions:
+    return MotionOptions(
+        path=values['path'],
+        allow_reconfiguration=values['allow_reconfiguration'],
+        approach_unreachable=values['on_unreachable'] == 'approach',
+    )
+
+
+def _rules(values: Mapping[str, Any]) -> FollowingRules:
+    return FollowingRules(
+        wait_for_state=values['wait_for_state'],
+        start_configuration=tuple(values['start_configuration']),
+        state_timeout=values['state_timeout'],
+        target_timeout=values['target_timeout'],
+        resync_tolerance=values['resync_tolerance'],
+        limit_margin=values['limit_margin'],
+    )
+
+
+def _tool(values: Mapping[str, Any]) -> Array:
+    x, y, z, roll, pitch, yaw = values['tool_offset']
+    return transform(rotation_from_rpy(roll, pitch, yaw), [x, y, z])

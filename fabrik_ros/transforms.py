@@ -1,0 +1,156 @@
+"""
+Rotations and poses as plain numpy arrays.
+
+A pose `T_a_b` is a (4, 4) matrix with `p_a = T_a_b @ p_b`; names of neighbours cancel:
+`T_a_b @ T_b_c`. Quaternions are in ROS order, x y z w. Roll, pitch and yaw are URDF's: about
+the fixed axes x, then y, then z.
+
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import TargetError
+
+Array = npt.NDArray[np.float64]
+
+MINIMUM_QUATERNION_NORM = 0.1
+SMALLEST_SINE = 1e-300
+"""Numbers below this are too coarse to tell a direction."""
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """
+    Turn URDF roll, pitch and yaw [rad] into a rotation matrix of shape (3, 3).
+
+    >>> rotation_from_rpy(0.0, 0.0, math.pi / 2).round(6) @ [1.0, 0.0, 0.0]
+    array([0., 1., 0.])
+    """
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def rotation_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Array:
+    """Rotate by `angle` [rad] about the unit vector `axis`, shape (3,) (Rodrigues)."""
+    x, y, z = np.asarray(axis, dtype=np.float64)
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    R: Array = np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)
+    return R
+
+
+def rotation_from_vector(vector: npt.ArrayLike) -> Array:
+    """Turn a rotation vector (axis times angle [rad]), shape (3,), into a matrix (3, 3)."""
+    v = np.asarray(vector, dtype=np.float64)
+    angle = float(np.linalg.norm(v))
+    return rotation_from_axis_angle(v / angle, angle) if angle > 0.0 else np.eye(3)
+
+
+def rotation_vector(R: npt.ArrayLike) -> Array:
+    """
+    Logarithm of a rotation matrix (3, 3): axis times angle [rad], shape (3,), angle <= pi.
+
+    Goes through the quaternion, which keeps full precision near 0 and near pi.
+    """
+    x, y, z, w = quaternion_xyzw_from_rotation(R)
+    v = np.array([x, y, z])
+    norm = float(np.linalg.norm(v))
+    if norm == 0.0:
+        return v
+    if w < 0.0:
+        v, w = -v, -w
+    return v * (2.0 * math.atan2(norm, w) / norm)
+
+
+def rotation_from_quaternion_xyzw(quaternion_xyzw: npt.ArrayLike) -> Array:
+    """
+    Turn a quaternion (x, y, z, w) into a rotation matrix (3, 3), normalising it first.
+
+    Raises
+    ------
+    TargetError
+        If a component is not finite, or the norm is under 0.1: nobody meant that as a rotation.
+
+    """
+    xyzw = np.asarray(quaternion_xyzw, dtype=np.float64)
+    if xyzw.shape != (4,) or not np.isfinite(xyzw).all():
+        raise TargetError(f'quaternion must be four finite numbers x y z w, got {xyzw}')
+    norm = math.hypot(*xyzw)
+    if not MINIMUM_QUATERNION_NORM <= norm < math.inf:
+        raise TargetError(
+            f'quaternion {xyzw} has norm {norm:.3g}; expected 1 '
+            f'(anything above {MINIMUM_QUATERNION_NORM} is normalised)'
+        )
+    x, y, z, w = xyzw / norm
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_xyzw_from_rotation(R: npt.ArrayLike) -> Array:
+    """
+    Turn a rotation matrix (3, 3) into a unit quaternion (x, y, z, w) with w >= 0.
+
+    Shepperd's method: divide by the largest of the four components.
+    """
+    R = np.asarray(R, dtype=np.float64)
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    squares = np.array([R[0, 0], R[1, 1], R[2, 2], trace])
+    k = int(np.argmax(squares))
+    xyzw = np.empty(4)
+    if k == 3:
+        xyzw[:3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+        xyzw[3] = 1.0 + trace
+    else:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        xyzw[k] = 1.0 + R[k, k] - R[i, i] - R[j, j]
+        xyzw[i] = R[i, k] + R[k, i]
+        xyzw[j] = R[j, k] + R[k, j]
+        xyzw[3] = R[j, i] - R[i, j]
+    xyzw /= np.linalg.norm(xyzw)
+    return -xyzw if xyzw[3] < 0.0 else xyzw
+
+
+def rotation_z_to(axis: npt.ArrayLike) -> Array:
+    """Rotate by the least angle so that z comes to lie on the unit vector `axis`, shape (3,)."""
+    x, y, z = np.asarray(axis, dtype=np.float64)
+    sine = math.hypot(x, y)
+    if sine < SMALLEST_SINE:
+        return np.eye(3) if z > 0.0 else np.diag([1.0, -1.0, -1.0])
+    return rotation_from_axis_angle([-y / sine, x / sine, 0.0], math.atan2(sine, z))
+
+
+def transform(R: npt.ArrayLike, p: npt.ArrayLike) -> Array:
+    """Put a rotation (3, 3) and a position (3,) [m] together as a pose (4, 4)."""
+    T = np.eye(4)
+    T[:3, :3] = R
+    T[:3, 3] = p
+    return T
+
+
+def inverse(T_a_b: Array) -> Array:
+    """Invert a pose (4, 4): `T_b_a`."""
+    R = T_a_b[:3, :3].T
+    return transform(R, -R @ T_a_b[:3, 3])
+
+
+def is_pose(T: Array, tolerance: float = 1e-6) -> bool:
+    """Whether an array is a pose: finite, shape (4, 4), a rotation within `tolerance`."""
+    if T.shape != (4, 4) or not np.isfinite(T).all():
+        return False
+    R = T[:3, :3]
+    is_rotation = np.abs(R @ R.T - np.eye(3)).max() <= tolerance and np.linalg.det(R) > 0.0
+    return bool(is_rotation) and bool(np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]))

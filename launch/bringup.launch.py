@@ -1,0 +1,182 @@
+r"""
+Start an arm from its description: robot_state_publisher, the node and, if wanted, RViz.
+
+ros2 launch fabrik_ros bringup.launch.py description:=ur_description/urdf/ur.urdf.xacro \
+    xacro_args:="ur_type:=ur5e name:=ur" tip_link:=tool0 simulate:=true rviz:=true
+
+Takes the arguments of fabrik.launch.py too. Two arms run side by side in two namespaces; each
+then has its own tf and tf_static unless tf:=/tf tf_static:=/tf_static, for which the links of
+the arms need different names.
+
+"""
+
+from fabrik_ros.ros.launch_arguments import (
+    description_command,
+    find_file,
+    read_joint_values,
+    require_packages,
+    resolve_private,
+)
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    SetLaunchConfiguration,
+)
+from launch.conditions import IfCondition
+from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+BOOLEAN = ['true', 'false', 'True', 'False']
+SIMULATION_RATE = 100
+"""Joint states a second from the simulated arm [Hz]; the node stops below 2."""
+
+
+def generate_launch_description() -> LaunchDescription:
+    node_launch = PathJoinSubstitution(
+        [FindPackageShare('fabrik_ros'), 'launch', 'fabrik.launch.py']
+    )
+    return LaunchDescription(
+        [
+            *_arguments(),
+            OpaqueFunction(function=_prepare),
+            # The node has the model from the topic, as on a robot: its own `description` is none.
+            IncludeLaunchDescription(node_launch, launch_arguments={'description': ''}.items()),
+            OpaqueFunction(function=_start_arm),
+        ]
+    )
+
+
+def _arguments() -> list[DeclareLaunchArgument]:
+    config = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'demo.rviz'])
+    return [
+        DeclareLaunchArgument(
+            'description',
+            description='URDF or xacro file of the robot: package/path/inside/share or a path.',
+        ),
+        DeclareLaunchArgument(
+            'xacro_args',
+            default_value='',
+            description="Arguments for the xacro file: 'name:=value name:=value'.",
+        ),
+        DeclareLaunchArgument(
+            'simulate',
+            default_value='false',
+            choices=BOOLEAN,
+            description='Let joint_state_publisher play an arm that follows every command at '
+            'once. Never beside a real one: both would publish joint_states.',
+        ),
+        DeclareLaunchArgument(
+            'initial_joints',
+            default_value='',
+            description="Where the simulated arm starts: 'joint:=value joint:=value' [rad, m]. "
+            'Other joints start at 0, or in the middle if 0 is outside their limits.',
+        ),
+        DeclareLaunchArgument(
+            'rviz', default_value='false', choices=BOOLEAN, description='Open RViz.'
+        ),
+        DeclareLaunchArgument(
+            'rviz_config',
+            default_value=config,
+            description='Configuration of RViz; base_link, if given, becomes its fixed frame.',
+        ),
+        DeclareLaunchArgument('tf', default_value='tf', description='Topic: moving frames.'),
+        DeclareLaunchArgument(
+            'tf_static', default_value='tf_static', description='Topic: fixed frames.'
+        ),
+    ]
+
+
+def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
+    """Find all that is needed before anything starts: what has started may outlive an error."""
+    values = context.launch_configurations
+    packages = {
+        'robot_state_publisher': 'true',
+        'joint_state_publisher': values['simulate'],
+        'rviz2': values['rviz'],
+    }
+    require_packages(name for name, wanted in packages.items() if wanted.lower() == 'true')
+    find_file(values['rviz_config'], 'rviz_config')
+    read_joint_values(values['initial_joints'], 'initial_joints')
+    command = description_command(values['description'], values['xacro_args'])
+    return [SetLaunchConfiguration('model', Command(command, on_stderr='warn'))]
+
+
+def _start_arm(context: LaunchContext) -> list[Node]:
+    return [
+        _robot_state_publisher(context),
+        _simulated_arm(context),
+        _rviz(context),
+    ]
+
+
+def _robot_state_publisher(context: LaunchContext) -> Node:
+    return Node(
+        package='robot_state_publisher',
+        executable='robot_state_publisher',
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        parameters=[
+            {'robot_description': ParameterValue(LaunchConfiguration('model'), value_type=str)},
+            _clock(context),
+        ],
+        remappings=_remappings('joint_states', 'robot_description') + _frames(),
+    )
+
+
+def _simulated_arm(context: LaunchContext) -> Node:
+    values = context.launch_configurations
+    parameters = {
+        'source_list': [resolve_private(values['joint_command'], values['node_name'])],
+        'rate': SIMULATION_RATE,
+    }
+    for joint, value in read_joint_values(values['initial_joints'], 'initial_joints').items():
+        parameters[f'zeros.{joint}'] = value
+    return Node(
+        package='joint_state_publisher',
+        executable='joint_state_publisher',
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        condition=IfCondition(LaunchConfiguration('simulate')),
+        parameters=[parameters, _clock(context)],
+        remappings=_remappings('joint_states', 'robot_description'),
+    )
+
+
+def _rviz(context: LaunchContext) -> Node:
+    values = context.launch_configurations
+    arguments = ['-d', str(find_file(values['rviz_config'], 'rviz_config'))]
+    if values['base_link']:
+        arguments += ['-f', values['base_link']]
+    shown = ['target_pose', 'solution_pose', 'markers']
+    return Node(
+        package='rviz2',
+        executable='rviz2',
+        namespace=LaunchConfiguration('namespace'),
+        condition=IfCondition(LaunchConfiguration('rviz')),
+        arguments=arguments,
+        parameters=[_clock(context)],
+        remappings=[
+            ('/robot_description', LaunchConfiguration('robot_description')),
+            *(
+                (f'/fabrik/{topic}', resolve_private(values[topic], values['node_name']))
+                for topic in shown
+            ),
+            *_frames(),
+        ],
+    )
+
+
+def _clock(context: LaunchContext) -> dict[str, bool]:
+    return {'use_sim_time': context.launch_configurations['use_sim_time'].lower() == 'true'}
+
+
+def _remappings(*topics: str) -> list[tuple[str, LaunchConfiguration]]:
+    return [(topic, LaunchConfiguration(topic)) for topic in topics]
+
+
+def _frames() -> list[tuple[str, LaunchConfiguration]]:
+    return [(f'/{topic}', LaunchConfiguration(topic)) for topic in ('tf', 'tf_static')]

@@ -1,0 +1,55 @@
+"""
+Show the bundled six-axis arm following a moving target in RViz.
+
+ros2 launch fabrik_ros demo.launch.py
+
+Takes the arguments of bringup.launch.py too.
+
+"""
+
+from fabrik_ros.ros.launch_arguments import resolve_private
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.substitutions import PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+ARM = {
+    'description': 'fabrik_ros/urdf/six_axis.urdf.xacro',
+    'base_link': 'base_link',
+    'tip_link': 'tool0',
+    'simulate': 'true',
+    # Elbow up, tool down; at all zeros the arm would be stretched out, which is singular.
+    'initial_joints': 'shoulder_lift:=-1.57 elbow:=1.57 wrist_1:=-1.57 wrist_2:=-1.57',
+}
+
+
+def generate_launch_description() -> LaunchDescription:
+    bringup = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'launch', 'bringup.launch.py'])
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                'rviz',
+                default_value='true',
+                choices=['true', 'false', 'True', 'False'],
+                description='Open RViz.',
+            ),
+            IncludeLaunchDescription(bringup, launch_arguments=ARM.items()),
+            OpaqueFunction(function=_start_targets),
+        ]
+    )
+
+
+def _start_targets(context: LaunchContext) -> list[Node]:
+    values = context.launch_configurations
+    topic = resolve_private(values['target_pose'], values['node_name'])
+    return [
+        Node(
+            package='fabrik_ros',
+            executable='demo_targets',
+            namespace=values['namespace'],
+            output='screen',
+            parameters=[{'use_sim_time': values['use_sim_time'].lower() == 'true'}],
+            remappings=[('fabrik/target_pose', topic)],
+        )
+    ]

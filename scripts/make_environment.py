@@ -1,0 +1,122 @@
+"""
+Make the virtual environment in which the Makefile runs everything.
+
+`make_environment.py FOLDER EXTRA...` installs the package with these extras of setup.py;
+without an extra it only renews the package itself, which takes two seconds.
+
+ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`),
+else the environment is made without ROS and this is said.
+
+"""
+
+import importlib.util
+import os
+from pathlib import Path
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST, NEWEST = (3, 10), (3, 14)
+
+NO_ROS = """\
+No ROS 2 for this environment: {reason}.
+  The library and all tests that do without ROS still work: make test, make benchmark.
+  For the node and `make demo`: source a ROS 2 distribution first (source
+  /opt/ros/<distribution>/setup.bash), or use Python 3.10 to 3.14 on x86-64 Linux, where
+  wheels exist: make PYTHON=python3.12 demo."""
+
+WRONG_PYTHON = """\
+ROS 2 is sourced, but {python} cannot import its rclpy.
+  Use the Python that ROS was built for, in a fresh environment:
+  make clean, then make PYTHON=/usr/bin/python3 test"""
+
+NO_VENV = """\
+{python} cannot make virtual environments: its module ensurepip is missing.
+  Debian, Ubuntu: apt install python3-venv"""
+
+PIP_FAILED = """\
+pip could not install the package (see above).
+  No network? The packages are downloaded once. No wheel? Python 3.10 to 3.14 have them:
+  make clean, then make PYTHON=python3.12 test"""
+
+
+def main():
+    folder, extras = Path(sys.argv[1]), sys.argv[2:]
+    if sys.version_info < OLDEST:
+        sys.exit(
+            f'Python {platform.python_version()} is too old: fabrik_ros needs 3.10 or newer.\n'
+            '  If you have one: make PYTHON=python3.12 test'
+        )
+    if importlib.util.find_spec('ensurepip') is None:
+        sys.exit(NO_VENV.format(python=sys.executable))
+    wanted = available(extras)
+    if extras:
+        create(folder)
+    install(folder, wanted)
+
+
+def create(folder):
+    """Create the environment if needed; it sees the packages of a sourced ROS 2."""
+    if not (folder / 'bin' / 'python').exists():
+        print(f'Making {folder} (once; downloads a few hundred MB)', flush=True)
+        venv.create(folder, with_pip=True, symlinks=True, system_site_packages=ros_is_sourced())
+
+
+def install(folder, extras):
+    """
+    Install the package, with what it needs if extras are named.
+
+    pip gets a copy: it builds in the tree it is given, and would install from the remains of
+    an earlier build what has been deleted since.
+
+    """
+    options = ['--quiet', '--disable-pip-version-check']
+    with tempfile.TemporaryDirectory() as copy:
+        for name in ('fabrik_ros', 'launch', 'config', 'urdf', 'resource'):
+            ignore = shutil.ignore_patterns('__pycache__')
+            shutil.copytree(ROOT / name, Path(copy, name), ignore=ignore)
+        for name in ('package.xml', 'pyproject.toml', 'setup.cfg', 'setup.py'):
+            shutil.copy(ROOT / name, copy)
+        source = f'{copy}[{",".join(extras)}]' if extras else copy
+        dependencies = [] if extras else ['--no-deps']
+        pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
+        if subprocess.call([*pip, *dependencies, source]) != 0:
+            sys.exit(PIP_FAILED)
+
+
+def available(extras):
+    """Leave out the ROS wheels where ROS is sourced or where there are none."""
+    if 'ros' not in extras:
+        return extras
+    reason = why_no_wheels()
+    if ros_is_sourced():
+        if importlib.util.find_spec('rclpy') is None:
+            sys.exit(WRONG_PYTHON.format(python=sys.executable))
+    elif reason:
+        print(NO_ROS.format(reason=reason), file=sys.stderr)
+    else:
+        return extras
+    return [extra for extra in extras if extra != 'ros']
+
+
+def ros_is_sourced():
+    return 'ROS_DISTRO' in os.environ or 'AMENT_PREFIX_PATH' in os.environ
+
+
+def why_no_wheels():
+    """Say what keeps this interpreter from using the ROS 2 wheels; empty if nothing does."""
+    machine = f'{platform.system()} {platform.machine()}'
+    if machine != 'Linux x86_64':
+        return f'none is sourced, and its wheels are for x86-64 Linux, not {machine}'
+    if sys.version_info[:2] > NEWEST or platform.python_implementation() != 'CPython':
+        python = f'{platform.python_implementation()} {platform.python_version()}'
+        return f'none is sourced, and its wheels are for CPython 3.10 to 3.14, not {python}'
+    return ''
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,145 @@
+"""
+A prefix with recording executables, so that launch files run for real and touch nothing.
+
+Each executable writes down the arguments and parameters it was started with, and ends.
+
+"""
+
+from dataclasses import dataclass
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXECUTABLES = {
+    'fabrik_ros': ['fabrik_node', 'demo_targets'],
+    'robot_state_publisher': ['robot_state_publisher'],
+    'joint_state_publisher': ['joint_state_publisher'],
+    'rviz2': ['rviz2'],
+    'acme_description': [],
+}
+RECORDER = """#!{python}
+import json, os, pathlib, sys
+given = sys.argv[1:]
+files = [file for flag, file in zip(given, given[1:]) if flag == '--params-file']
+record = dict(arguments=given, files=[pathlib.Path(file).read_text() for file in files])
+name = pathlib.Path(sys.argv[0]).name
+pathlib.Path({folder!r}, name + '.json').write_text(json.dumps(record))
+"""
+ACME_XACRO = """<?xml version="1.0"?>
+<robot name="acme" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="size" default="1"/>
+  <!-- a comment: with a colon, which YAML would stumble over -->
+  <link name="base_of_size_$(arg size)"/>
+</robot>
+"""
+
+
+@dataclass(frozen=True)
+class Started:
+    """How one process was started."""
+
+    arguments: list[str]
+    parameters: dict[str, object]
+    """What its parameter files say together; the last one wins."""
+
+    @property
+    def remappings(self) -> dict[str, str]:
+        """Remapping rules by name, `__node` and `__ns` among them."""
+        pairs = zip(self.arguments, self.arguments[1:], strict=False)
+        return dict(rule.split(':=') for flag, rule in pairs if flag == '-r')
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What became of a launch file."""
+
+    output: str
+    processes: dict[str, Started]
+
+
+class Prefix:
+    """An installation with this package, as it is in the checkout, and stand-ins for others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records = folder / 'records'
+        self.records.mkdir(parents=True)
+        for package, executables in EXECUTABLES.items():
+            self.add_package(package, executables)
+        for part in ('launch', 'config', 'urdf'):
+            (self.share('fabrik_ros') / part).symlink_to(ROOT / part)
+        model = self.share('acme_description') / 'urdf' / 'acme.urdf.xacro'
+        model.parent.mkdir()
+        model.write_text(ACME_XACRO)
+
+    def share(self, package: str) -> Path:
+        return self.folder / 'share' / package
+
+    def add_package(self, package: str, executables: list[str]) -> None:
+        self._marker(package).parent.mkdir(parents=True, exist_ok=True)
+        self._marker(package).touch()
+        self.share(package).mkdir()
+        for name in executables:
+            executable = self.folder / 'lib' / package / name
+            executable.parent.mkdir(parents=True, exist_ok=True)
+            executable.write_text(RECORDER.format(python=sys.executable, folder=str(self.records)))
+            executable.chmod(0o755)
+
+    def remove_package(self, package: str) -> None:
+        self._marker(package).unlink()
+
+    def _marker(self, package: str) -> Path:
+        return self.folder / 'share' / 'ament_index' / 'resource_index' / 'packages' / package
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that make this the only installation."""
+        path = [str(Path(sys.executable).parent), os.environ.get('PATH', '')]
+        modules = [str(ROOT), os.environ.get('PYTHONPATH', '')]
+        return {
+            'AMENT_PREFIX_PATH': str(self.folder),
+            'PATH': os.pathsep.join(path),
+            'PYTHONPATH': os.pathsep.join(filter(None, modules)),
+            'ROS_LOG_DIR': str(self.folder / 'log'),
+        }
+
+    def launch(self, launch_file: str, *arguments: str) -> Launched:
+        """Run a launch file of this package until all its processes have ended."""
+        run = Path(__file__).with_name('run_launch_file.py')
+        path = self.share('fabrik_ros') / 'launch' / launch_file
+        done = subprocess.run(
+            [sys.executable, str(run), str(path), *arguments],
+            env=os.environ | self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
+        return Launched(done.stdout, self._read_records())
+
+    def _read_records(self) -> dict[str, Started]:
+        return {path.stem: _started(path) for path in self.records.glob('*.json')}
+
+
+def _started(record: Path) -> Started:
+    yaml = pytest.importorskip('yaml')
+    content = json.loads(record.read_text())
+    parameters: dict[str, object] = {}
+    for text in content['files']:
+        # launch_ros tags lists as Python tuples, which the parser of rcl ignores.
+        for node in yaml.safe_load(text.replace('!!python/tuple', '')).values():
+            parameters |= node['ros__parameters']
+    return Started(content['arguments'], parameters)
+
+
+@pytest.fixture
+def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prefix:
+    made = Prefix(tmp_path / 'prefix')
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    return made

@@ -1,0 +1,225 @@
+"""
+The shipped launch files, run for real but with recording stand-ins for what they start.
+
+This needs `launch_ros`, which comes with a ROS installation and not from PyPI.
+
+"""
+
+from pathlib import Path
+
+import pytest
+
+# A plain `launch` would find the folder of that name in the checkout.
+pytest.importorskip('launch_ros.actions', reason='launch_ros comes with a ROS 2 installation')
+pytest.importorskip('xacro', reason='the descriptions are expanded by xacro')
+
+from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
+LAUNCH = Path(__file__).parents[2] / 'launch'
+LAUNCH_FILES = sorted(path.name for path in LAUNCH.glob('*.launch.py'))
+ACME = 'description:=acme_description/urdf/acme.urdf.xacro'
+
+
+@pytest.mark.parametrize('launch_file', LAUNCH_FILES)
+def test_every_argument_is_described(prefix, launch_file):
+    description = get_launch_description_from_python_launch_file(str(LAUNCH / launch_file))
+    arguments = description.get_launch_arguments()
+    assert arguments
+    for argument in arguments:
+        assert argument.description not in ('', 'no description given'), argument.name
+
+
+def test_demo_and_bringup_take_the_arguments_of_the_node(prefix):
+    def names(launch_file):
+        description = get_launch_description_from_python_launch_file(str(LAUNCH / launch_file))
+        return {argument.name for argument in description.get_launch_arguments()}
+
+    assert names('fabrik.launch.py') < names('bringup.launch.py') <= names('demo.launch.py')
+
+
+def test_fabrik_starts_nothing_but_the_node(prefix):
+    launched = prefix.launch('fabrik.launch.py')
+    assert set(launched.processes) == {'fabrik_node'}
+    node = launched.processes['fabrik_node']
+    assert node.remappings['__node'] == 'fabrik'
+    assert node.parameters['command_rate'] == 100.0
+    assert 'robot_description' not in node.parameters
+
+
+def test_arguments_win_over_preset_and_preset_over_defaults(prefix):
+    launched = prefix.launch('fabrik.launch.py', 'arm:=so101', 'tip_link:=my_tool')
+    parameters = launched.processes['fabrik_node'].parameters
+    assert parameters['tip_link'] == 'my_tool'
+    assert parameters['base_link'] == 'base_link'
+    assert parameters['command_rate'] == 50.0
+    assert parameters['path'] == 'line'
+
+
+def test_arguments_not_given_leave_the_params_file_alone(prefix, tmp_path):
+    own = tmp_path / 'own.yaml'
+    own.write_text('/**:\n  ros__parameters:\n    autostart: false\n    tip_link: flange\n')
+    launched = prefix.launch('fabrik.launch.py', f'params_file:={own}')
+    parameters = launched.processes['fabrik_node'].parameters
+    assert parameters == {'autostart': False, 'tip_link': 'flange'}
+
+
+def test_link_names_that_look_like_numbers_stay_text(prefix):
+    launched = prefix.launch('fabrik.launch.py', 'tip_link:=7', 'use_sim_time:=true')
+    parameters = launched.processes['fabrik_node'].parameters
+    assert parameters['tip_link'] == '7'
+    assert parameters['use_sim_time'] is True
+
+
+def test_every_topic_can_be_remapped(prefix):
+    launched = prefix.launch(
+        'fabrik.launch.py',
+        'target_pose:=/teleop/goal',
+        'joint_command:=commands',
+        'diagnostics:=diagnostics',
+        'log_level:=debug',
+    )
+    node = launched.processes['fabrik_node']
+    assert node.remappings['~/target_pose'] == '/teleop/goal'
+    assert node.remappings['~/joint_command'] == 'commands'
+    assert node.remappings['/diagnostics'] == 'diagnostics'
+    assert node.remappings['joint_states'] == 'joint_states'
+    assert '--log-level' in node.arguments
+    assert 'debug' in node.arguments
+
+
+def test_fabrik_can_read_the_model_from_a_file(prefix):
+    launched = prefix.launch('fabrik.launch.py', ACME, 'xacro_args:=size:=3')
+    model = launched.processes['fabrik_node'].parameters['robot_description']
+    assert 'base_of_size_3' in model
+
+
+def test_bringup_gives_the_model_to_robot_state_publisher_only(prefix):
+    launched = prefix.launch('bringup.launch.py', ACME, 'xacro_args:=size:=3')
+    assert set(launched.processes) == {'fabrik_node', 'robot_state_publisher'}
+    processes = launched.processes
+    assert 'base_of_size_3' in processes['robot_state_publisher'].parameters['robot_description']
+    assert 'robot_description' not in processes['fabrik_node'].parameters
+
+
+def test_bringup_takes_plain_urdf_from_a_path_with_spaces(prefix, tmp_path):
+    model = tmp_path / 'my arm.urdf'
+    model.write_text('<robot name="a"><link name="only_link"/></robot>')
+    launched = prefix.launch('bringup.launch.py', f'description:={model}')
+    parameters = launched.processes['robot_state_publisher'].parameters
+    assert 'only_link' in parameters['robot_description']
+
+
+def test_simulated_arm_follows_the_commands_of_the_node(prefix):
+    launched = prefix.launch(
+        'bringup.launch.py', ACME, 'simulate:=true', 'initial_joints:=elbow:=1.5'
+    )
+    parameters = launched.processes['joint_state_publisher'].parameters
+    assert parameters['source_list'] == ['fabrik/joint_command']
+    assert parameters['rate'] >= 50
+    assert parameters['zeros.elbow'] == 1.5
+
+
+def test_names_stay_consistent_when_node_and_topics_are_renamed(prefix):
+    launched = prefix.launch(
+        'bringup.launch.py',
+        ACME,
+        'simulate:=true',
+        'rviz:=true',
+        'node_name:=ik',
+        'joint_states:=states',
+        'target_pose:=/goal',
+    )
+    processes = launched.processes
+    assert processes['fabrik_node'].remappings['__node'] == 'ik'
+    assert processes['joint_state_publisher'].parameters['source_list'] == ['ik/joint_command']
+    for name in ('fabrik_node', 'robot_state_publisher', 'joint_state_publisher'):
+        assert processes[name].remappings['joint_states'] == 'states'
+    assert processes['rviz2'].remappings['/fabrik/markers'] == 'ik/markers'
+    assert processes['rviz2'].remappings['/fabrik/target_pose'] == '/goal'
+
+
+def test_namespace_holds_everything_even_the_frames(prefix):
+    launched = prefix.launch('demo.launch.py', 'namespace:=left')
+    for name, process in launched.processes.items():
+        assert process.remappings['__ns'] == '/left', name
+    for name in ('fabrik_node', 'robot_state_publisher', 'rviz2'):
+        assert launched.processes[name].remappings['/tf'] == 'tf'
+        assert launched.processes[name].remappings['/tf_static'] == 'tf_static'
+    parameters = launched.processes['joint_state_publisher'].parameters
+    assert parameters['source_list'] == ['fabrik/joint_command']
+
+
+def test_frames_can_be_shared_between_namespaces(prefix):
+    launched = prefix.launch('bringup.launch.py', ACME, 'namespace:=left', 'tf:=/tf')
+    for process in launched.processes.values():
+        assert process.remappings['/tf'] == '/tf'
+
+
+def test_rviz_is_given_the_frame_of_the_chain(prefix):
+    launched = prefix.launch('bringup.launch.py', ACME, 'rviz:=true', 'base_link:=world')
+    arguments = launched.processes['rviz2'].arguments
+    assert arguments[arguments.index('-f') + 1] == 'world'
+    assert Path(arguments[arguments.index('-d') + 1]).name == 'demo.rviz'
+
+
+def test_sim_time_reaches_every_process(prefix):
+    launched = prefix.launch('demo.launch.py', 'use_sim_time:=true')
+    assert all(process.parameters['use_sim_time'] for process in launched.processes.values())
+
+
+def test_demo_starts_the_bundled_arm_with_its_targets(prefix):
+    launched = prefix.launch('demo.launch.py')
+    assert set(launched.processes) == {
+        'demo_targets',
+        'fabrik_node',
+        'joint_state_publisher',
+        'robot_state_publisher',
+        'rviz2',
+    }
+    model = launched.processes['robot_state_publisher'].parameters['robot_description']
+    assert '<robot name="six_axis">' in model
+    assert launched.processes['fabrik_node'].parameters['tip_link'] == 'tool0'
+    targets = launched.processes['demo_targets'].remappings
+    assert targets['fabrik/target_pose'] == 'fabrik/target_pose'
+
+
+def test_demo_runs_without_rviz(prefix):
+    prefix.remove_package('rviz2')
+    launched = prefix.launch('demo.launch.py', 'rviz:=false')
+    assert 'rviz2' not in launched.processes
+    assert 'fabrik_node' in launched.processes
+
+
+@pytest.mark.parametrize(
+    ('launch_file', 'arguments', 'message'),
+    [
+        ('bringup.launch.py', [], "missing required argument 'description'"),
+        ('bringup.launch.py', ['description:=no/arm.urdf'], "no package 'no' is installed"),
+        ('bringup.launch.py', [ACME, 'xacro_args:=size'], "'size' is not of the form name:=value"),
+        ('bringup.launch.py', [ACME, 'simulate:=maybe'], '"simulate" provided value "maybe"'),
+        ('bringup.launch.py', [ACME, 'initial_joints:=a:=b'], "'b' for 'a' is no number"),
+        ('bringup.launch.py', [ACME, 'rviz_config:=no.rviz'], "no.rviz' is no file"),
+        ('fabrik.launch.py', ['params_file:=no.yaml'], "no.yaml' is no file"),
+        ('fabrik.launch.py', ['arm:=ur55'], 'these are: franka_fr3, so101, ur5e'),
+        ('fabrik.launch.py', ['autostart:=perhaps'], '"autostart" provided value "perhaps"'),
+    ],
+)
+def test_bad_argument_says_why_and_starts_nothing(prefix, launch_file, arguments, message):
+    launched = prefix.launch(launch_file, *arguments)
+    assert message in launched.output
+    assert 'process started' not in launched.output
+
+
+def test_broken_xacro_shows_what_xacro_says(prefix, tmp_path):
+    model = tmp_path / 'broken.urdf.xacro'
+    model.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><a b="${size}"/></robot>')
+    launched = prefix.launch('bringup.launch.py', f'description:={model}')
+    assert "name 'size' is not defined" in launched.output
+    assert 'process started' not in launched.output
+
+
+def test_missing_package_is_named_and_nothing_starts(prefix):
+    prefix.remove_package('rviz2')
+    launched = prefix.launch('demo.launch.py')
+    assert 'not installed: rviz2' in launched.output
+    assert 'process started' not in launched.output

@@ -1,0 +1,80 @@
+"""The borders inside the package: ROS, numba and XML each have their place."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+import re
+import subprocess
+import sys
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / 'fabrik_ros'
+MODULES = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob('*.py'))
+
+ROS = re.compile(r'rclpy|\w+_(msgs|srvs|interfaces)|tf2_\w+|launch\w*|ament_\w+|rosidl_\w+')
+NUMBA = re.compile('numba|llvmlite')
+XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
+
+ROS_FOLDERS = ('ros', 'sim', 'viewer')
+
+
+def imported_names(module: str) -> Iterator[str]:
+    """Yield what a module imports anywhere, absolute: 'numpy', 'fabrik_ros.errors'."""
+    package = ('fabrik_ros', *Path(module).parent.parts)
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parents = package[: len(package) - node.level + 1] if node.level else ()
+            origin = '.'.join([*parents, *([node.module] if node.module else [])])
+            yield from (f'{origin}.{alias.name}' for alias in node.names)
+
+
+def imports_of(kind: re.Pattern[str], module: str) -> list[str]:
+    """List what a module imports from the packages of one kind."""
+    return [name for name in imported_names(module) if kind.fullmatch(name.split('.')[0])]
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if Path(m).parts[0] not in ROS_FOLDERS])
+def test_library_module_imports_neither_ros_nor_a_module_that_does(module):
+    assert imports_of(ROS, module) == []
+    inner = [name.split('.')[1] for name in imported_names(module) if 'fabrik_ros.' in name]
+    assert not set(inner) & set(ROS_FOLDERS)
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'kernels/_jit.py'])
+def test_only_the_jit_module_imports_numba(module):
+    assert imports_of(NUMBA, module) == []
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'urdf.py'])
+def test_only_the_urdf_module_imports_xml(module):
+    assert imports_of(XML, module) == []
+
+
+def modules_loaded_by(code: str) -> set[str]:
+    """Run code in a fresh interpreter without display; return the top-level modules loaded."""
+    report = f'import sys\n{code}\nprint(*{{name.split(".")[0] for name in sys.modules}})'
+    environment = {'PYTHONPATH': str(PACKAGE.parent), '_ROS_WHEELS_BOOTSTRAP_COMPLETE': '1'}
+    done = subprocess.run(
+        [sys.executable, '-c', report],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_import_loads_neither_ros_nor_matplotlib_nor_a_window_system():
+    loaded = modules_loaded_by('import fabrik_ros')
+    assert 'fabrik_ros' in loaded
+    assert not {name for name in loaded if ROS.fullmatch(name)}
+    assert not loaded & {'matplotlib', 'mujoco', 'tkinter', 'viser', 'xacro'}
+
+
+def test_import_works_without_numba():
+    # None in sys.modules makes an import fail as if the package were missing.
+    assert 'fabrik_ros' in modules_loaded_by('sys.modules["numba"] = None\nimport fabrik_ros')

@@ -1,0 +1,138 @@
+"""The parameter files and the RViz configuration, as text and as ROS reads them."""
+
+from pathlib import Path
+import re
+
+import pytest
+
+yaml = pytest.importorskip('yaml')
+
+CONFIG = Path(__file__).parents[2] / 'config'
+PRESETS = sorted(path.name for path in (CONFIG / 'arms').glob('*.yaml'))
+PARAMETER_FILES = ['fabrik.yaml', *(f'arms/{name}' for name in PRESETS)]
+WORDS = {
+    'mode': {'auto', 'pose', 'axis', 'position'},
+    'polish': {'auto', 'never'},
+    'path': {'line', 'joint'},
+    'on_unreachable': {'approach', 'hold'},
+}
+TEXTS = {'base_link', 'tip_link', *WORDS}
+FLAGS = {'allow_reconfiguration', 'wait_for_state', 'use_safety_limits', 'autostart'}
+LISTS = {'tool_offset': 6, 'axis': 3}
+ZERO_MEANS_OFF = {'limit_margin', 'target_timeout', 'max_target_age'}
+
+
+def read(name):
+    content = yaml.safe_load((CONFIG / name).read_text())
+    assert list(content) == ['/**'], 'the file must suit any name and namespace'
+    assert list(content['/**']) == ['ros__parameters']
+    return content['/**']['ros__parameters']
+
+
+def is_float(value):
+    return type(value) is float
+
+
+@pytest.mark.parametrize('name', PARAMETER_FILES)
+def test_every_value_has_the_type_ros_expects(name):
+    for key, value in read(name).items():
+        if key in TEXTS:
+            assert isinstance(value, str), key
+        elif key in FLAGS:
+            assert isinstance(value, bool), key
+        elif key in LISTS:
+            assert len(value) == LISTS[key], key
+            assert all(map(is_float, value)), key
+        else:
+            assert is_float(value), f'{key}: {value!r} is no float'
+
+
+@pytest.mark.parametrize('name', PARAMETER_FILES)
+def test_every_value_is_in_its_range(name):
+    for key, value in read(name).items():
+        if key in WORDS:
+            assert value in WORDS[key]
+        elif is_float(value):
+            assert value > 0.0 or (value == 0.0 and key in ZERO_MEANS_OFF), key
+    assert read(name).get('velocity_scaling', 1.0) <= 1.0
+
+
+def test_no_list_is_empty():
+    """An empty list has no type in ROS: the parameter would arrive unset."""
+    for name in PARAMETER_FILES:
+        assert [] not in read(name).values()
+
+
+@pytest.mark.parametrize('name', PRESETS)
+def test_presets_set_known_parameters_only(name):
+    assert read(f'arms/{name}').keys() <= read('fabrik.yaml').keys()
+
+
+@pytest.mark.parametrize('name', PRESETS)
+def test_presets_name_both_links(name):
+    preset = read(f'arms/{name}')
+    assert preset['base_link']
+    assert preset['tip_link']
+
+
+@pytest.mark.parametrize('name', PRESETS)
+def test_presets_say_who_takes_the_commands(name):
+    text = (CONFIG / 'arms' / name).read_text()
+    assert re.search(r'# Who takes the commands: .*?[Tt]opic\s+#?\s*/', text, re.DOTALL)
+
+
+def test_a_comment_precedes_every_parameter():
+    """Above each key, or above the group of keys that it closes."""
+    commented = False
+    for line in (CONFIG / 'fabrik.yaml').read_text().splitlines():
+        text = line.strip()
+        if text.startswith('#'):
+            commented = True
+        elif not text:
+            commented = False
+        else:
+            assert commented, text
+
+
+@pytest.mark.parametrize('name', PARAMETER_FILES)
+def test_ros_reads_the_file(name):
+    rclpy = pytest.importorskip('rclpy')
+    arguments = ['--ros-args', '--params-file', str(CONFIG / name)]
+    with rclpy.init(context=(context := rclpy.Context())):
+        node = rclpy.create_node(
+            'any_name',
+            namespace='any/where',
+            context=context,
+            cli_args=arguments,
+            automatically_declare_parameters_from_overrides=True,
+        )
+        for key, value in read(name).items():
+            received = node.get_parameter(key).value
+            assert (list(received) if isinstance(value, list) else received) == value, key
+        node.destroy_node()
+
+
+@pytest.fixture(scope='module')
+def rviz():
+    return yaml.safe_load((CONFIG / 'demo.rviz').read_text())['Visualization Manager']
+
+
+def display(rviz, kind):
+    return [entry for entry in rviz['Displays'] if entry['Class'].endswith(f'/{kind}')]
+
+
+def test_rviz_takes_the_model_from_a_latched_topic(rviz):
+    (model,) = display(rviz, 'RobotModel')
+    topic = model['Description Topic']
+    assert model['Description Source'] == 'Topic'
+    assert topic['Value'] == '/robot_description'
+    assert topic['Durability Policy'] == 'Transient Local'
+    assert topic['Reliability Policy'] == 'Reliable'
+
+
+def test_rviz_shows_what_the_node_publishes(rviz):
+    shown = {entry['Topic']['Value'] for entry in rviz['Displays'] if 'Topic' in entry}
+    assert shown == {'/fabrik/markers', '/fabrik/target_pose', '/fabrik/solution_pose'}
+    assert rviz['Global Options']['Fixed Frame'] == 'base_link'
+    assert display(rviz, 'Grid')
+    assert not any(entry['Enabled'] for entry in display(rviz, 'TF'))

@@ -1,0 +1,164 @@
+"""What a user gets: the trees that pip and colcon install, not the checkout."""
+
+import importlib.util
+import os
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+import venv
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXECUTABLES = ('fabrik_node', 'simulated_arm', 'demo_targets')
+MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'
+
+pytestmark = pytest.mark.slow
+
+with_setuptools = pytest.mark.skipif(
+    importlib.util.find_spec('setuptools') is None or importlib.util.find_spec('wheel') is None,
+    reason='building a wheel offline needs setuptools and wheel here',
+)
+with_colcon = pytest.mark.skipif(
+    shutil.which('colcon') is None and importlib.util.find_spec('colcon_ros') is None,
+    reason='needs colcon: pip install colcon-common-extensions',
+)
+
+
+def share_files() -> list[str]:
+    """List what the checkout has for share/fabrik_ros."""
+    files = [path for top in ('launch', 'config', 'urdf') for path in (ROOT / top).rglob('*')]
+    wanted = [path for path in files if path.is_file() and '__pycache__' not in path.parts]
+    return ['package.xml', *(str(path.relative_to(ROOT)) for path in wanted)]
+
+
+def assert_installed_below(prefix: Path) -> None:
+    """Check marker, share files and executables, all where ROS looks for them."""
+    assert (prefix / MARKER).is_file()
+    for name in share_files():
+        assert (prefix / 'share/fabrik_ros' / name).read_bytes() == (ROOT / name).read_bytes()
+    for name in EXECUTABLES:
+        assert os.access(prefix / 'lib/fabrik_ros' / name, os.X_OK)
+
+
+def assert_package_complete(prefix: Path) -> None:
+    """Check that every file of the Python package is there: modules, type marker, data."""
+    package = next(prefix.glob('lib/python3*/site-packages/fabrik_ros'))
+    files = [path for path in (ROOT / 'fabrik_ros').rglob('*') if path.is_file()]
+    wanted = {path.relative_to(ROOT / 'fabrik_ros') for path in files if path.suffix != '.pyc'}
+    assert not wanted - {path.relative_to(package) for path in package.rglob('*')}
+
+
+def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> str:
+    """Run a command to its end and return what it printed; fail with that if it fails."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope='module')
+def source(tmp_path_factory) -> Path:
+    """Copy the checkout, since builds write beside the sources."""
+    copy = tmp_path_factory.mktemp('source') / 'fabrik_ros'
+    left_out = shutil.ignore_patterns('.*', '__pycache__', 'build', 'install', 'log', '*.egg-info')
+    shutil.copytree(ROOT, copy, ignore=left_out)
+    return copy
+
+
+@pytest.fixture(scope='module')
+def pip_prefix(source, tmp_path_factory) -> Path:
+    """Install a wheel into a fresh environment, without its dependencies and offline."""
+    folder = tmp_path_factory.mktemp('pip')
+    build = ('--no-deps', '--no-build-isolation', '--wheel-dir', folder)
+    run(sys.executable, '-m', 'pip', 'wheel', *build, source)
+    venv.create(folder / 'venv', with_pip=True, symlinks=True)
+    wheel = next(folder.glob('*.whl'))
+    install = ('install', '--no-deps', '--no-index', wheel)
+    run(folder / 'venv/bin/python', '-m', 'pip', *install)
+    return folder / 'venv'
+
+
+@with_setuptools
+def test_pip_installs_everything_where_ros_looks(pip_prefix):
+    assert_installed_below(pip_prefix)
+    assert_package_complete(pip_prefix)
+
+
+@with_setuptools
+@pytest.mark.parametrize('name', EXECUTABLES)
+def test_pip_executable_runs_in_its_own_environment(pip_prefix, tmp_path, name):
+    # Python runs sitecustomize before anything else: it reports and ends before the
+    # executable imports packages that the environment does not have.
+    report = 'import os, sys\nprint(sys.prefix, *sys.orig_argv[-2:], flush=True)\nos._exit(0)'
+    (tmp_path / 'sitecustomize.py').write_text(report)
+    executable = pip_prefix / 'lib/fabrik_ros' / name
+    prefix, script, argument = run(executable, '--ros-args', PYTHONPATH=str(tmp_path)).split()
+    assert Path(prefix) == pip_prefix
+    assert Path(script).resolve() == (pip_prefix / 'bin' / name).resolve()
+    assert argument == '--ros-args'
+
+
+@with_setuptools
+def test_pip_uninstall_leaves_nothing_behind(pip_prefix, tmp_path):
+    shutil.copytree(pip_prefix, tmp_path / 'venv', symlinks=True)
+    python = tmp_path / 'venv/bin/python'
+    run(python, '-m', 'pip', 'uninstall', '--yes', 'fabrik_ros')
+    remains = (tmp_path / 'venv').rglob('*fabrik_*')
+    assert [path for path in remains if path.is_file()] == []
+
+
+def colcon(*arguments: str, cwd: Path) -> str:
+    """Run the colcon of this environment, or else the one on the path."""
+    own = importlib.util.find_spec('colcon_ros') is not None
+    command = (sys.executable, '-m', 'colcon') if own else ('colcon',)
+    return run(*command, *arguments, cwd=cwd)
+
+
+@pytest.fixture
+def workspace(source, tmp_path) -> Path:
+    (tmp_path / 'src').mkdir()
+    (tmp_path / 'src/fabrik_ros').symlink_to(source)
+    return tmp_path
+
+
+@with_colcon
+def test_colcon_takes_the_package_for_ament_python(workspace):
+    assert colcon('list', cwd=workspace).split() == [
+        'fabrik_ros',
+        'src/fabrik_ros',
+        '(ros.ament_python)',
+    ]
+
+
+def assert_scripts_need_no_relay(prefix: Path) -> None:
+    """Check that the executables are Python, not relays to a bin/ that colcon does not make."""
+    for name in EXECUTABLES:
+        assert 'python' in (prefix / 'lib/fabrik_ros' / name).read_text().splitlines()[0]
+
+
+@with_colcon
+def test_colcon_installs_everything_where_ros_looks(workspace):
+    colcon('build', cwd=workspace)
+    prefix = workspace / 'install/fabrik_ros'
+    assert_installed_below(prefix)
+    assert_package_complete(prefix)
+    assert_scripts_need_no_relay(prefix)
+
+
+@with_colcon
+def test_colcon_symlink_install_leads_to_the_checkout(workspace, source):
+    colcon('build', '--symlink-install', cwd=workspace)
+    prefix = workspace / 'install/fabrik_ros'
+    assert_installed_below(prefix)
+    assert_scripts_need_no_relay(prefix)
+    for name in share_files():
+        assert (prefix / 'share/fabrik_ros' / name).resolve() == source / name
