@@ -13,7 +13,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python
 PYTEST := $(RUN) -m pytest
 
-EXTRAS_demo := fast ros
+EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
 EXTRAS_benchmark := fast benchmark
 

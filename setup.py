@@ -78,6 +78,7 @@ setup(
             'ros-visualization-msgs',
             'xacro',
         ],
+        'demo': ['matplotlib', 'pin'],
         'test': [
             'colcon-common-extensions',
             'example-robot-data',

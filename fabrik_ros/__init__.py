@@ -14,6 +14,7 @@ from .errors import (
     TargetError,
     UrdfError,
 )
+from .examples import example_arm
 from .robot import Chain, Joint, JointType, Mimic, Robot
 from .solver import FabrikSolver, Solution, SolverOptions, Status
 from .urdf import load_urdf
@@ -38,5 +39,6 @@ __all__ = [
     'TargetError',
     'UrdfError',
     '__version__',
+    'example_arm',
     'load_urdf',
 ]

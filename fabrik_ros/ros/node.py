@@ -78,7 +78,7 @@ class FabrikNode(LifecycleNode):
         self._trouble = ''
         self._last_refusal = ''
         self._target_stamp = 0.0
-        self._solve_time = 0.0
+        self._times = {'solve_time': 0.0, 'step_time': 0.0}
         self._last_state: tuple[State, str] | None = None
         self._create_publishers()
         self._create_subscriptions()
@@ -307,7 +307,7 @@ class FabrikNode(LifecycleNode):
         T_base_goal = self._frames.target_in_base(message, fresh)
         begin = time.perf_counter()
         self._follower.accept(T_base_goal, now)
-        self._solve_time = time.perf_counter() - begin
+        self._times['solve_time'] = time.perf_counter() - begin
         self._target_stamp = seconds(message.header.stamp)
         self._counts['accepted'] += 1
 
@@ -338,7 +338,7 @@ class FabrikNode(LifecycleNode):
         begin = time.perf_counter()
         command = follower.tick(1e-9 * stamp, dt)
         if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
-            self._solve_time = time.perf_counter() - begin
+            self._times['step_time'] = time.perf_counter() - begin
             self._finishers[motion.solution.finished_by] += 1
         if command is not None:
             self._send(command, stamp)
@@ -386,7 +386,7 @@ class FabrikNode(LifecycleNode):
         facts: dict[str, Any] = {
             **self._counts,
             **{f'finished_by_{who}': count for who, count in self._finishers.items()},
-            'solve_time': self._solve_time,
+            **self._times,
             'last_refusal': self._last_refusal,
         }
         if self._chain is not None:
