@@ -15,6 +15,7 @@ from .errors import (
     UrdfError,
 )
 from .examples import example_arm
+from .points import PointChain, PointSolution, PointStatus
 from .robot import Chain, Joint, JointType, Mimic, Robot
 from .solver import FabrikSolver, Solution, SolverOptions, Status
 from .urdf import load_urdf
@@ -32,6 +33,9 @@ __all__ = [
     'JointValueError',
     'LinkNotFoundError',
     'Mimic',
+    'PointChain',
+    'PointSolution',
+    'PointStatus',
     'Robot',
     'Solution',
     'SolverOptions',

@@ -128,11 +128,24 @@ class FabrikSolver:
 
     Examples
     --------
-    >>> import fabrik_ros
-    >>> chain = fabrik_ros.load_urdf(fabrik_ros.example_urdf('planar_two_link')).chain()
+    >>> from fabrik_ros import load_urdf
+    >>> chain = load_urdf('''
+    ...     <robot name="two links of one metre">
+    ...       <link name="base"/> <link name="upper"/> <link name="lower"/> <link name="tip"/>
+    ...       <joint name="shoulder" type="continuous">
+    ...         <parent link="base"/> <child link="upper"/> <axis xyz="0 0 1"/>
+    ...       </joint>
+    ...       <joint name="elbow" type="continuous">
+    ...         <parent link="upper"/> <child link="lower"/> <axis xyz="0 0 1"/>
+    ...         <origin xyz="1 0 0"/>
+    ...       </joint>
+    ...       <joint name="tool" type="fixed">
+    ...         <parent link="lower"/> <child link="tip"/> <origin xyz="1 0 0"/>
+    ...       </joint>
+    ...     </robot>''').chain()
     >>> solver = FabrikSolver(chain, SolverOptions(mode='position'))
-    >>> solution = solver.solve(chain.forward_kinematics([0.3, 0.9]), seed=[0.0, 0.5])
-    >>> solution.status.name, solution.q.round(6)
+    >>> solution = solver.solve(chain.forward_kinematics([0.3, 0.9]), seed=[0.2, 0.8])
+    >>> solution.status.name, solution.q.round(3)
     ('CONVERGED', array([0.3, 0.9]))
 
     """
@@ -179,7 +192,8 @@ class FabrikSolver:
         search = _Search(chain.model, limits, pulled, self.options, begin)
         reached = False
         if yields and not out_of_reach:
-            reached = search.run(self._tasks, 1) or search.settle_near(self._tasks)
+            reached = search.run(self._tasks, kernels.NEAR_ATTEMPTS)
+            reached = reached or search.settle_near(self._tasks)
         if not reached and not out_of_reach:
             reached = search.run(self._tasks, YIELDING_ATTEMPTS if yields else None)
         if not reached:
@@ -231,7 +245,10 @@ class FabrikSolver:
             T = transform(np.eye(3), T)
         if T.shape != (4, 4):
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
-        code = kernels.read_target(T, chain.root_point, chain.hole, chain.reach, asked, pulled)
+        code = kernels.read_target(
+            T, chain.root_point, chain.hole, chain.reach, self.options.position_tolerance,
+            asked, pulled,
+        )  # fmt: skip
         if code == kernels.NOT_FINITE:
             raise TargetError('target has entries that are not finite')
         if code == kernels.NOT_A_POSE:
@@ -260,15 +277,19 @@ class FabrikSolver:
         orientation_error = float(report[kernels.ORIENTATION_ERROR])
         at_limit = (q - self.chain.lower < AT_LIMIT) | (self.chain.upper - q < AT_LIMIT)
         q.flags.writeable = False
+        status = self._status(position_error, orientation_error, out_of_reach, blocked, search)
+        finisher = int(report[kernels.FINISHED_BY])
+        if status is Status.CONVERGED and finisher == kernels.NOBODY:
+            finisher = kernels.SEED
         return Solution(
             q,
-            self._status(position_error, orientation_error, out_of_reach, blocked, search),
+            status,
             position_error,
             orientation_error,
             int(report[kernels.PASSES]),
             int(report[kernels.POLISH_STEPS]),
-            max(0, int(report[kernels.LAST_ATTEMPT]) - 1),
-            FINISHERS[int(report[kernels.FINISHED_BY])],
+            max(0, int(report[kernels.LAST_ATTEMPT]) + 1 - kernels.SEED_ATTEMPTS),
+            FINISHERS[finisher],
             tuple(self.chain.joint_names[j] for j in np.flatnonzero(at_limit)),
         )
 
@@ -323,7 +344,7 @@ class _Search:
     def run(self, tasks: Array, most: int | None = None) -> bool:
         """Make attempts until one succeeds, the budget ends, or there were `most`."""
         restarts = self._options.max_restarts
-        last = math.inf if restarts is None else restarts + 2
+        last = math.inf if restarts is None else kernels.SEED_ATTEMPTS + restarts
         if most is not None:
             last = min(last, self.attempts + most)
         while self.attempts < last:
@@ -360,8 +381,8 @@ class _Search:
         self._settle_from(tasks, self.q.copy())
         self._settle_from(tasks, self._seed)
         begin = np.empty_like(self.q)
-        for number in range(2, 2 + starts):
-            kernels.start(number, self._seed, self._limits, begin)
+        for number in range(starts):
+            kernels.start(kernels.SEED_ATTEMPTS + number, self._seed, self._limits, begin)
             self._settle_from(tasks, begin)
 
     def _settle_from(self, tasks: Array, begin: Array, limits: Array | None = None) -> None:

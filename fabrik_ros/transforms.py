@@ -66,8 +66,6 @@ def rotation_vector(R: npt.ArrayLike) -> Array:
     norm = float(np.linalg.norm(v))
     if norm == 0.0:
         return v
-    if w < 0.0:
-        v, w = -v, -w
     return v * (2.0 * math.atan2(norm, w) / norm)
 
 

@@ -93,12 +93,12 @@ def rotation_onto(
     Shortest rotation vector that turns the unit vector a onto the unit vector b [rad].
 
     Opposite vectors have no shortest one: then about the coordinate axis least along a, made
-    perpendicular to it.
+    perpendicular to it. So too within 1e-8 of opposite, where the cross product is mostly noise.
     """
     x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
     sine = math.sqrt(x * x + y * y + z * z)
     cosine = ax * bx + ay * by + az * bz
-    if sine > 1e-12:
+    if sine > 1e-8:
         scale = math.atan2(sine, cosine) / sine
         return scale * x, scale * y, scale * z
     if cosine > 0.0:

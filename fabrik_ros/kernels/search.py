@@ -1,7 +1,7 @@
 """
 The solve loop: attempts from the seed, then from elsewhere, and the closest there is.
 
-An attempt is a few reaching rounds and, where allowed, the polish. The first one stays near
+An attempt is a few reaching rounds and, where allowed, the polish. The first ones stay near
 the seed, so that an arm that follows a target keeps its configuration.
 
 """
@@ -33,6 +33,8 @@ WHOLE, YIELDING, POSITION_ONLY = range(3)
 
 NEAR = 1.0
 NEIGHBOURHOOD = 0.5
+NEAR_ATTEMPTS = 2
+SEED_ATTEMPTS = 3
 OPENING_ROUNDS = 2
 ACCELERATED_ROUNDS = 60
 POLISHING_STEPS = 40
@@ -42,7 +44,13 @@ YIELDING_WEIGHTS = (0.1, 0.01, 1e-3)
 
 @kernel
 def read_target(
-    T: Array, root: Array, hole: float, reach: float, asked: Array, pulled: Array
+    T: Array,
+    root: Array,
+    hole: float,
+    reach: float,
+    tolerance: float,
+    asked: Array,
+    pulled: Array,
 ) -> int:
     """
     Write a pose (4, 4) as a frame, and that frame pulled to where the tip can be.
@@ -61,7 +69,7 @@ def read_target(
         return NOT_A_POSE
     x, y, z = asked[9] - root[0], asked[10] - root[1], asked[11] - root[2]
     distance = math.sqrt(x * x + y * y + z * z)
-    if hole <= distance <= reach:
+    if hole - tolerance <= distance <= reach + tolerance:
         return 0
     if distance == 0.0:
         x, distance = 1.0, 1.0
@@ -112,36 +120,40 @@ def search(
     """
     Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
 
-    Attempt 0 stays near the seed, 1 starts at the seed, later ones elsewhere. Rows of `limits`:
-    lower, upper, the range that other starts are drawn from, and the unit of each value. Rows
-    of `tasks`: the whole task, the same with an orientation that yields to the position, and
-    the position alone. Leaves the best configuration in `q` and an account in `report`.
+    Attempts 0 and 1 stay near the seed, the second without rounds, as these may turn an elbow
+    over; 2 starts at the seed, later ones elsewhere. Rows of `limits`: lower, upper, the range
+    that other starts are drawn from, and the unit of each value. Rows of `tasks`: the whole task,
+    the same with an orientation that yields to the position, and the position alone. Leaves the
+    best configuration in `q` and an account in `report`.
     """
     n, m = seed.shape[0], model.shape[0] - 1
     frames, error, trial = np.empty((m + 1, 12)), np.empty(6), np.empty(n)
     lower, upper = limits[LOWER].copy(), limits[UPPER].copy()
     whole = tasks[WHOLE]
-    near = False
+    link_frames(model, seed, frames)
+    tip_error(frames[m], target, whole, error)
+    near = merit(error, whole) <= NEAR * NEAR
     if first == 0:
         report[:] = 0.0
         report[MERIT] = math.inf
-        link_frames(model, seed, frames)
-        tip_error(frames[m], target, whole, error)
         note(seed, error, tasks, q, report)
         if is_reached(error, whole):
             report[FINISHED_BY] = SEED
             return True
-        near = merit(error, whole) <= NEAR * NEAR
     for number in range(first, first + count):
-        if number == 0 and not near:
+        stays = number < NEAR_ATTEMPTS
+        if stays and not (near and (polish or number == 0)):
             continue
         for j in range(n):
-            room = NEIGHBOURHOOD * limits[UNITS, j] if number == 0 else math.inf
+            room = NEIGHBOURHOOD * limits[UNITS, j] if stays else math.inf
             lower[j] = max(limits[LOWER, j], seed[j] - room)
             upper[j] = min(limits[UPPER, j], seed[j] + room)
         report[LAST_ATTEMPT] = number
         start(number, seed, limits, trial)
-        who = attempt(model, lower, upper, limits[UNITS], target, whole, polish, trial, report)
+        opening = 0 if stays and number > 0 else OPENING_ROUNDS
+        who = attempt(
+            model, lower, upper, limits[UNITS], target, whole, polish, opening, trial, report
+        )
         bring_towards(seed, model, limits, trial)
         link_frames(model, trial, frames)
         tip_error(frames[m], target, whole, error)
@@ -163,11 +175,16 @@ def attempt(
     target: Array,
     task: Array,
     polish: bool,
+    opening: int,
     q: Array,
     report: Array,
 ) -> int:
-    """Go from `q` towards the target as far as it leads; return who took the last step."""
-    most = OPENING_ROUNDS if polish else ACCELERATED_ROUNDS
+    """
+    Go from `q` towards the target as far as it leads; return who took the last step.
+
+    With the polish after `opening` rounds, else in accelerated rounds to the end.
+    """
+    most = opening if polish else ACCELERATED_ROUNDS
     rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q)
     report[PASSES] += 2 * rounds
     if not polish:
@@ -239,7 +256,7 @@ def note(trial: Array, error: Array, tasks: Array, q: Array, report: Array) -> b
 def start(number: int, seed: Array, limits: Array, q: Array) -> None:
     """Write where attempt `number` starts: the seed, then points spread over the limits."""
     for j in range(seed.shape[0]):
-        if number < 2:
+        if number < SEED_ATTEMPTS:
             q[j] = seed[j]
         else:
             scattered = math.sin(12.9898 * (number + 1) + 78.233 * (j + 1)) * 43758.5453

@@ -27,6 +27,7 @@ import numpy as np
 import pytest
 
 AXES = [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (0, 0, 2.5), (1e-9, 0, -1), (1, 1, 1)]
+KINDS = ['revolute', 'continuous', 'prismatic', 'fixed']
 RIGHT_ANGLES = [0.0, math.pi / 2, -math.pi / 2, math.pi, -math.pi]
 
 angles = st.one_of(st.sampled_from(RIGHT_ANGLES), st.floats(-math.pi, math.pi))
@@ -38,10 +39,10 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
-def segments(draw, kinds=('revolute', 'continuous', 'prismatic', 'fixed')):
+def segments(draw):
     lower = draw(st.floats(-3.0, 3.0))
     return Segment(
-        kind=draw(st.sampled_from(kinds)),
+        kind=draw(st.sampled_from(KINDS)),
         axis=draw(axes),
         xyz=draw(vectors),
         rpy=draw(st.tuples(angles, angles, angles)),
