@@ -8,30 +8,30 @@ does, no command leaves the joint limits, and none is faster or accelerates hard
 
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-import math
-from typing import Any
 
 import numpy as np
 
+from .reference import (
+    approach,
+    braking_speed,
+    LANDED,
+    largest,
+    LineReference,
+    MotionLimits,
+)
 from .robot import Chain
 from .solver import FabrikSolver, Solution, SolverOptions
-from .transforms import Array, rotation_from_vector, rotation_vector, transform
+from .transforms import Array
 
 FOLLOWING_MOVE = 0.5
 LOOKING_MOVE = 1.5
-LANDED = 1e-6
 AT_REST = 1e-9
-MOMENT = 1e-3
 ON_LINE = 1e-9
 TINY = 1e-12
-LOOKAHEAD = 0.75
-LOOKAHEAD_STEPS = 2.0
+MOMENT = 1e-3
 CATCH_UP_SHARE = 0.5
-BENDING_SHARE = 0.5
-SPEEDING_SHARE = 0.5
 BRAKING_SHARE = 0.9
 
 
@@ -42,22 +42,6 @@ class Phase(Enum):
     LINE = 'line'
     JOINT = 'joint'
     STOPPING = 'stopping'
-
-
-@dataclass(frozen=True, eq=False)
-class MotionLimits:
-    """How fast things may go."""
-
-    tip_speed: float
-    """[m/s]."""
-    tip_rotation: float
-    """[rad/s]."""
-    tip_acceleration: float
-    """[m/s^2]; the tip's rotation gains its full speed in the same time."""
-    joint_velocity: Array
-    """Shape (n,) [rad/s or m/s]."""
-    joint_acceleration: Array
-    """Shape (n,) [rad/s^2 or m/s^2]."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +96,7 @@ class Motion:
         options: MotionOptions,
     ) -> None:
         self.chain = chain
-        self._line: _Line | None = None
+        self._line: LineReference | None = None
         self.change(limits, solver_options, options)
         self.reset(chain.mid_configuration())
 
@@ -212,7 +196,8 @@ class Motion:
             start = np.minimum(np.maximum(self.q, self.chain.lower), self.chain.upper)
             T = self.chain.forward_kinematics(start)
             T_before = self.chain.forward_kinematics(start - self.velocity * MOMENT)
-            self._line = _Line(T, T_before, start, self.limits)
+            self._line = LineReference(T, start, self.limits)
+            self._line.take_speed(T_before, MOMENT)
         self._line.goal = T_base_goal
         self._line.ends_early = None
         self.phase = Phase.LINE
@@ -244,17 +229,18 @@ class Motion:
         self.solution = answer
         return rate + catch_up
 
-    def _solve_on_line(self, line: '_Line', speed: Array, dt: float) -> Solution:
+    def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Solution:
         return self._line_solver.solve(line.pose_after(speed, dt), seed=line.q)
 
     def _is_on_line(self, answer: Solution) -> bool:
+        """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""
         position_tolerance, orientation_tolerance = self._tolerances
         return answer.converged or (
             answer.position_error <= position_tolerance
             and answer.orientation_error <= orientation_tolerance
         )
 
-    def _look_ahead(self, line: '_Line', dt: float) -> None:
+    def _look_ahead(self, line: LineReference, dt: float) -> None:
         """Slow the reference in time where the line ends or turns hard for a joint."""
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
@@ -263,17 +249,7 @@ class Motion:
         if not self._is_on_line(answer):
             line.ends_early = answer
             return
-        rate = (answer.q - line.q) / distance
-        bend = np.abs(rate - line.rate) / (0.5 * distance)
-        fastest, strength = self.limits.joint_velocity, self.limits.joint_acceleration
-        highest = np.maximum(np.maximum(np.abs(rate), np.abs(line.rate)), TINY)
-        line.gain = min(line.full_gain, SPEEDING_SHARE * float(np.min(strength / highest)))
-        line.brake = min(
-            line.full_gain,
-            BRAKING_SHARE * float(np.min(strength / np.maximum(np.abs(line.rate), TINY))),
-        )
-        bend_room = BENDING_SHARE * strength / np.maximum(bend, TINY)
-        line.cap = float(min(1.0, np.min(fastest / highest), math.sqrt(np.min(bend_room))))
+        line.heed(answer.q, distance)
 
     def _leave_line(self, answer: Solution, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
@@ -292,8 +268,8 @@ class Motion:
         limits = self.limits
         gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
         error = (self._goal_q - self.q) / limits.joint_velocity
-        speed = _approach(error, self.velocity / limits.joint_velocity, gain, gain, dt, _largest)
-        if _largest(error) < LANDED:
+        speed = approach(error, self.velocity / limits.joint_velocity, gain, gain, dt, largest)
+        if largest(error) < LANDED:
             return (self._goal_q - self.q) / dt
         return speed * limits.joint_velocity
 
@@ -307,7 +283,7 @@ class Motion:
     def _catch_up(self, lag: Array, dt: float) -> Array:
         """Velocity that takes up what a joint lags behind its reference, without overshoot."""
         strength = CATCH_UP_SHARE * self.limits.joint_acceleration
-        speed: Array = np.sign(lag) * _braking_speed(np.abs(lag), strength, dt)
+        speed: Array = np.sign(lag) * braking_speed(np.abs(lag), strength, dt)
         return speed
 
     def _followable_share(self, rate: Array, catch_up: Array) -> float:
@@ -329,8 +305,8 @@ class Motion:
         limits, chain = self.limits, self.chain
         change = limits.joint_acceleration * self._usable(dt)
         strength = BRAKING_SHARE * limits.joint_acceleration
-        up = _braking_speed(np.maximum(chain.upper - self.q, 0.0), strength, dt)
-        down = _braking_speed(np.maximum(self.q - chain.lower, 0.0), strength, dt)
+        up = braking_speed(np.maximum(chain.upper - self.q, 0.0), strength, dt)
+        down = braking_speed(np.maximum(self.q - chain.lower, 0.0), strength, dt)
         fastest = np.maximum(limits.joint_velocity, np.abs(self.velocity) - change)
         least = np.maximum(np.maximum(-fastest, self.velocity - change), -down)
         most = np.minimum(np.minimum(fastest, self.velocity + change), up)
@@ -352,138 +328,3 @@ class Motion:
 
     def _is_close(self, q: Array) -> bool:
         return bool(np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) < 1e-3)
-
-
-class _Line:
-    """
-    The reference on its way to the goal.
-
-    Speeds are six numbers, translation and rotation, each as a share of the greatest speed:
-    a distance is then the time it takes at full speed [s].
-    """
-
-    def __init__(self, T: Array, T_before: Array, q: Array, limits: MotionLimits) -> None:
-        self._limits = limits
-        self.full_gain = limits.tip_acceleration / limits.tip_speed
-        """Change of speed [1/s] that the tip is allowed."""
-        self.gain = self.full_gain
-        """Change of speed [1/s] that the joints can follow, with a margin."""
-        self.brake = self.full_gain
-        """Change of speed [1/s] that the joints can follow when they must."""
-        self.T = T
-        self.goal = T
-        self.q = q
-        self.rate = np.zeros_like(q)
-        """Joint velocity at full speed, as of the last step."""
-        self.cap = 1.0
-        """Share of the full speed that the joints can follow."""
-        self.ends_early: Solution | None = None
-        """The answer that showed the line to end before the goal."""
-        self.speed = self._way(T_before, T) / MOMENT
-
-    def change_limits(self, limits: MotionLimits) -> None:
-        """Go on at the same pace under other limits."""
-        self.speed[:3] *= self._limits.tip_speed / limits.tip_speed
-        self.speed[3:] *= self._limits.tip_rotation / limits.tip_rotation
-        self._limits = limits
-        self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
-
-    def _way(self, T: Array, T_to: Array) -> Array:
-        way = np.empty(6)
-        way[:3] = (T_to[:3, 3] - T[:3, 3]) / self._limits.tip_speed
-        way[3:] = rotation_vector(T_to[:3, :3] @ T[:3, :3].T) / self._limits.tip_rotation
-        return way
-
-    def _moved(self, way: Array) -> Array:
-        R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ self.T[:3, :3]
-        return transform(R, self.T[:3, 3] + way[:3] * self._limits.tip_speed)
-
-    def pose_after(self, speed: Array, dt: float) -> Array:
-        """Pose (4, 4) after `dt` at `speed`; the goal itself where that is as good as reached."""
-        way = self._way(self.T, self.goal)
-        if _length(way - speed * dt) < LANDED:
-            return self.goal
-        return self._moved(speed * dt)
-
-    def pose_ahead(self, dt: float) -> tuple[Array, float]:
-        """Return a pose that the reference passes even if it brakes, and how far it is."""
-        way = self._way(self.T, self.goal)
-        length = _length(way)
-        speed = min(_length(self.speed) + self.gain * dt, 1.0)
-        ahead = min(length, LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt)
-        if length == 0.0 or ahead == 0.0:
-            return self.goal, 0.0
-        return self._moved(way * (ahead / length)), ahead
-
-    def next_speed(self, dt: float) -> Array:
-        """Speed for the next step towards the goal, or to rest where the line ends early."""
-        now, change = _length(self.speed), self.full_gain * dt
-        if self.ends_early is not None:
-            return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
-        way = self._way(self.T, self.goal)
-        speed = _approach(way, self.speed, self.gain, self.full_gain, dt, _length)
-        size = _length(speed)
-        most = max(self.cap, now - change)
-        return speed * (most / size) if size > most else speed
-
-    def shortened(self, speed: Array, dt: float) -> Array:
-        """Speed that neither exceeds the greatest nor passes the goal within the step."""
-        size, way = _length(speed), _length(self._way(self.T, self.goal))
-        most = min(1.0, way / dt)
-        return speed * (most / size) if size > most else speed
-
-    def advance(self, speed: Array, dt: float, q: Array) -> None:
-        """Take a step; `q` are the joint values for the pose it leads to."""
-        self.T = self.pose_after(speed, dt)
-        size = _length(speed)
-        if size > 0.0:
-            self.rate = (q - self.q) / (size * dt)
-        self.speed = speed
-        self.q = q
-
-    def is_at_goal(self) -> bool:
-        """Whether the reference has arrived."""
-        return self.T is self.goal
-
-
-def _length(speed: Array) -> float:
-    """Size of a speed: the larger of its translation and its rotation."""
-    linear = math.sqrt(speed[0] ** 2 + speed[1] ** 2 + speed[2] ** 2)
-    return max(linear, math.sqrt(speed[3] ** 2 + speed[4] ** 2 + speed[5] ** 2))
-
-
-def _largest(speed: Array) -> float:
-    return float(np.max(np.abs(speed)))
-
-
-def _approach(
-    way: Array,
-    speed: Array,
-    braking: float,
-    gain: float,
-    dt: float,
-    size: Callable[[Array], float],
-) -> Array:
-    """
-    Next speed on the way to a point `way` ahead, at most 1, changing by at most `gain` [1/s].
-
-    Slow enough to stop there with `braking` [1/s]. From rest the way is straight; from a speed
-    that points elsewhere it bends smoothly.
-    """
-    distance = size(way)
-    wanted = np.zeros_like(way)
-    if distance > 0.0:
-        wanted = way * (min(1.0, float(_braking_speed(distance, braking, dt))) / distance)
-    change = wanted - speed
-    excess = size(change) / (gain * dt)
-    return speed + change / max(1.0, excess)
-
-
-def _braking_speed(distance: Any, strength: Any, dt: float) -> Any:
-    """
-    Greatest speed for the next step from which one can still stop within `distance`.
-
-    Solves speed dt + speed^2 / (2 strength) = distance.
-    """
-    gained = strength * dt
-    return np.sqrt(gained * gained + 2.0 * strength * distance) - gained

@@ -1,5 +1,6 @@
 """The node: target poses in, joint commands out."""
 
+import gc
 import signal
 import time
 from types import FrameType
@@ -236,8 +237,13 @@ class FabrikNode(LifecycleNode):
         if np.any(parameters.T_tip_tool != np.eye(4)):
             chain = chain.with_tool(parameters.T_tip_tool)
         motion = Motion(chain, parameters.limits_for(chain), parameters.solver, parameters.motion)
+        self.get_logger().info('preparing the solver; the first start compiles it')
         begin = time.perf_counter()
         motion.warm_up()
+        # What the compiler left behind is large and lives on. Looked through again while the arm
+        # moves, it would hold up the commands for up to 100 ms.
+        gc.collect()
+        gc.freeze()
         self._robot, self._chain, self._motion = robot, chain, motion
         self._frames = FrameResolver(self, robot, chain.base_link)
         for warning in robot.warnings:

@@ -12,7 +12,8 @@ from rclpy.parameter import Parameter
 
 from ..errors import FabrikError
 from ..following import FollowingRules
-from ..motion import MotionLimits, MotionOptions
+from ..motion import MotionOptions
+from ..reference import MotionLimits
 from ..robot import Chain
 from ..solver import SolverOptions
 from ..transforms import Array, rotation_from_rpy, transform

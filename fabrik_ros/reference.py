@@ -1,0 +1,201 @@
+"""
+The moving reference of a motion: a pose that travels to the goal in a straight line.
+
+Speeds here are shares of the greatest speed, so a distance is the time it takes at full speed.
+
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+from typing import Any
+
+import numpy as np
+
+from .solver import Solution
+from .transforms import Array, rotation_from_vector, rotation_vector, transform
+
+LANDED = 1e-6
+TINY = 1e-12
+BENDING_SHARE = 0.5
+SPEEDING_SHARE = 0.5
+BRAKING_SHARE = 0.9
+LOOKAHEAD = 0.75
+LOOKAHEAD_STEPS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """How fast things may go."""
+
+    tip_speed: float
+    """[m/s]."""
+    tip_rotation: float
+    """[rad/s]."""
+    tip_acceleration: float
+    """[m/s^2]; the tip's rotation gains its full speed in the same time."""
+    joint_velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
+    joint_acceleration: Array
+    """Shape (n,) [rad/s^2 or m/s^2]."""
+
+
+class LineReference:
+    """
+    The reference on its way to the goal.
+
+    Speeds are six numbers, translation and rotation, each as a share of the greatest speed:
+    a distance is then the time it takes at full speed [s].
+    """
+
+    def __init__(self, T: Array, q: Array, limits: MotionLimits) -> None:
+        self._limits = limits
+        self.full_gain = limits.tip_acceleration / limits.tip_speed
+        """Change of speed [1/s] that the tip is allowed."""
+        self.gain = self.full_gain
+        """Change of speed [1/s] that the joints can follow, with a margin."""
+        self.brake = self.full_gain
+        """Change of speed [1/s] that the joints can follow when they must."""
+        self.T = T
+        self.goal = T
+        self.q = q
+        self.rate = np.zeros_like(q)
+        """Joint velocity at full speed, as of the last step."""
+        self.cap = 1.0
+        """Share of the full speed that the joints can follow."""
+        self.ends_early: Solution | None = None
+        """The answer that showed the line to end before the goal."""
+        self.speed = np.zeros(6)
+
+    def take_speed(self, T_before: Array, dt: float) -> None:
+        """Go on as fast as the tip came here from the pose `T_before` (4, 4), `dt` ago."""
+        self.speed = self._way(T_before, self.T) / dt
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Go on at the same pace under other limits."""
+        self.speed[:3] *= self._limits.tip_speed / limits.tip_speed
+        self.speed[3:] *= self._limits.tip_rotation / limits.tip_rotation
+        self._limits = limits
+        self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
+
+    def _way(self, T: Array, T_to: Array) -> Array:
+        way = np.empty(6)
+        way[:3] = (T_to[:3, 3] - T[:3, 3]) / self._limits.tip_speed
+        way[3:] = rotation_vector(T_to[:3, :3] @ T[:3, :3].T) / self._limits.tip_rotation
+        return way
+
+    def _moved(self, way: Array) -> Array:
+        R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ self.T[:3, :3]
+        return transform(R, self.T[:3, 3] + way[:3] * self._limits.tip_speed)
+
+    def pose_after(self, speed: Array, dt: float) -> Array:
+        """Pose (4, 4) after `dt` at `speed`; the goal itself where that is as good as reached."""
+        way = self._way(self.T, self.goal)
+        if length_of(way - speed * dt) < LANDED:
+            return self.goal
+        return self._moved(speed * dt)
+
+    def pose_ahead(self, dt: float) -> tuple[Array, float]:
+        """Return a pose that the reference passes even if it brakes, and how far it is."""
+        way = self._way(self.T, self.goal)
+        length = length_of(way)
+        speed = min(length_of(self.speed) + self.gain * dt, 1.0)
+        ahead = min(length, LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt)
+        if length == 0.0 or ahead == 0.0:
+            return self.goal, 0.0
+        return self._moved(way * (ahead / length)), ahead
+
+    def heed(self, q_ahead: Array, distance: float) -> None:
+        """
+        Set how fast the joints can follow, from where they will be some way ahead.
+
+        Parameters
+        ----------
+        q_ahead : array, shape (n,)
+            Joint values for the pose ahead.
+        distance : float
+            How far that is [s].
+
+        """
+        fastest, strength = self._limits.joint_velocity, self._limits.joint_acceleration
+        rate_ahead = (q_ahead - self.q) / distance
+        bend = np.abs(rate_ahead - self.rate) / (0.5 * distance)
+        rate = np.maximum(np.abs(self.rate), TINY)
+        highest = np.maximum(np.abs(rate_ahead), rate)
+        self.gain = min(self.full_gain, SPEEDING_SHARE * float(np.min(strength / highest)))
+        self.brake = min(self.full_gain, BRAKING_SHARE * float(np.min(strength / rate)))
+        bend_room = BENDING_SHARE * np.min(strength / np.maximum(bend, TINY))
+        self.cap = min(1.0, float(np.min(fastest / highest)), math.sqrt(bend_room))
+
+    def next_speed(self, dt: float) -> Array:
+        """Speed for the next step towards the goal, or to rest where the line ends early."""
+        now, change = length_of(self.speed), self.full_gain * dt
+        if self.ends_early is not None:
+            return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
+        way = self._way(self.T, self.goal)
+        speed = approach(way, self.speed, self.gain, self.full_gain, dt, length_of)
+        size = length_of(speed)
+        most = max(self.cap, now - change)
+        return speed * (most / size) if size > most else speed
+
+    def shortened(self, speed: Array, dt: float) -> Array:
+        """Speed that neither exceeds the greatest nor passes the goal within the step."""
+        size, way = length_of(speed), length_of(self._way(self.T, self.goal))
+        most = min(1.0, way / dt)
+        return speed * (most / size) if size > most else speed
+
+    def advance(self, speed: Array, dt: float, q: Array) -> None:
+        """Take a step; `q` are the joint values for the pose it leads to."""
+        self.T = self.pose_after(speed, dt)
+        size = length_of(speed)
+        if size > 0.0:
+            self.rate = (q - self.q) / (size * dt)
+        self.speed = speed
+        self.q = q
+
+    def is_at_goal(self) -> bool:
+        """Whether the reference has arrived."""
+        return self.T is self.goal
+
+
+def length_of(speed: Array) -> float:
+    """Size of a speed: the larger of its translation and its rotation."""
+    linear = math.sqrt(speed[0] ** 2 + speed[1] ** 2 + speed[2] ** 2)
+    return max(linear, math.sqrt(speed[3] ** 2 + speed[4] ** 2 + speed[5] ** 2))
+
+
+def largest(speed: Array) -> float:
+    return float(np.max(np.abs(speed)))
+
+
+def approach(
+    way: Array,
+    speed: Array,
+    braking: float,
+    gain: float,
+    dt: float,
+    size: Callable[[Array], float],
+) -> Array:
+    """
+    Next speed on the way to a point `way` ahead, at most 1, changing by at most `gain` [1/s].
+
+    Slow enough to stop there with `braking` [1/s]. From rest the way is straight; from a speed
+    that points elsewhere it bends smoothly.
+    """
+    distance = size(way)
+    wanted = np.zeros_like(way)
+    if distance > 0.0:
+        wanted = way * (min(1.0, float(braking_speed(distance, braking, dt))) / distance)
+    change = wanted - speed
+    excess = size(change) / (gain * dt)
+    return speed + change / max(1.0, excess)
+
+
+def braking_speed(distance: Any, strength: Any, dt: float) -> Any:
+    """
+    Greatest speed for the next step from which one can still stop within `distance`.
+
+    Solves speed dt + speed^2 / (2 strength) = distance.
+    """
+    gained = strength * dt
+    return np.sqrt(gained * gained + 2.0 * strength * distance) - gained
