@@ -89,6 +89,7 @@ setup(
             'pytest',
             'pyyaml',
             'ruff',
+            'scipy',
             'setuptools>=64',
             'wheel',
             'xacro',

@@ -367,7 +367,7 @@ class Chain:
 
     def checked(self, q: npt.ArrayLike, name: str = 'q') -> Array:
         """Return `q` as a float array of shape (n,), or raise JointValueError."""
-        values = np.ascontiguousarray(q, dtype=np.float64)
+        values = np.array(q, dtype=np.float64, order='C')
         if values.shape != (len(self),):
             raise JointValueError(
                 f'{name} has shape {values.shape}, expected ({len(self)},): '

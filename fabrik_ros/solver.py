@@ -234,8 +234,10 @@ class FabrikSolver:
         hinge = np.array([t.is_hinge for t in chain.joint_types])
         mid, half = 0.5 * (start_lower + start_upper), 0.5 * (start_upper - start_lower)
         half = np.where(hinge, np.minimum(half, math.pi), half)
+        start_lower = np.maximum(start_lower, mid - half)
+        start_upper = np.minimum(start_upper, mid + half)
         units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(chain.reach, 1e-9))
-        return np.array([chain.lower, chain.upper, mid - half, mid + half, units])
+        return np.array([chain.lower, chain.upper, start_lower, start_upper, units])
 
     def _read_target(self, target: npt.ArrayLike, asked: Array, pulled: Array) -> int:
         """Write the target as frames; raise TargetError, or tell whether it is out of reach."""

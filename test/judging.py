@@ -1,0 +1,90 @@
+"""Judges that share no code with the package: pinocchio for poses, differences for speeds."""
+
+from collections.abc import Sequence
+import math
+
+import numpy as np
+import pinocchio
+
+
+class Judge:
+    """
+    Knows one arm of a robot by pinocchio's own reader and kinematics.
+
+    Joints outside the arm stand at 0. Followers of other joints are not looked after: none of
+    the arms judged here has one between base and tip.
+    """
+
+    def __init__(self, urdf: str, base_link: str, tip_link: str) -> None:
+        self._model = pinocchio.buildModelFromXML(urdf)
+        self._data = self._model.createData()
+        self._base, self._tip = self._frame(base_link), self._frame(tip_link)
+        joint = self._model.frames[self._tip].parentJoint
+        above = list(self._model.supports[joint])
+        before = set(self._model.supports[self._model.frames[self._base].parentJoint])
+        self.joint_names = tuple(self._model.names[i] for i in above if i not in before)
+        """Names of the moving joints from base to tip."""
+        joints = [self._model.joints[self._model.getJointId(name)] for name in self.joint_names]
+        turns = np.array([joint.nq == 2 for joint in joints])
+        index_q, index_v = [joint.idx_q for joint in joints], [joint.idx_v for joint in joints]
+        self.lower = np.where(turns, -math.inf, self._model.lowerPositionLimit[index_q])
+        self.upper = np.where(turns, math.inf, self._model.upperPositionLimit[index_q])
+        self.velocity = self._model.velocityLimit[index_v]
+
+    def pose(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
+        """Pose T_base_tip, shape (4, 4), at joint values of the arm [rad or m]."""
+        q = pinocchio.neutral(self._model)
+        for name, value in zip(names or self.joint_names, values, strict=True):
+            joint = self._model.joints[self._model.getJointId(name)]
+            turns = joint.nq == 2  # continuous: pinocchio keeps cosine and sine
+            q[joint.idx_q : joint.idx_q + joint.nq] = (
+                [math.cos(value), math.sin(value)] if turns else value
+            )
+        pinocchio.framesForwardKinematics(self._model, self._data, q)
+        T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
+        return (T_root_base.inverse() * T_root_tip).homogeneous
+
+    def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> tuple[float, float]:
+        """Distance [m] and angle [rad] from the tip at joint values to a target."""
+        return pose_errors(T_base_target, self.pose(values))
+
+    def random_configuration(self, rng: np.random.Generator, margin: float = 0.0) -> np.ndarray:
+        """Joint values drawn from inside the limits; from [-pi, pi] where continuous."""
+        lower = np.where(np.isinf(self.lower), -math.pi, self.lower) + margin
+        upper = np.where(np.isinf(self.upper), math.pi, self.upper) - margin
+        return rng.uniform(lower, upper)
+
+    def _frame(self, link: str) -> int:
+        index = self._model.getFrameId(link, pinocchio.FrameType.BODY)
+        assert index < self._model.nframes, f'pinocchio knows no link {link}'
+        return index
+
+
+def pose_errors(T: np.ndarray, T_other: np.ndarray) -> tuple[float, float]:
+    """Distance [m] and angle [rad] between two poses, shape (4, 4)."""
+    turn = pinocchio.log3(T[:3, :3].T @ T_other[:3, :3])
+    return float(np.linalg.norm(T[:3, 3] - T_other[:3, 3])), float(np.linalg.norm(turn))
+
+
+def distances_from_line(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Distance of each of the points, shape (m, 3), from the straight line between two more."""
+    way = end - start
+    share = np.clip((points - start) @ way / (way @ way), 0.0, 1.0)
+    return np.linalg.norm(points - start - share[:, None] * way, axis=1)
+
+
+def velocities(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Divided differences of the values, shape (m, n), at times, shape (m,)."""
+    return np.diff(values, axis=0) / np.diff(times)[:, None]
+
+
+def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Second divided differences of the values, shape (m, n), at times, shape (m,)."""
+    steps = np.diff(times)
+    return np.diff(velocities(times, values), axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
+
+
+def runs(times: np.ndarray, values: np.ndarray, longest: float) -> list[tuple]:
+    """Split where more than `longest` seconds lie between two times."""
+    ends = np.flatnonzero(np.diff(times) > longest) + 1
+    return list(zip(np.split(times, ends), np.split(values, ends), strict=True))
