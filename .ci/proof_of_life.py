@@ -23,6 +23,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 MODEL = 'share/fabrik_ros/urdf/six_axis.urdf.xacro'
+START = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
+"""Elbow bent: no straight line leaves a stretched arm [rad]."""
 STEP = 0.3
 """How far the target is from the start, at every joint [rad]."""
 MOVED = 0.01
@@ -37,7 +39,7 @@ class ObedientArm(Node):
     def __init__(self, robot: fabrik_ros.Robot) -> None:
         super().__init__('obedient_arm')
         self.chain = robot.chain()
-        self.start = self.chain.mid_configuration()
+        self.start = START
         self.q = self.start
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.model = self.create_publisher(String, 'robot_description', latched)

@@ -27,12 +27,16 @@ from .transforms import Array
 
 FOLLOWING_MOVE = 0.5
 LOOKING_MOVE = 1.5
+SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
+RETRIES = 20
 AT_REST = 1e-9
 ON_LINE = 1e-9
 TINY = 1e-12
 MOMENT = 1e-3
 CATCH_UP_SHARE = 0.5
-BRAKING_SHARE = 0.9
+# Half, because a step may be several times as long as the one before, and the velocity may change
+# only by what their mean allows: then braking takes up to twice the way.
+BRAKING_SHARE = 0.5
 
 
 class Phase(Enum):
@@ -120,6 +124,9 @@ class Motion:
         self._ahead_solver = FabrikSolver(
             self.chain, replace(on_line, max_joint_move=LOOKING_MOVE)
         )
+        self._skip_solver = FabrikSolver(
+            self.chain, replace(solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES)
+        )
         if self._line is not None:
             self._line.change_limits(limits)
 
@@ -137,7 +144,9 @@ class Motion:
         self.solution: Solution | None = None
         self.goal_solution: Solution | None = None
         self._dt = 0.0
-        self._goal_q = self.q
+        self._goal_q = self._joint_goal = self.q
+        self._continues_to: Array | None = None
+        self._skips = 0
         self._line = None
 
     def aim(self, T_base_goal: Array) -> bool:
@@ -156,6 +165,8 @@ class Motion:
                 return False
             T_base_goal = self.chain.forward_kinematics(answer.q)
         self._goal_q = answer.q
+        self._continues_to = None
+        self._skips = 0
         if self.options.path == 'line':
             self._go_in_a_line(T_base_goal)
         else:
@@ -188,8 +199,15 @@ class Motion:
         self.q = self._inside_limits(before + self.velocity * dt, before)
         self._dt = dt
         if self.phase is not Phase.RESTING and self._has_arrived():
-            self.phase = Phase.RESTING
-            self.velocity = np.zeros_like(self.q)
+            self._come_to_rest()
+
+    def _come_to_rest(self) -> None:
+        goal, self._continues_to = self._continues_to, None
+        half_way = self.phase is Phase.JOINT and goal is not None
+        self.phase = Phase.RESTING
+        self.velocity = np.zeros_like(self.q)
+        if half_way and goal is not None:
+            self._go_in_a_line(goal)
 
     def _go_in_a_line(self, T_base_goal: Array) -> None:
         if self.phase is not Phase.LINE or self._line is None:
@@ -203,6 +221,7 @@ class Motion:
         self.phase = Phase.LINE
 
     def _go_in_joint_space(self) -> None:
+        self._joint_goal = self._goal_q
         self.phase = Phase.JOINT
 
     def _line_velocity(self, dt: float) -> Array:
@@ -254,23 +273,44 @@ class Motion:
     def _leave_line(self, answer: Solution, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
         self.solution = answer
+        if self._can_skip_the_beginning():
+            return self._joint_velocity(dt)
         blocked = f'the straight line cannot be followed: {answer.status.value}'
         if answer.limited_joints:
             blocked += f' ({", ".join(answer.limited_joints)})'
+        blocked += '; another way: path joint, or allow_reconfiguration'
         if self.options.allow_reconfiguration:
             self._go_in_joint_space()
             return self._joint_velocity(dt)
         self.stop(blocked)
         return self._stopping_velocity(dt)
 
+    def _can_skip_the_beginning(self) -> bool:
+        """
+        Set out for a point farther along the line, where the line cannot be followed at once.
+
+        No straight line leaves a stretched arm, or one with its wrist in line, as arms stand
+        when they are switched on. Their configurations meet there, so none is left by this.
+        """
+        line = self._line
+        assert line is not None
+        while not line.has_left and self._skips < len(SKIPPED):
+            answer = self._skip_solver.solve(line.pose_at(SKIPPED[self._skips]), seed=self.q)
+            self._skips += 1
+            if answer.converged:
+                self._continues_to, self._joint_goal = line.goal, answer.q
+                self.phase = Phase.JOINT
+                return True
+        return False
+
     def _joint_velocity(self, dt: float) -> Array:
         """Velocity along the straight way to the goal's joint values, all arriving together."""
         limits = self.limits
         gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
-        error = (self._goal_q - self.q) / limits.joint_velocity
+        error = (self._joint_goal - self.q) / limits.joint_velocity
         speed = approach(error, self.velocity / limits.joint_velocity, gain, gain, dt, largest)
         if largest(error) < LANDED:
-            return (self._goal_q - self.q) / dt
+            return (self._joint_goal - self.q) / dt
         return speed * limits.joint_velocity
 
     def _stopping_velocity(self, dt: float) -> Array:
@@ -322,7 +362,7 @@ class Motion:
         if self.phase is Phase.STOPPING:
             return not np.any(np.abs(self.velocity) > AT_REST)
         if self.phase is Phase.JOINT:
-            return bool(np.array_equal(self.q, self._goal_q) or self._is_close(self._goal_q))
+            return self._is_close(self._joint_goal)
         assert self._line is not None
         return self._line.is_at_goal() and self._is_close(self._line.q)
 

@@ -66,6 +66,8 @@ class LineReference:
         self.ends_early: Solution | None = None
         """The answer that showed the line to end before the goal."""
         self.speed = np.zeros(6)
+        self.has_left = False
+        """Whether the reference has moved from where it began."""
 
     def take_speed(self, T_before: Array, dt: float) -> None:
         """Go on as fast as the tip came here from the pose `T_before` (4, 4), `dt` ago."""
@@ -97,13 +99,16 @@ class LineReference:
 
     def pose_ahead(self, dt: float) -> tuple[Array, float]:
         """Return a pose that the reference passes even if it brakes, and how far it is."""
-        way = self._way(self.T, self.goal)
-        length = length_of(way)
+        length = length_of(self._way(self.T, self.goal))
         speed = min(length_of(self.speed) + self.gain * dt, 1.0)
         ahead = min(length, LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt)
-        if length == 0.0 or ahead == 0.0:
-            return self.goal, 0.0
-        return self._moved(way * (ahead / length)), ahead
+        return self.pose_at(ahead), ahead
+
+    def pose_at(self, distance: float) -> Array:
+        """Pose (4, 4) some way [s] ahead; the goal where that is nearer."""
+        way = self._way(self.T, self.goal)
+        length = length_of(way)
+        return self.goal if length <= distance else self._moved(way * (distance / length))
 
     def heed(self, q_ahead: Array, distance: float) -> None:
         """
@@ -149,6 +154,7 @@ class LineReference:
         self.T = self.pose_after(speed, dt)
         size = length_of(speed)
         if size > 0.0:
+            self.has_left = True
             self.rate = (q - self.q) / (size * dt)
         self.speed = speed
         self.q = q

@@ -157,6 +157,7 @@ class FabrikSolver:
         self._tasks = self._pack_tasks()
         self._position_tasks = np.repeat(self._tasks[kernels.POSITION_ONLY :], 3, axis=0)
         self._limits = self._pack_limits()
+        self._mid = chain.mid_configuration()
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:
         """
@@ -184,24 +185,35 @@ class FabrikSolver:
             If the seed has another shape or is not finite.
 
         """
-        chain, yields = self.chain, self._yields
         asked, pulled = np.empty(12), np.empty(12)
         out_of_reach = self._read_target(target, asked, pulled)
         begin = self._inside_limits(seed)
         limits = self._limits_around(begin)
-        search = _Search(chain.model, limits, pulled, self.options, begin)
+        search = _Search(self.chain.model, limits, pulled, self.options, begin)
         reached = False
-        if yields and not out_of_reach:
-            reached = search.run(self._tasks, kernels.NEAR_ATTEMPTS)
-            reached = reached or search.settle_near(self._tasks)
-        if not reached and not out_of_reach:
-            reached = search.run(self._tasks, YIELDING_ATTEMPTS if yields else None)
-        if not reached:
-            search.settle(self._tasks, starts=UNREACHABLE_STARTS if out_of_reach else 0)
-        if yields and not reached and not out_of_reach and not search.is_position_reached():
+        if out_of_reach:
+            search.settle(self._tasks, UNREACHABLE_STARTS)
+        elif self._yields:
+            reached = self._solve_yielding(search)
+        else:
+            reached = search.run(self._tasks)
+            if not reached:
+                search.settle(self._tasks)
+        return self._solution(search, asked, out_of_reach, reached)
+
+    def _solve_yielding(self, search: '_Search') -> bool:
+        """Meet the whole target or, if that cannot be, the position before the orientation."""
+        if search.run(self._tasks, kernels.NEAR_ATTEMPTS):
+            return True
+        if search.settle_near(self._tasks):
+            return False
+        if search.run(self._tasks, YIELDING_ATTEMPTS):
+            return True
+        search.settle(self._tasks)
+        if not search.is_position_reached():
             search.run(self._position_tasks)
             search.settle(self._tasks)
-        return self._solution(search, asked, out_of_reach)
+        return False
 
     def warm_up(self) -> float:
         """Compile everything that `solve` needs and return how long that took [s]."""
@@ -262,23 +274,28 @@ class FabrikSolver:
 
     def _inside_limits(self, seed: npt.ArrayLike | None) -> Array:
         if seed is None:
-            return self.chain.mid_configuration()
-        q = self.chain.checked(seed, 'seed')
-        return np.minimum(np.maximum(q, self.chain.lower), self.chain.upper)
+            return self._mid
+        begin = np.empty(len(self._mid))
+        q = np.array(seed, dtype=np.float64, order='C')
+        if q.shape != begin.shape or not kernels.read_seed(q, self._limits, begin):
+            self.chain.checked(seed, 'seed')
+        return begin
 
     def _limits_around(self, seed: Array) -> Array:
         move = self.options.max_joint_move
         return self._limits if move == math.inf else _narrowed(self._limits, seed, move)
 
-    def _solution(self, search: '_Search', asked: Array, out_of_reach: int) -> Solution:
-        report, q = search.report, search.q
-        blocked = kernels.weigh_up(
-            self.chain.model, self._limits, asked, self._tasks[kernels.WHOLE], q, report
-        )
-        position_error = float(report[kernels.POSITION_ERROR])
-        orientation_error = float(report[kernels.ORIENTATION_ERROR])
-        at_limit = (q - self.chain.lower < AT_LIMIT) | (self.chain.upper - q < AT_LIMIT)
+    def _solution(
+        self, search: '_Search', asked: Array, out_of_reach: int, reached: bool
+    ) -> Solution:
+        q = search.q
         q.flags.writeable = False
+        blocked = not reached and kernels.weigh_up(
+            self.chain.model, self._limits, asked, self._tasks[kernels.WHOLE], q, search.report
+        )
+        report = search.report.tolist()
+        position_error = report[kernels.POSITION_ERROR]
+        orientation_error = report[kernels.ORIENTATION_ERROR]
         status = self._status(position_error, orientation_error, out_of_reach, blocked, search)
         finisher = int(report[kernels.FINISHED_BY])
         if status is Status.CONVERGED and finisher == kernels.NOBODY:
@@ -292,8 +309,14 @@ class FabrikSolver:
             int(report[kernels.POLISH_STEPS]),
             max(0, int(report[kernels.LAST_ATTEMPT]) + 1 - kernels.SEED_ATTEMPTS),
             FINISHERS[finisher],
-            tuple(self.chain.joint_names[j] for j in np.flatnonzero(at_limit)),
+            self._joints_at_limits(q),
         )
+
+    def _joints_at_limits(self, q: Array) -> tuple[str, ...]:
+        if not kernels.stands_at_limit(q, self._limits, AT_LIMIT):
+            return ()
+        near = (q - self.chain.lower < AT_LIMIT) | (self.chain.upper - q < AT_LIMIT)
+        return tuple(self.chain.joint_names[j] for j in np.flatnonzero(near))
 
     def _status(
         self,

@@ -35,7 +35,7 @@ NEAR = 1.0
 NEIGHBOURHOOD = 0.5
 NEAR_ATTEMPTS = 2
 SEED_ATTEMPTS = 3
-OPENING_ROUNDS = 2
+OPENING_ROUNDS = 1
 ACCELERATED_ROUNDS = 60
 POLISHING_STEPS = 40
 SETTLING_STEPS = 20
@@ -82,6 +82,25 @@ def read_target(
     pulled[10] = root[1] + y / distance * radius
     pulled[11] = root[2] + z / distance * radius
     return code
+
+
+@kernel
+def read_seed(seed: Array, limits: Array, q: Array) -> bool:
+    """Write the seed, brought inside the limits; tell whether it is finite."""
+    for j in range(seed.shape[0]):
+        if not math.isfinite(seed[j]):
+            return False
+        q[j] = min(max(seed[j], limits[LOWER, j]), limits[UPPER, j])
+    return True
+
+
+@kernel
+def stands_at_limit(q: Array, limits: Array, margin: float) -> bool:
+    """Whether any joint is within `margin` of a limit."""
+    for j in range(q.shape[0]):
+        if q[j] - limits[LOWER, j] < margin or limits[UPPER, j] - q[j] < margin:
+            return True
+    return False
 
 
 @kernel
