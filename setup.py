@@ -73,8 +73,6 @@ setup(
             'ros-lifecycle-msgs',
             'ros-sensor-msgs',
             'ros-std-msgs',
-            'ros-std-srvs',
-            'ros-trajectory-msgs',
             'ros-visualization-msgs',
             'xacro',
         ],

@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-4, 1e-3
 ROUNDING = 1e-6
 PAUSE = 0.1
+SLACK = 1e-3
 
 
 @dataclass
@@ -29,15 +30,18 @@ class Judge:
         The link that targets are for; they are in the frame of the root link.
     max_joint_velocity : float
         Speed no joint may exceed, beside the URDF's own limits [rad/s].
+    max_joint_acceleration : float
+        Acceleration no joint may exceed [rad/s^2].
 
     """
 
     urdf: str
     tip_link: str
     max_joint_velocity: float
+    max_joint_acceleration: float
     violations: list[str] = field(default_factory=list)
     commands: list[tuple[float, np.ndarray]] = field(default_factory=list)
-    """Stamp [s] and joint values [rad] of every command."""
+    """Time since the first command [s] and joint values [rad] of every command."""
     residuals: list[tuple[float, float, float]] = field(default_factory=list)
     """Time [s], position error [m] and orientation error [rad] of every joint state."""
 
@@ -47,6 +51,7 @@ class Judge:
         self._tip = self._model.getFrameId(self.tip_link)
         self._names = list(self._model.names)[1:]
         self._fastest = np.minimum(self._model.velocityLimit, self.max_joint_velocity)
+        self._begin = 0
         self.target: pin.SE3 | None = None
 
     def tip_pose(self, q: np.ndarray) -> pin.SE3:
@@ -60,8 +65,11 @@ class Judge:
         return np.array([frame.translation for frame in self._data.oMi] + [tip])
 
     def see_command(self, message: JointState) -> None:
-        """Check a command: names, limits, speed and order of stamps."""
-        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+        """Check a command: names, limits, speed, acceleration and order of stamps."""
+        # From the first command on: seconds since 1970 leave a float no nanoseconds.
+        nanoseconds = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        self._begin = self._begin or nanoseconds
+        stamp = 1e-9 * (nanoseconds - self._begin)
         q = self._in_order(message)
         if q is None:
             return
@@ -105,6 +113,17 @@ class Judge:
         if stamp <= before:
             self.violations.append(f'command {len(self.commands)} is not newer than the last')
             return
-        speed = np.abs(q - q_before) / (stamp - before)
-        if np.any(speed > self._fastest * (1.0 + ROUNDING)):
-            self.violations.append(f'command {len(self.commands)} is too fast: {speed}')
+        velocity = (q - q_before) / (stamp - before)
+        if np.any(np.abs(velocity) > self._fastest * (1.0 + ROUNDING)):
+            self.violations.append(f'command {len(self.commands)} is too fast: {velocity}')
+        if len(self.commands) > 1 and stamp - before < PAUSE:
+            self._check_acceleration(stamp, velocity)
+
+    def _check_acceleration(self, stamp: float, velocity: np.ndarray) -> None:
+        (first, q_first), (second, q_second) = self.commands[-2:]
+        if second - first > PAUSE:
+            return
+        change = velocity - (q_second - q_first) / (second - first)
+        acceleration = change / (0.5 * (stamp - first))
+        if np.any(np.abs(acceleration) > self.max_joint_acceleration * (1.0 + SLACK)):
+            self.violations.append(f'command {len(self.commands)} jerks: {acceleration}')

@@ -18,7 +18,7 @@ from .examples import example_arm
 from .points import PointChain, PointSolution, PointStatus
 from .robot import Chain, Joint, JointType, Mimic, Robot
 from .solver import FabrikSolver, Solution, SolverOptions, Status
-from .urdf import load_urdf
+from .urdf import load_urdf, parse_urdf
 
 __version__ = '0.1.0'
 
@@ -45,4 +45,5 @@ __all__ = [
     '__version__',
     'example_arm',
     'load_urdf',
+    'parse_urdf',
 ]

@@ -22,6 +22,7 @@ from .transforms import Array
 REPEAT_TIME = 0.5
 FOLLOWING_TIME = 0.3
 METRES_FACTOR = 3.0
+MOST_TURNS = 1000.0
 
 
 class State(Enum):
@@ -85,13 +86,13 @@ class MeasuredJoints:
         return {
             name: value
             for name, value in self._values.items()
-            if now - self._times[name] <= timeout
+            if abs(now - self._times[name]) <= timeout
         }
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old."""
         never = -math.inf
-        return [name for name in names if not now - self._times.get(name, never) <= timeout]
+        return [name for name in names if not abs(now - self._times.get(name, never)) <= timeout]
 
     def forget(self) -> None:
         """Drop everything, as when the clock jumped."""
@@ -128,7 +129,7 @@ class Follower:
         """T_base_tip of the last accepted target, shape (4, 4)."""
         self._goal_time = -math.inf
         self._engaged = False
-        self._quiet_at = -math.inf
+        self._repeat_time = 0.0
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
         if not rules.wait_for_state:
@@ -141,12 +142,14 @@ class Follower:
         reason = self._hold_reason or self.motion.hindrance
         if self.motion.phase is Phase.STOPPING or (self._engaged and reason):
             return State.HOLDING, reason
-        if self._engaged:
-            return State.REACHED, ''
         missing = self._missing(now)
         if missing:
             return State.WAITING_FOR_STATE, f'no fresh state of: {", ".join(missing)}'
-        return State.IDLE, ''
+        if not self._engaged:
+            return State.IDLE, ''
+        if self.rules.wait_for_state and np.max(self._gap(now)) > self.rules.resync_tolerance:
+            return State.HOLDING, 'the arm was moved away from the target by someone else'
+        return State.REACHED, ''
 
     def accept(self, T_base_goal: Array, now: float) -> None:
         """
@@ -161,32 +164,39 @@ class Follower:
         """
         self._check_distance(T_base_goal)
         self._check_start(now)
+        if self._stands_at(T_base_goal, now):
+            self._goal_time = now
+            return
         if not self._is_under_way() and self.rules.wait_for_state:
             self._start_where_measured(now)
         self.goal = T_base_goal
         self._goal_time = now
         self._engaged = True
         self._hold_reason = ''
-        self._quiet_at = now + REPEAT_TIME
+        self._repeat_time = REPEAT_TIME
         self.motion.aim(T_base_goal)
 
     def tick(self, now: float, dt: float) -> Command | None:
         """Move on by `dt` seconds; the command to send, or None when there is nothing to say."""
-        if not self.has_something_to_say(now):
+        if not self.has_something_to_say:
             return None
         self._watch(now)
-        if self.motion.phase is not Phase.RESTING:
+        if self.is_at_rest:
+            self._repeat_time -= dt
+        else:
             self.motion.step(dt)
-            self._quiet_at = now + REPEAT_TIME
+            self._repeat_time = 0.0 if self._hold_reason else REPEAT_TIME
         self._remember(now)
         return Command(self.motion.q, self.motion.velocity)
 
-    def has_something_to_say(self, now: float) -> bool:
-        """Whether the arm moves, or came to rest so lately that the command is repeated."""
-        return self._engaged and (not self.is_at_rest or now <= self._quiet_at)
+    @property
+    def has_something_to_say(self) -> bool:
+        """Whether the arm moves, or reached its goal so lately that the command is repeated."""
+        return self._engaged and (not self.is_at_rest or self._repeat_time > 0.0)
 
     def hold(self, reason: str) -> None:
-        """Slow down and stay, for a reason, until the next target."""
+        """Slow down, stay and say nothing more, for a reason, until the next target."""
+        self._repeat_time = 0.0
         self._hold_reason = reason
         self.motion.stop(reason)
 
@@ -221,14 +231,14 @@ class Follower:
 
     def _gap(self, now: float) -> Array:
         """How far each joint is from everything it was told lately: lag is no gap."""
-        measured = self._measured_q(now)
+        measured = self._in_the_turn_of_the_command(self._measured_q(now))
         recent = np.array([q for _, q in self._recent] or [self.motion.q])
         gap: Array = np.maximum(recent.min(axis=0) - measured, measured - recent.max(axis=0))
         return np.maximum(gap, 0.0)
 
     def _remember(self, now: float) -> None:
         self._recent.append((now, self.motion.q))
-        while now - self._recent[0][0] > FOLLOWING_TIME:
+        while not 0.0 <= now - self._recent[0][0] <= FOLLOWING_TIME:
             self._recent.popleft()
 
     def _missing(self, now: float) -> list[str]:
@@ -237,11 +247,18 @@ class Follower:
         return self.measured.missing(self.chain.joint_names, now, self.rules.state_timeout)
 
     def _measured_q(self, now: float) -> Array:
-        """Return what is measured, continuous joints in the turn nearest to the command."""
         values = self.measured.fresh(now, self.rules.state_timeout)
-        q = np.array([values[name] for name in self.chain.joint_names])
+        return np.array([values[name] for name in self.chain.joint_names])
+
+    def _in_the_turn_of_the_command(self, q: Array) -> Array:
+        """Continuous joints may be measured whole turns away from where they were commanded."""
         turns = np.round((self.motion.q - q) / (2.0 * math.pi))
         return q + np.where(self._continuous, 2.0 * math.pi * turns, 0.0)
+
+    def _stands_at(self, T_base_goal: Array, now: float) -> bool:
+        """Whether this very goal is reached already: sent again, it changes nothing."""
+        is_the_goal = self.goal is not None and np.array_equal(T_base_goal, self.goal)
+        return is_the_goal and self.state(now)[0] is State.REACHED
 
     def _is_under_way(self) -> bool:
         return self._engaged and self.motion.phase is not Phase.RESTING
@@ -249,7 +266,7 @@ class Follower:
     def _check_distance(self, T_base_goal: Array) -> None:
         distance = float(np.linalg.norm(T_base_goal[:3, 3] - self.chain.root_point))
         farthest = METRES_FACTOR * self.chain.reach
-        if distance > farthest:
+        if not distance <= farthest:
             raise RefusedError(
                 f'the target is {distance:.3g} m from the arm, whose reach is '
                 f'{self.chain.reach:.3g} m; at most {farthest:.3g} m is taken as meant (metres?)'
@@ -261,9 +278,13 @@ class Follower:
         missing = self._missing(now)
         if missing:
             raise RefusedError(f'no fresh joint state of: {", ".join(missing)}')
-        if not self.rules.wait_for_state or self._is_under_way():
-            return
-        q = self._measured_q(now)
+        if self.rules.wait_for_state and not self._is_under_way():
+            self._check_limits(self._measured_q(now))
+
+    def _check_limits(self, q: Array) -> None:
+        farthest = np.max(np.abs(q[self._continuous]), initial=0.0)
+        if farthest > MOST_TURNS * 2.0 * math.pi:
+            raise RefusedError(f'a continuous joint is said to stand at {farthest:.3g} rad')
         outside = np.maximum(self.chain.lower - q, q - self.chain.upper)
         j = int(np.argmax(outside))
         if outside[j] > self.rules.limit_margin:
@@ -277,11 +298,14 @@ class Follower:
         """Begin at the last command if the arm stands there, else at the measured state."""
         q = self._measured_q(now)
         follows = self._engaged and not self._hold_reason
-        if not follows or np.max(np.abs(q - self.motion.q)) > self.rules.resync_tolerance:
+        gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
+        if not follows or np.max(gap) > self.rules.resync_tolerance:
             self.motion.reset(q)
             self._recent.clear()
 
     def _assumed_start(self) -> Array:
         if not self.rules.start_configuration:
             return self.chain.mid_configuration()
-        return self.chain.checked(self.rules.start_configuration, 'start_configuration')
+        q = self.chain.checked(self.rules.start_configuration, 'start_configuration')
+        self._check_limits(q)
+        return q

@@ -25,6 +25,8 @@ from .robot import Chain
 from .solver import FabrikSolver, Solution, SolverOptions
 from .transforms import Array
 
+# A search for a new goal must not keep a moving arm waiting for its next command [s].
+MOVING_BUDGET = 0.004
 FOLLOWING_MOVE = 0.5
 LOOKING_MOVE = 1.5
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
@@ -118,6 +120,8 @@ class Motion:
             max_restarts=0,
         )
         self._goal_solver = FabrikSolver(self.chain, solver_options)
+        budget = min(MOVING_BUDGET, solver_options.budget)
+        self._moving_goal_solver = FabrikSolver(self.chain, replace(solver_options, budget=budget))
         self._line_solver = FabrikSolver(
             self.chain, replace(on_line, max_joint_move=FOLLOWING_MOVE)
         )
@@ -134,6 +138,7 @@ class Motion:
         """Compile what the solvers need."""
         self._goal_solver.warm_up()
         self._line_solver.warm_up()
+        self.chain.points(self.chain.mid_configuration())
 
     def reset(self, q: Array) -> None:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""
@@ -156,7 +161,9 @@ class Motion:
         Where the goal cannot be reached, `hindrance` says why, and the arm goes to the closest
         configuration or stays, by option.
         """
-        answer = self._goal_solver.solve(T_base_goal, seed=self.q)
+        resting = self.phase is Phase.RESTING
+        solver = self._goal_solver if resting else self._moving_goal_solver
+        answer = solver.solve(T_base_goal, seed=self.q)
         self.solution = self.goal_solution = answer
         self.hindrance = '' if answer.converged else answer.status.value
         if not answer.converged:
@@ -308,7 +315,10 @@ class Motion:
         limits = self.limits
         gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
         error = (self._joint_goal - self.q) / limits.joint_velocity
-        speed = approach(error, self.velocity / limits.joint_velocity, gain, gain, dt, largest)
+        # As gently as in front of a limit: else a joint whose goal is near one would slow down
+        # ahead of the others, and those would overshoot.
+        braking = BRAKING_SHARE * gain
+        speed = approach(error, self.velocity / limits.joint_velocity, braking, gain, dt, largest)
         if largest(error) < LANDED:
             return (self._joint_goal - self.q) / dt
         return speed * limits.joint_velocity

@@ -22,6 +22,9 @@ SPEEDING_SHARE = 0.5
 BRAKING_SHARE = 0.9
 LOOKAHEAD = 0.75
 LOOKAHEAD_STEPS = 2.0
+# Nearer together, a small jump of the answers would look like an endless bend, and the reference
+# would slow down in front of it for ever.
+LEAST_LOOKAHEAD = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +104,8 @@ class LineReference:
         """Return a pose that the reference passes even if it brakes, and how far it is."""
         length = length_of(self._way(self.T, self.goal))
         speed = min(length_of(self.speed) + self.gain * dt, 1.0)
-        ahead = min(length, LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt)
+        ahead = LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt
+        ahead = min(length, max(ahead, LEAST_LOOKAHEAD))
         return self.pose_at(ahead), ahead
 
     def pose_at(self, distance: float) -> Array:

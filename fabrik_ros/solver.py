@@ -219,6 +219,7 @@ class FabrikSolver:
         """Compile everything that `solve` needs and return how long that took [s]."""
         begin = time.perf_counter()
         q = self.chain.random_configuration(np.random.default_rng(0))
+        self.solve(self.chain.forward_kinematics(q), seed=q)
         self.solve(self.chain.forward_kinematics(q))
         far = self.chain.root_point + np.array([0.0, 0.0, 2.0 * self.chain.reach])
         self.solve(transform(np.eye(3), far))

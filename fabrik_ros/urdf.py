@@ -59,6 +59,15 @@ def load_urdf(
 
     """
     text = source if isinstance(source, str) and '<' in source else _read(source, xacro_args)
+    return parse_urdf(text, use_safety_limits=use_safety_limits)
+
+
+def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
+    """
+    Read a robot from URDF text, and from nothing else: for text that others send.
+
+    Parameters and errors are those of `load_urdf`; no file is ever opened.
+    """
     return _Reader(use_safety_limits).robot(text)
 
 

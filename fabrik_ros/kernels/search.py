@@ -181,7 +181,8 @@ def search(
             note(trial, error, tasks, q, report)
             report[FINISHED_BY] = who
             return True
-        note(trial, error, tasks, q, report)
+        if note(trial, error, tasks, q, report):
+            report[FINISHED_BY] = who
     return False
 
 

@@ -103,7 +103,7 @@ class FrameResolver:
             except ExtrapolationException:
                 newest = self._buffer.lookup_transform(self._base_link, frame, Time())
                 gap = time - Time.from_msg(newest.header.stamp)
-                if gap > NEARLY:
+                if not Duration() <= gap <= NEARLY:
                     raise
                 return newest
         except TransformException as error:

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
-from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -26,13 +26,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ..errors import FabrikError
+from ..errors import ChainError, FabrikError
 from ..following import Command, Follower, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..robot import Chain, Robot
 from ..transforms import rotation_vector
-from ..urdf import load_urdf
+from ..urdf import parse_urdf
 from .conversions import joint_state, seconds, stamped_pose
 from .frames import FrameResolver
 from .markers import marker_array
@@ -51,6 +51,7 @@ STATUS_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0
 REMINDER_PERIOD = 5.0
 WARNING_PERIOD = 1.0
+DELIVERY_TIME = 0.2
 
 
 class FabrikNode(LifecycleNode):
@@ -76,7 +77,9 @@ class FabrikNode(LifecycleNode):
         self._control_timer: Timer | None = None
         self._counts = {'accepted': 0, 'refused': 0, 'commands': 0}
         self._finishers = {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
+        self.is_preparing = False
         self._trouble = ''
+        self._model_changed = False
         self._last_refusal = ''
         self._target_stamp = 0.0
         self._times = {'solve_time': 0.0, 'step_time': 0.0}
@@ -89,16 +92,17 @@ class FabrikNode(LifecycleNode):
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_clock_jump,
         )
-        self.create_timer(STATUS_PERIOD, self._report, clock=rclpy.clock.Clock())
-        self.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=rclpy.clock.Clock())
-        self.create_timer(REMINDER_PERIOD, self._remind, clock=rclpy.clock.Clock())
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(STATUS_PERIOD, self._report, clock=self._steady)
+        self.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=self._steady)
+        self.create_timer(REMINDER_PERIOD, self._remind, clock=self._steady)
         if not COMPILED:
             self.get_logger().warning(
                 'numba is not installed: solving takes about a hundred times longer; '
                 'cure: pip install numba (or apt install python3-numba)'
             )
         if self._description:
-            self._starter = self.create_timer(0.0, self._start_once, clock=rclpy.clock.Clock())
+            self._starter = self.create_timer(0.0, self._start_once, clock=self._steady)
 
     # -- life cycle
 
@@ -110,7 +114,11 @@ class FabrikNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         try:
             self._build()
-        except FabrikError as error:
+        except ChainError as error:
+            self._trouble = f'base_link and tip_link do not make a chain: {error}'
+            self.get_logger().error(self._trouble)
+            return TransitionCallbackReturn.FAILURE
+        except Exception as error:  # whatever a description holds, the node waits for another
             self._trouble = f'the robot description cannot be used: {error}'
             self.get_logger().error(self._trouble)
             return TransitionCallbackReturn.FAILURE
@@ -132,7 +140,11 @@ class FabrikNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         period = 1.0 / self._settings.command_rate
         self._clock_of_commands = CommandClock(period)
-        self._control_timer = self.create_timer(period, self._tick)
+        simulated = self.get_parameter('use_sim_time').value
+        clock = self.get_clock() if simulated else self._steady
+        self._control_timer = self.create_timer(period, self._tick, clock=clock)
+        self._trouble = ''
+        self._model_changed = False
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -153,6 +165,13 @@ class FabrikNode(LifecycleNode):
         self._forget_model()
         return super().on_shutdown(state)
 
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop commanding after an error in one of the steps, and be unconfigured."""
+        self.get_logger().error(f'an error while {state.label}: stopping')
+        self._drop_control()
+        self._forget_model()
+        return TransitionCallbackReturn.SUCCESS
+
     def come_to_rest(self, reason: str) -> None:
         """Send the ramp down to rest, in real time; returns when the arm is still."""
         follower = self._follower
@@ -168,6 +187,8 @@ class FabrikNode(LifecycleNode):
             command = follower.tick(1e-9 * stamp, dt)
             if command is not None:
                 self._send(command, stamp)
+        # The process may end now: see the last command off.
+        self._commands.wait_for_all_acked(Duration(seconds=DELIVERY_TIME))
 
     # -- wiring
 
@@ -210,9 +231,11 @@ class FabrikNode(LifecycleNode):
         self._start()
 
     def _start(self) -> None:
+        """Go as far as is wanted: not beyond inactive once the model has changed."""
         if not self._settings.autostart:
             return
-        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+        configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        if configured and not self._model_changed:
             self.trigger_activate()
 
     def _on_description(self, message: String) -> None:
@@ -222,6 +245,7 @@ class FabrikNode(LifecycleNode):
         if self._robot is None:
             self._start()
             return
+        self._model_changed = True
         self.get_logger().warning(
             'another robot description came: holding, and inactive until activated again'
         )
@@ -232,14 +256,13 @@ class FabrikNode(LifecycleNode):
 
     def _build(self) -> None:
         parameters = self._settings
-        robot = load_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
+        robot = parse_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
         chain = robot.chain(parameters.base_link, parameters.tip_link)
         if np.any(parameters.T_tip_tool != np.eye(4)):
             chain = chain.with_tool(parameters.T_tip_tool)
         motion = Motion(chain, parameters.limits_for(chain), parameters.solver, parameters.motion)
-        self.get_logger().info('preparing the solver; the first start compiles it')
         begin = time.perf_counter()
-        motion.warm_up()
+        self._prepare(motion)
         # What the compiler left behind is large and lives on. Looked through again while the arm
         # moves, it would hold up the commands for up to 100 ms.
         gc.collect()
@@ -252,6 +275,15 @@ class FabrikNode(LifecycleNode):
             f"arm from '{chain.base_link}' to '{chain.tip_link}': "
             f'{", ".join(chain.joint_names)}; solver ready in {time.perf_counter() - begin:.1f} s'
         )
+
+    def _prepare(self, motion: Motion) -> None:
+        """Compile the solver, which takes some seconds the first time; Ctrl-C interrupts it."""
+        self._trouble = 'preparing the solver; the first start compiles it'
+        self._report()
+        self.is_preparing = True
+        motion.warm_up()
+        self.is_preparing = False
+        self._trouble = ''
 
     def _forget_model(self) -> None:
         if self._frames is not None:
@@ -268,7 +300,9 @@ class FabrikNode(LifecycleNode):
 
     def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
         values = {change.name: change.value for change in changes}
-        fixed = fixed_names(values) if self._robot is not None else []
+        now = self._settings.values
+        changed = [name for name, value in values.items() if now.get(name) != value]
+        fixed = fixed_names(changed) if self._robot is not None else []
         try:
             if fixed:
                 raise ParameterError(
@@ -282,12 +316,15 @@ class FabrikNode(LifecycleNode):
 
     def _apply_changes(self, changes: list[Parameter]) -> None:
         self._settings = parameters = NodeParameters.read(self)
+        self._description = parameters.robot_description or self._description
         if self._chain is not None and self._motion is not None:
             self._motion.change(
                 parameters.limits_for(self._chain), parameters.solver, parameters.motion
             )
         if self._follower is not None:
             self._follower.rules = parameters.rules
+        if self._robot is None and self._trouble and self._description:
+            self._start()
 
     # -- messages in
 
@@ -314,17 +351,20 @@ class FabrikNode(LifecycleNode):
         begin = time.perf_counter()
         self._follower.accept(T_base_goal, now)
         self._times['solve_time'] = time.perf_counter() - begin
+        self._last_refusal = ''
         self._target_stamp = seconds(message.header.stamp)
         self._counts['accepted'] += 1
 
     def _check_age(self, message: PoseStamped, now: float) -> None:
         stamp, most = seconds(message.header.stamp), self._settings.max_target_age
+        if stamp < 0.0:
+            raise RefusedError(f'the target has the stamp {stamp:.9g} s; expected 0 or a time')
         if most > 0.0 and stamp > 0.0 and now - stamp > most:
             raise RefusedError(
                 f'the target is {now - stamp:.2f} s old (max_target_age {most:g} s)'
             )
 
-    def _on_clock_jump(self, jump: TimeJump) -> None:
+    def _on_clock_jump(self, jump: TimeJump | None = None) -> None:
         self._measured.forget()
         if self._follower is not None:
             self._follower.hold('the clock jumped back')
@@ -336,9 +376,11 @@ class FabrikNode(LifecycleNode):
 
     def _tick(self) -> None:
         follower, motion = self._follower, self._motion
-        if follower is None or motion is None or not follower.has_something_to_say(self._now()):
+        if follower is None or motion is None or not follower.has_something_to_say:
             return
         stamp, dt = self._clock_of_commands.next(self.get_clock().now().nanoseconds)
+        if self._clock_of_commands.went_back:
+            self._on_clock_jump()
         if self._clock_of_commands.was_interrupted:
             motion.halt()
         begin = time.perf_counter()
@@ -363,9 +405,14 @@ class FabrikNode(LifecycleNode):
         if self._follower is not None:
             return self._follower.state(self._now())
         if self._robot is not None:
-            return State.HOLDING, 'the node is inactive: activate it'
-        topic = self._description_topic()
-        return State.WAITING_FOR_MODEL, self._trouble or f'no robot description yet on {topic}'
+            changed = 'the robot description has changed' if self._model_changed else ''
+            inactive = changed or 'the node is inactive'
+            return State.HOLDING, self._trouble or f'{inactive}: activate it'
+        missing = f'no robot description yet on {self._description_topic()}'
+        waits = (
+            'there is a robot description: configure the node' if self._description else missing
+        )
+        return State.WAITING_FOR_MODEL, self._trouble or waits
 
     def _report(self) -> None:
         state, reason = self._state()
@@ -431,15 +478,17 @@ class FabrikNode(LifecycleNode):
 def main(args: list[str] | None = None) -> None:
     """Run the node until it is told to stop; the arm is brought to rest first."""
     asked_to_stop = False
+    node: FabrikNode | None = None
 
     def ask_to_stop(signum: int, frame: FrameType | None) -> None:
         nonlocal asked_to_stop
         asked_to_stop = True
+        if node is not None and node.is_preparing:
+            raise KeyboardInterrupt
 
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     signal.signal(signal.SIGINT, ask_to_stop)
     signal.signal(signal.SIGTERM, ask_to_stop)
-    node = None
     try:
         node = FabrikNode()
         executor = SingleThreadedExecutor()
@@ -447,7 +496,7 @@ def main(args: list[str] | None = None) -> None:
         while not asked_to_stop and rclpy.ok():
             executor.spin_once(timeout_sec=STATUS_PERIOD)
         node.come_to_rest('the node was interrupted')
-    except ExternalShutdownException:
+    except (ExternalShutdownException, KeyboardInterrupt):
         pass
     except (FabrikError, rclpy.exceptions.ParameterException) as error:
         rclpy.logging.get_logger('fabrik').fatal(str(error))

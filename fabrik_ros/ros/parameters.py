@@ -184,8 +184,9 @@ def _check_together(values: Mapping[str, Any]) -> None:
     for name, count in (('tool_offset', 6), ('axis', 3)):
         if len(values[name]) != count:
             raise ParameterError(f'{name} must hold {count} numbers, got {len(values[name])}')
-    if not any(values['axis']):
-        raise ParameterError('axis must not be zero')
+    length = math.hypot(*values['axis'])
+    if not TINY <= length <= HUGE:
+        raise ParameterError(f'axis must not be zero, nor of absurd length; got {length:g}')
     longest = values['max_joint_velocity'] / values['max_joint_acceleration']
     if longest > LONGEST_STOP:
         raise ParameterError(

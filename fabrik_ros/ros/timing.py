@@ -1,7 +1,8 @@
 """Stamps of commands: a steady grid where the scheduler allows, real time where it does not."""
 
 NANOSECONDS = 1_000_000_000
-GAP_PERIODS = 5
+LONGEST_GAP = 0.1
+LONGEST_GAP_PERIODS = 3
 
 
 class CommandClock:
@@ -10,7 +11,8 @@ class CommandClock:
 
     A tick that comes a little early or late keeps to the grid, so jitter of the scheduler does
     not turn into jitter of the velocities. A tick that comes later is stamped with its own
-    time. After a longer gap the arm has come to rest: `was_interrupted` tells.
+    time. After a longer gap the arm has come to rest: `was_interrupted` tells. Stamps increase
+    strictly, unless the clock goes back: then they go on from its new time, one period a step.
 
     Parameters
     ----------
@@ -21,19 +23,25 @@ class CommandClock:
 
     def __init__(self, period: float) -> None:
         self._period = round(period * NANOSECONDS)
+        self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
         self._last: int | None = None
+        self._seen = 0
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
+        self.went_back = False
+        """Whether the clock showed less than the time before."""
 
     def next(self, now: int) -> tuple[int, float]:
         """Stamp [ns] of a command sent at `now` [ns], and the time it covers [s]."""
         last, period = self._last, self._period
-        self.was_interrupted = last is None or not 0 < now - last <= GAP_PERIODS * period
-        if last is None or self.was_interrupted:
-            self._last = now if last is None or now < last else max(now, last + 1)
-            return self._last, period / NANOSECONDS
+        self.went_back = now < self._seen
+        self._seen = now
+        self.was_interrupted = last is None or now - last > self._longest_gap
+        if last is None or self.was_interrupted or self.went_back:
+            self._last = now
+            return now, period / NANOSECONDS
         late = now - (last + period)
-        self._last = last + period if abs(late) <= period // 2 else now
+        self._last = last + period if abs(late) <= period // 2 else max(now, last + 1)
         return self._last, (self._last - last) / NANOSECONDS
 
     def follow_on(self) -> tuple[int, float]:

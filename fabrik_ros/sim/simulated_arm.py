@@ -11,9 +11,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from ..errors import FabrikError
 from ..robot import Robot
 from ..transforms import Array
-from ..urdf import load_urdf
+from ..urdf import parse_urdf
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -34,6 +35,7 @@ class SimulatedArm(Node):
         start_values = self.declare_parameter('start_values', [0.0]).value
         self._start = dict(zip(start_names, start_values, strict=True))
         self._period = 1.0 / rate
+        self._description = ''
         self._names: list[str] = []
         self._q = self._wanted = np.empty(0)
         self._states = self.create_publisher(JointState, 'joint_states', 10)
@@ -42,7 +44,14 @@ class SimulatedArm(Node):
         self.create_timer(self._period, self._step)
 
     def _on_description(self, message: String) -> None:
-        robot = load_urdf(message.data)
+        if message.data == self._description:
+            return
+        self._description = message.data
+        try:
+            robot = parse_urdf(message.data)
+        except FabrikError as error:
+            self.get_logger().error(f'the robot description cannot be used: {error}')
+            return
         joints = [joint for joint in robot.joints if joint.type.moves and joint.mimic is None]
         self._names = [joint.name for joint in joints]
         self._q = self._starting_values(robot)

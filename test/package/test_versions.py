@@ -25,8 +25,10 @@ def test_the_imported_package_tells_the_version_of_setup():
     assert fabrik_ros.__version__ == version_in_setup()
 
 
-def test_the_newest_entry_of_the_changelog_is_this_version():
+def test_the_newest_entry_of_the_changelog_is_this_version_or_forthcoming():
     headings = re.findall(
-        r'^(\d+\.\d+\.\d+) \(.+\)$', (ROOT / 'CHANGELOG.rst').read_text(), re.MULTILINE
+        r'^(Forthcoming|\d+\.\d+\.\d+) ?(?:\(.+\))?\n-+$',
+        (ROOT / 'CHANGELOG.rst').read_text(),
+        re.MULTILINE,
     )
-    assert headings[0] == version_in_setup()
+    assert headings[0] in ('Forthcoming', version_in_setup())

@@ -1,0 +1,279 @@
+"""What the tests of the node share: a bench to put it on, and arms that are driven by hand."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from fabrik_ros.ros.node import FabrikNode
+from fabrik_ros.sim.simulated_arm import SimulatedArm
+from geometry_msgs.msg import PoseStamped
+from judging import Judge, runs
+import numpy as np
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+PAUSE, PAUSE_PERIODS = 0.1, 3.0
+"""After a longer pause [s], in periods at slow rates, the arm is taken to have come to rest."""
+PATIENCE = 60.0
+"""How long the slowest machine may take for anything [s]."""
+
+JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3')
+START = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
+"""The six-axis arm, bent, the tool in front of it and pointing down."""
+
+
+def stamp_seconds(stamp: Any) -> float:
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def pose_message(
+    position: Sequence[float], quaternion_xyzw: Sequence[float], frame_id: str = 'base_link'
+) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = frame_id
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z = map(float, position)
+    o.x, o.y, o.z, o.w = map(float, quaternion_xyzw)
+    return message
+
+
+def matrix_message(T: np.ndarray, frame_id: str = 'base_link') -> PoseStamped:
+    import pinocchio
+
+    return pose_message(T[:3, 3], pinocchio.Quaternion(T[:3, :3]).coeffs(), frame_id)
+
+
+@dataclass
+class Commands:
+    """Everything that came out on the command topic."""
+
+    messages: list[JointState] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Stamps, shape (m,), from the first one on [s]."""
+        stamps = [m.header.stamp for m in self.messages]
+        first = stamps[0]
+        return np.array([s.sec - first.sec + 1e-9 * (s.nanosec - first.nanosec) for s in stamps])
+
+    @property
+    def q(self) -> np.ndarray:
+        """Joint values, shape (m, n)."""
+        return np.array([message.position for message in self.messages])
+
+    def runs(self, command_rate: float = 100.0) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Split times and joint values where there was a pause."""
+        return runs(self.times, self.q, max(PAUSE, PAUSE_PERIODS / command_rate))
+
+    @property
+    def names(self) -> set[tuple[str, ...]]:
+        return {tuple(message.name) for message in self.messages}
+
+
+class Bench:
+    """
+    One node under test, and a tester that talks to it over topics.
+
+    Parameters
+    ----------
+    context : Context
+        An initialised context of its own.
+    namespace : str
+        Where everything lives.
+
+    """
+
+    def __init__(self, context: Context, namespace: str = '') -> None:
+        self.context = context
+        self.namespace = namespace
+        self.executor = SingleThreadedExecutor(context=context)
+        self.tester = rclpy.create_node('tester', namespace=namespace, context=context)
+        self.executor.add_node(self.tester)
+        self.nodes: list[Node] = [self.tester]
+        self.commands = Commands()
+        self.statuses: list[dict[str, str]] = []
+        self.states: list[JointState] = []
+        self._descriptions = self.tester.create_publisher(String, 'robot_description', LATCHED)
+        self._targets = self.tester.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
+        self._listen(JointState, 'fabrik/joint_command', self.commands.messages.append)
+        self._listen(DiagnosticArray, 'fabrik/status', self._on_status)
+        self._listen(JointState, 'joint_states', self.states.append)
+
+    def _listen(self, kind: type, topic: str, callback: Callable[[Any], Any]) -> None:
+        self.tester.create_subscription(kind, topic, callback, 1000)
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        (status,) = message.status
+        self.statuses.append({entry.key: entry.value for entry in status.values})
+
+    def add(self, kind: Callable[..., Node], parameters: dict[str, Any], **options: Any) -> Node:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        node = kind(
+            context=self.context,
+            namespace=self.namespace,
+            parameter_overrides=overrides,
+            **options,
+        )
+        self.executor.add_node(node)
+        self.nodes.append(node)
+        return node
+
+    def start_node(self, **parameters: Any) -> FabrikNode:
+        self.node = self.add(FabrikNode, parameters)
+        return self.node
+
+    def start_arm(
+        self, start: dict[str, float] | None = None, lag: float = 0.02, **parameters: Any
+    ) -> SimulatedArm:
+        if start:
+            parameters |= {'start_names': list(start), 'start_values': list(start.values())}
+        remap = ['--ros-args', '-r', 'joint_command:=fabrik/joint_command']
+        return self.add(SimulatedArm, {'lag': lag, **parameters}, cli_args=remap)
+
+    def start_all(
+        self, urdf: str, start: dict[str, float] | None = None, **parameters: Any
+    ) -> None:
+        """Node and arm, up to where a target would be accepted."""
+        self.start_node(**parameters)
+        self.start_arm(start)
+        self.describe(urdf)
+        self.wait_for_state('IDLE')
+
+    # -- what is sent
+
+    def describe(self, urdf: str) -> None:
+        self._descriptions.publish(String(data=urdf))
+
+    def send(self, target: PoseStamped | np.ndarray) -> None:
+        """Send a target, as a message or as T_base_tip in base_link."""
+        message = target if isinstance(target, PoseStamped) else matrix_message(target)
+        self.spin_until(self._is_heard, 'somebody listens to targets')
+        self._targets.publish(message)
+
+    def _is_heard(self) -> bool:
+        return self._targets.get_subscription_count() > 0
+
+    def set(self, **parameters: Any) -> list[str]:
+        """Set parameters one by one; the reasons of those that were refused."""
+        changes = [Parameter(name, value=value) for name, value in parameters.items()]
+        results = self.node.set_parameters(changes)
+        return [result.reason for result in results if not result.successful]
+
+    # -- what is waited for
+
+    def spin_until(
+        self, condition: Callable[[], Any], what: str, patience: float = PATIENCE
+    ) -> None:
+        """Let everybody work until the condition holds; fail where it never does."""
+        deadline = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < deadline, f'waited in vain: {what}; {self._situation()}'
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def _situation(self) -> str:
+        return f'{len(self.commands)} commands, status {self.status}'
+
+    @property
+    def status(self) -> dict[str, str]:
+        """The newest status; empty before the first."""
+        return self.statuses[-1] if self.statuses else {}
+
+    def wait_for_statuses(self, count: int = 1) -> None:
+        """Wait for so many reports from now on: whatever was sent before is dealt with."""
+        before = len(self.statuses)
+        self.spin_until(lambda: len(self.statuses) >= before + count, f'{count} more statuses')
+
+    def wait_for_state(self, state: str) -> dict[str, str]:
+        """Wait until a status from now on reports the state, and return that status."""
+        before = len(self.statuses)
+        self.spin_until(
+            lambda: len(self.statuses) > before and self.status['state'] == state,
+            f'state {state}',
+        )
+        return self.status
+
+    def wait_for_count(self, fact: str, count: int) -> dict[str, str]:
+        self.spin_until(lambda: self.status.get(fact) == str(count), f'{fact} {count}')
+        return self.status
+
+    def wait_for_commands(self, count: int = 1) -> None:
+        before = len(self.commands)
+        self.spin_until(lambda: len(self.commands) >= before + count, f'{count} more commands')
+
+    def wait_until_silent(self, reports: int = 8) -> None:
+        """Wait until no command comes while so many reports do, ten of them a second."""
+
+        def is_silent() -> bool:
+            if len(self.commands) != seen[0]:
+                seen[:] = len(self.commands), len(self.statuses)
+            return len(self.statuses) - seen[1] >= reports
+
+        seen = [len(self.commands), len(self.statuses)]
+        self.spin_until(is_silent, 'silence')
+
+    def refusal(self, target: PoseStamped | np.ndarray) -> str:
+        """Send a target that is refused; the reason, as in the status."""
+        self.wait_for_statuses()
+        count = int(self.status['refused'])
+        self.send(target)
+        return self.wait_for_count('refused', count + 1)['last_refusal']
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        for node in self.nodes:
+            node.destroy_node()
+
+
+class Puppet:
+    """Joint states by hand: says where its joints are, and follows commands if it is told to."""
+
+    def __init__(self, bench: Bench, values: dict[str, float], topic: str = 'joint_states'):
+        self.values = dict(values)
+        self.follows = True
+        self._bench = bench
+        self._publisher = bench.tester.create_publisher(JointState, topic, 10)
+        self._timer = bench.tester.create_timer(0.01, self.say)
+        bench._listen(JointState, 'fabrik/joint_command', self._on_command)
+
+    def say(self) -> None:
+        self._publisher.publish(
+            JointState(name=list(self.values), position=list(self.values.values()))
+        )
+
+    def fall_silent(self) -> None:
+        self._timer.cancel()
+
+    def speak_again(self) -> None:
+        self._timer.reset()
+
+    def _on_command(self, message: JointState) -> None:
+        for name, value in zip(message.name, message.position, strict=True):
+            if self.follows and name in self.values:
+                self.values[name] = value
+
+
+def six_axis_judge(urdf: str) -> Judge:
+    return Judge(urdf, 'base_link', 'tool0')
+
+
+def shifted(T: np.ndarray, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    """Pose T_base_tip moved in the base frame [m]."""
+    moved = T.copy()
+    moved[:3, 3] += x, y, z
+    return moved
+
+
+def values_at(names: Iterable[str], values: Iterable[float]) -> dict[str, float]:
+    return dict(zip(names, map(float, values), strict=True))

@@ -1,0 +1,56 @@
+"""Benches: a node, what it needs around it, and a tester, in one executor."""
+
+import os
+from pathlib import Path
+import sys
+import zlib
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+pytest.register_assert_rewrite('bench')
+
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+
+
+@pytest.fixture(scope='module')
+def domain_id(request):
+    """Domain of this module and this session: nobody else's messages come in."""
+    return 40 + (zlib.crc32(request.module.__name__.encode()) + os.getpid()) % 20
+
+
+def _context(domain_id):
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain_id)
+    yield context
+    rclpy.try_shutdown(context=context)
+
+
+def _bench(context):
+    from bench import Bench
+
+    bench = Bench(context)
+    yield bench
+    bench.close()
+
+
+context = pytest.fixture(_context)
+bench = pytest.fixture(_bench)
+class_context = pytest.fixture(_context, scope='class')
+
+
+@pytest.fixture(scope='class')
+def class_bench(class_context):
+    """One bench for all tests of a class: for those that only look at what happened."""
+    yield from _bench(class_context)
+
+
+@pytest.fixture(scope='session')
+def six_axis():
+    """URDF of the bundled six-axis arm."""
+    pytest.importorskip('xacro')
+    from fabrik_ros import example_arm, load_urdf
+
+    return load_urdf(example_arm('six_axis')).source

@@ -1,0 +1,334 @@
+"""The parameters: each with a meaning and a range, refused alone or together, live or fixed."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from fabrik_ros import load_urdf
+from fabrik_ros.ros.node import FabrikNode
+from fabrik_ros.ros.parameters import declare, NodeParameters, ParameterError, SPECS
+from helpers import joint_xml, PLANAR, robot_xml
+import numpy as np
+import rclpy
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+
+CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
+NOT_IN_FILE = {'robot_description', 'start_configuration'}
+"""Too long for a file, and without a default that could be written."""
+POSITIVE = [
+    'position_tolerance',
+    'orientation_tolerance',
+    'solve_budget',
+    'command_rate',
+    'max_tip_speed',
+    'max_tip_rotation',
+    'max_tip_acceleration',
+    'velocity_scaling',
+    'max_joint_velocity',
+    'max_joint_acceleration',
+    'state_timeout',
+    'resync_tolerance',
+]
+NOT_NEGATIVE = ['limit_margin', 'target_timeout', 'max_target_age']
+WORDS = ['mode', 'polish', 'path', 'on_unreachable']
+FIXED = {
+    'robot_description': f'{PLANAR}<!-- another -->',
+    'base_link': 'l0',
+    'tip_link': 'l3',
+    'tool_offset': [0.0, 0.0, 0.1, 0.0, 0.0, 0.0],
+    'use_safety_limits': False,
+    'command_rate': 50.0,
+    'wait_for_state': False,
+    'start_configuration': [0.0, 0.0],
+    'autostart': True,
+}
+LIVE = {
+    'mode': 'position',
+    'axis': [1.0, 0.0, 0.0],
+    'polish': 'never',
+    'position_tolerance': 1e-4,
+    'orientation_tolerance': 1e-3,
+    'solve_budget': 0.05,
+    'path': 'joint',
+    'allow_reconfiguration': True,
+    'on_unreachable': 'hold',
+    'max_tip_speed': 0.1,
+    'max_tip_rotation': 0.5,
+    'max_tip_acceleration': 0.5,
+    'velocity_scaling': 0.5,
+    'max_joint_velocity': 1.0,
+    'max_joint_acceleration': 4.0,
+    'state_timeout': 1.0,
+    'resync_tolerance': 0.2,
+    'limit_margin': 0.0,
+    'target_timeout': 1.0,
+    'max_target_age': 1.0,
+}
+
+
+@pytest.fixture
+def make_node(context):
+    """Make nodes with some parameters set, as from the command line or a launch file."""
+    nodes = []
+
+    def make(kind=FabrikNode, **parameters):
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        node = kind(context=context, parameter_overrides=overrides)
+        nodes.append(node)
+        return node
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+
+
+def set_one(node, name, value):
+    """Set a parameter of a node; the reason where it is refused, else ''."""
+    (result,) = node.set_parameters([Parameter(name, value=value)])
+    return '' if result.successful else result.reason
+
+
+def refusals(make_node, **parameters):
+    """Reasons for which values are refused, at the start of the node and later."""
+    with pytest.raises((ParameterError, InvalidParameterValueException)) as at_start:
+        make_node(**parameters)
+    node = make_node()
+    changes = [Parameter(name, value=value) for name, value in parameters.items()]
+    later = node.set_parameters_atomically(changes)
+    assert not later.successful
+    for name in parameters:
+        assert node.get_parameter_or(name).value != parameters[name], 'it must be left as it was'
+    return [str(at_start.value), later.reason]
+
+
+@pytest.mark.parametrize('value', [0.0, -1.0, 1e12])
+@pytest.mark.parametrize('name', POSITIVE)
+def test_number_out_of_its_range_is_refused_by_name(make_node, name, value):
+    for reason in refusals(make_node, **{name: value}):
+        assert name in reason
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize('name', POSITIVE + NOT_NEGATIVE)
+def test_number_that_is_none_is_refused_by_name(make_node, name, value):
+    for reason in refusals(make_node, **{name: value}):
+        assert name in reason
+
+
+@pytest.mark.parametrize('name', NOT_NEGATIVE)
+def test_negative_number_is_refused_by_name_and_zero_is_not(make_node, name):
+    for reason in refusals(make_node, **{name: -1e-6}):
+        assert name in reason
+    assert make_node(**{name: 0.0}).get_parameter(name).value == 0.0
+
+
+def test_more_than_all_of_the_velocity_is_refused(make_node):
+    for reason in refusals(make_node, velocity_scaling=1.01):
+        assert 'velocity_scaling' in reason
+
+
+@pytest.mark.parametrize('name', WORDS)
+def test_unknown_word_is_refused_with_the_known_ones(make_node, name):
+    (spec,) = (spec for spec in SPECS if spec.name == name)
+    for reason in refusals(make_node, **{name: 'sideways'}):
+        assert f'{name} must be one of {", ".join(spec.choices)}' in reason
+        assert "'sideways'" in reason
+
+
+@pytest.mark.parametrize('value', [[0.0] * 5, [0.0] * 7, [0.0, 0.0, math.nan, 0.0, 0.0, 0.0]])
+def test_tool_that_is_none_is_refused(make_node, value):
+    for reason in refusals(make_node, tool_offset=value):
+        assert 'tool_offset must hold' in reason
+
+
+@pytest.mark.parametrize(
+    ('value', 'reason'),
+    [
+        ([0.0, 0.0], '3 numbers'),
+        ([0.0, 0.0, 0.0], 'axis must not be zero'),
+        ([0.0, math.inf, 0.0], 'finite'),
+        ([1e-200, 0.0, 0.0], 'absurd length'),
+        ([0.0, 1e200, 0.0], 'absurd length'),
+    ],
+)
+def test_axis_that_is_none_is_refused(make_node, value, reason):
+    for said in refusals(make_node, axis=value):
+        assert reason in said
+
+
+def test_start_that_is_not_finite_is_refused(make_node):
+    for reason in refusals(make_node, start_configuration=[0.0, math.nan]):
+        assert 'start_configuration' in reason
+
+
+@pytest.mark.parametrize(
+    ('name', 'value'), [('command_rate', 100), ('path', 1.0), ('autostart', 'yes'), ('axis', 'z')]
+)
+def test_value_of_another_type_is_refused_by_name(make_node, name, value):
+    with pytest.raises(InvalidParameterTypeException, match=name):
+        make_node(**{name: value})
+    node = make_node()
+    assert set_one(node, name, value)
+
+
+class TestTogether:
+    def test_joints_that_could_not_stop_in_time_are_refused_with_the_figures(self, make_node):
+        for reason in refusals(make_node, max_joint_velocity=4.0, max_joint_acceleration=6.0):
+            assert 'max_joint_velocity 4' in reason
+            assert 'max_joint_acceleration 6' in reason
+            assert '0.67 s' in reason
+
+    def test_one_change_is_refused_where_two_would_do(self, make_node):
+        node = make_node()
+        assert 'to stop' in set_one(node, 'max_joint_velocity', 4.0)
+        both = [
+            Parameter('max_joint_velocity', value=4.0),
+            Parameter('max_joint_acceleration', value=10.0),
+        ]
+        assert node.set_parameters_atomically(both).successful
+
+    def test_order_in_which_they_are_set_does_not_matter_at_the_start(self, make_node):
+        node = make_node(max_joint_velocity=4.0, max_joint_acceleration=10.0)
+        assert node.get_parameter('max_joint_velocity').value == 4.0
+
+
+class TestWhileConfigured:
+    @pytest.fixture
+    def configured(self, make_node):
+        node = make_node(robot_description=PLANAR, autostart=False)
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        return node
+
+    def test_every_parameter_is_either_live_or_fixed(self):
+        assert {spec.name for spec in SPECS} == FIXED.keys() | LIVE.keys()
+        assert not FIXED.keys() & LIVE.keys()
+
+    @pytest.mark.parametrize('name', FIXED)
+    def test_fixed_parameter_cannot_change(self, configured, name):
+        before = configured.get_parameter_or(name).value
+        reason = set_one(configured, name, FIXED[name])
+        assert name in reason
+        assert 'clean up' in reason
+        assert configured.get_parameter_or(name).value == before
+
+    @pytest.mark.parametrize('name', FIXED)
+    def test_fixed_parameter_may_be_set_to_what_it_is(self, configured, name):
+        """Tools that load a whole file of parameters do that."""
+        before = configured.get_parameter_or(name)
+        if before.value is not None:
+            assert set_one(configured, name, before.value) == ''
+
+    @pytest.mark.parametrize('name', FIXED)
+    def test_fixed_parameter_can_change_after_clean_up(self, configured, name):
+        assert configured.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+        assert set_one(configured, name, FIXED[name]) == ''
+
+    @pytest.mark.parametrize('name', LIVE)
+    def test_live_parameter_can_change(self, configured, name):
+        assert set_one(configured, name, LIVE[name]) == ''
+        value = configured.get_parameter(name).value
+        assert (value if isinstance(value, str | bool | float) else list(value)) == LIVE[name]
+
+    def test_fixed_parameter_among_live_ones_refuses_them_all(self, configured):
+        changes = [Parameter('path', value='joint'), Parameter('base_link', value='l1')]
+        assert not configured.set_parameters_atomically(changes).successful
+        assert configured.get_parameter('path').value == 'line'
+
+    def test_foreign_parameters_are_none_of_our_business(self, configured):
+        assert set_one(configured, 'use_sim_time', True) == ''
+
+
+class TestMeaning:
+    @pytest.fixture
+    def read(self, make_node):
+        def read(**parameters):
+            return NodeParameters.read(make_node(**parameters))
+
+        return read
+
+    @pytest.fixture
+    def chain(self):
+        """Four joints: slow, of the usual speed, of an absurd one, and of none."""
+        speeds = {'slow': 0.5, 'usual': 2.0, 'absurd': 1e4, 'none': 0.0}
+        joints = [
+            joint_xml(
+                name,
+                f'l{i}',
+                f'l{i + 1}',
+                body=f'<limit lower="-1" upper="1" effort="1" velocity="{speed}"/>'
+                '<origin xyz="0.3 0 0"/>',
+            )
+            for i, (name, speed) in enumerate(speeds.items())
+        ]
+        return load_urdf(robot_xml('l0 l1 l2 l3 l4', *joints)).chain()
+
+    def test_urdf_velocities_hold_up_to_the_greatest_allowed(self, read, chain):
+        limits = read().limits_for(chain)
+        assert limits.joint_velocity == pytest.approx([0.5, 1.5, 1.5, 1.5])
+        assert limits.joint_acceleration == pytest.approx([5.0] * 4)
+
+    def test_scaling_goes_by_the_urdf_velocity(self, read, chain):
+        limits = read(velocity_scaling=0.5).limits_for(chain)
+        assert limits.joint_velocity == pytest.approx([0.25, 1.0, 1.5, 1.5])
+
+    def test_tool_is_position_then_roll_pitch_yaw(self, read):
+        pinocchio = pytest.importorskip('pinocchio')
+        T = read(tool_offset=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).T_tip_tool
+        assert T[:3, 3] == pytest.approx([0.1, 0.2, 0.3])
+        expected = pinocchio.rpy.rpyToMatrix(0.4, 0.5, 0.6)
+        assert np.allclose(T[:3, :3], expected, atol=1e-12)
+
+    def test_values_are_there_by_name(self, read):
+        settings = read(tip_link='tool0')
+        assert settings.tip_link == 'tool0'
+        with pytest.raises(AttributeError, match='no_such_thing'):
+            _ = settings.no_such_thing
+
+    def test_settings_go_where_they_belong(self, read):
+        settings = read(**{name: LIVE[name] for name in LIVE})
+        assert settings.solver.mode == 'position'
+        assert settings.solver.axis == (1.0, 0.0, 0.0)
+        assert settings.solver.polish == 'never'
+        assert settings.solver.position_tolerance == 1e-4
+        assert settings.solver.orientation_tolerance == 1e-3
+        assert settings.solver.budget == 0.05
+        assert settings.motion.path == 'joint'
+        assert settings.motion.allow_reconfiguration
+        assert not settings.motion.approach_unreachable
+        assert settings.rules.state_timeout == 1.0
+        assert settings.rules.resync_tolerance == 0.2
+        assert settings.rules.limit_margin == 0.0
+        assert settings.rules.target_timeout == 1.0
+        assert settings.max_target_age == 1.0
+
+
+def test_every_parameter_has_a_description_and_numbers_a_range(make_node):
+    node = make_node()
+    for spec in SPECS:
+        descriptor = node.describe_parameter(spec.name)
+        assert descriptor.description
+        if isinstance(spec.default, float):
+            (bounds,) = descriptor.floating_point_range
+            assert bounds.from_value <= spec.default <= bounds.to_value
+        if spec.choices:
+            assert ', '.join(spec.choices) in descriptor.additional_constraints
+
+
+def test_defaults_make_sense_together(make_node):
+    def plain(**options):
+        return rclpy.create_node('plain', **options)
+
+    node = make_node(plain)
+    declare(node)
+    NodeParameters.read(node)
+
+
+def test_config_file_lists_every_parameter_with_its_default():
+    yaml = pytest.importorskip('yaml')
+    values = yaml.safe_load(CONFIG.read_text())['/**']['ros__parameters']
+    assert values == {spec.name: spec.default for spec in SPECS if spec.name not in NOT_IN_FILE}

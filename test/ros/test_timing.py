@@ -1,0 +1,129 @@
+"""Laws of the clock of commands, whatever the scheduler and the system clock do."""
+
+import itertools
+
+from fabrik_ros.ros.timing import CommandClock, NANOSECONDS
+from hypothesis import given, strategies as st
+import pytest
+
+PERIOD = NANOSECONDS // 100
+BEGIN = 1_700_000_000 * NANOSECONDS
+LONGEST_GAP = NANOSECONDS // 10
+"""After a longer one the arm is taken to have come to rest, at a rate of 100 Hz [ns]."""
+
+steps = st.one_of(
+    st.integers(1, 3 * PERIOD),
+    st.integers(PERIOD - PERIOD // 3, PERIOD + PERIOD // 3),
+    st.integers(1, 100 * PERIOD),
+)
+
+
+def play(steps):
+    """Stamps, times covered and interruptions of ticks so many nanoseconds apart."""
+    clock, now, played = CommandClock(PERIOD / NANOSECONDS), BEGIN, []
+    for step in [0, *steps]:
+        now += step
+        stamp, dt = clock.next(now)
+        played.append((now, stamp, dt, clock.was_interrupted))
+    return played
+
+
+def pairs(played):
+    return itertools.pairwise(played)
+
+
+@given(st.lists(steps))
+def test_stamps_increase_strictly_while_the_clock_goes_forward(steps):
+    for (_, before, _, _), (_, stamp, _, _) in pairs(play(steps)):
+        assert stamp > before
+
+
+@given(st.lists(steps))
+def test_time_covered_is_the_time_between_stamps_unless_interrupted(steps):
+    for (_, before, _, _), (_, stamp, dt, was_interrupted) in pairs(play(steps)):
+        assert dt == (PERIOD if was_interrupted else stamp - before) / NANOSECONDS
+
+
+@given(st.lists(steps))
+def test_time_covered_is_never_long(steps):
+    assert all(0.0 < dt <= LONGEST_GAP / NANOSECONDS for _, _, dt, _ in play(steps))
+
+
+@given(st.lists(steps))
+def test_stamps_stay_within_half_a_period_of_the_time(steps):
+    assert all(abs(stamp - now) <= PERIOD // 2 + len(steps) for now, stamp, _, _ in play(steps))
+
+
+@given(st.lists(st.integers(-PERIOD // 4, PERIOD // 4)))
+def test_jitter_does_not_show(late):
+    """Ticks near a grid of their own get stamps on a grid."""
+    clock = CommandClock(PERIOD / NANOSECONDS)
+    first, _ = clock.next(BEGIN)
+    for i, jitter in enumerate(late, start=1):
+        stamp, dt = clock.next(BEGIN + i * PERIOD + jitter)
+        assert stamp == first + i * PERIOD
+        assert dt == PERIOD / NANOSECONDS
+        assert not clock.was_interrupted
+
+
+@given(st.lists(steps), st.integers(LONGEST_GAP + PERIOD // 2 + 1, 10**6 * PERIOD))
+def test_gap_is_told_and_stamped_with_its_own_time(steps, gap):
+    *_, (now, stamp, dt, was_interrupted) = play([*steps, gap])
+    assert was_interrupted
+    assert stamp == now
+    assert dt == PERIOD / NANOSECONDS
+
+
+@given(st.lists(st.integers(1, LONGEST_GAP - PERIOD // 2)))
+def test_shorter_delays_are_no_interruption(steps):
+    assert not any(was_interrupted for *_, was_interrupted in play(steps)[1:])
+
+
+@given(st.lists(steps), st.integers(1, BEGIN))
+def test_clock_that_goes_back_is_followed_one_period_a_step(steps, back):
+    """The arm goes on to slow down; nothing stops dead."""
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    for step in [0, *steps]:
+        now += step
+        clock.next(now)
+        assert not clock.went_back
+    assert clock.next(now - back) == (now - back, PERIOD / NANOSECONDS)
+    assert clock.went_back
+    assert not clock.was_interrupted
+    _, dt = clock.follow_on()
+    assert dt == PERIOD / NANOSECONDS
+    assert not clock.went_back
+
+
+@pytest.mark.parametrize(('rate', 'periods'), [(10.0, 3), (20.0, 3), (200.0, 20)])
+def test_slow_rates_have_longer_gaps(rate, periods):
+    for delay, gap in ((periods, False), (periods + 1, True)):
+        clock = CommandClock(1.0 / rate)
+        clock.next(BEGIN)
+        clock.next(BEGIN + delay * round(NANOSECONDS / rate))
+        assert clock.was_interrupted is gap
+
+
+def test_first_command_is_an_interruption():
+    assert play([]) == [(BEGIN, BEGIN, PERIOD / NANOSECONDS, True)]
+
+
+@given(st.lists(steps), st.integers(1, 20))
+def test_follow_on_keeps_to_the_grid_whatever_the_time_is(steps, count):
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    stamp, _ = clock.next(now)
+    for step in steps:
+        now += step
+        stamp, _ = clock.next(now)
+    for i in range(1, count + 1):
+        assert clock.follow_on() == (stamp + i * PERIOD, PERIOD / NANOSECONDS)
+        assert not clock.was_interrupted
+
+
+@pytest.mark.parametrize('rate', [1.0, 50.0, 333.0, 1000.0])
+def test_period_is_that_of_the_rate(rate):
+    clock = CommandClock(1.0 / rate)
+    first, _ = clock.next(BEGIN)
+    second, dt = clock.follow_on()
+    assert second - first == round(NANOSECONDS / rate)
+    assert dt == pytest.approx(1.0 / rate, abs=1e-9)

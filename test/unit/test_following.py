@@ -1,0 +1,590 @@
+"""The rules of following, by a clock of our own: when the arm starts, stops and what is said."""
+
+from collections import deque
+from dataclasses import replace
+from itertools import pairwise
+import math
+
+from fabrik_ros import JointValueError, load_urdf, SolverOptions
+from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, RefusedError, State
+from fabrik_ros.motion import Motion, MotionOptions
+from fabrik_ros.reference import MotionLimits
+from helpers import assert_close, joint_xml, robot_xml
+import numpy as np
+import pytest
+
+DT = 0.01
+START = {'shoulder': 0.4, 'elbow': 1.0}
+ARM = robot_xml(
+    'base upper lower tip',
+    joint_xml(
+        'shoulder',
+        'base',
+        'upper',
+        'continuous',
+        '<axis xyz="0 0 1"/><limit velocity="3" effort="1"/>',
+    ),
+    joint_xml(
+        'elbow',
+        'upper',
+        'lower',
+        body='<origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
+        '<limit lower="-2.8" upper="2.8" velocity="3" effort="1"/>',
+    ),
+    joint_xml('end', 'lower', 'tip', 'fixed', '<origin xyz="0.8 0 0"/>'),
+)
+
+
+def pose(shoulder, elbow):
+    """T_base_tip, by trigonometry."""
+    angle = shoulder + elbow
+    T = np.eye(4)
+    T[:2, 3] = math.cos(shoulder), math.sin(shoulder)
+    T[:2, 3] += 0.8 * math.cos(angle), 0.8 * math.sin(angle)
+    T[:2, :2] = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+    return T
+
+
+GOAL = pose(1.2, 1.3)
+FAR_GOAL = pose(2.4, 1.3)
+
+
+class Scene:
+    """
+    An arm, what follows goals with it, and a clock.
+
+    The arm does what it was told `lag` seconds ago, plus `offset`.
+    """
+
+    def __init__(self, start=START, path='line', **rules):
+        chain = load_urdf(ARM).chain()
+        limits = MotionLimits(0.25, 1.0, 1.0, np.full(2, 1.5), np.full(2, 5.0))
+        solver = SolverOptions(mode='position', budget=math.inf, max_restarts=20)
+        self.now = 1000.0
+        self.measured = MeasuredJoints()
+        self.motion = Motion(chain, limits, solver, MotionOptions(path=path))
+        self.follower = Follower(chain, self.motion, FollowingRules(**rules), self.measured)
+        self.values = dict(start)
+        self.offset = np.zeros(2)
+        self.lag = 0.0
+        self.reports = True
+        self.follows = True
+        self.commands = []
+        self._told = deque()
+        self.report()
+
+    def report(self):
+        if self.reports:
+            self.measured.update(self.values.keys(), self.values.values(), self.now)
+
+    def tick(self, dt=DT):
+        self.now += dt
+        command = self.follower.tick(self.now, dt)
+        if command is not None:
+            self.commands.append((self.now, command))
+            self._told.append((self.now, command.q))
+        while self._told and self._told[0][0] <= self.now - self.lag + 1e-9:
+            _, q = self._told.popleft()
+            if self.follows:
+                self.values |= dict(zip(START, map(float, q + self.offset), strict=True))
+        self.report()
+        return command
+
+    def go(self, seconds):
+        for _ in range(round(seconds / DT)):
+            self.tick()
+
+    def until(self, state, longest=30.0):
+        end = self.now + longest
+        while self.state is not state:
+            assert self.now < end, f'{state} never comes: {self.follower.state(self.now)}'
+            self.tick()
+
+    def accept(self, T=GOAL):
+        self.follower.accept(T, self.now)
+
+    def refusal(self, T=GOAL):
+        """Reason for which a target is refused; nothing may change by it."""
+        before = self.follower.state(self.now), self.motion.q.copy(), self.follower.goal
+        with pytest.raises(RefusedError) as refused:
+            self.accept(T)
+        assert self.follower.state(self.now) == before[0]
+        assert np.array_equal(self.motion.q, before[1])
+        assert self.follower.goal is before[2]
+        return str(refused.value)
+
+    @property
+    def state(self):
+        return self.follower.state(self.now)[0]
+
+    @property
+    def reason(self):
+        return self.follower.state(self.now)[1]
+
+    @property
+    def q(self):
+        return np.array([command.q for _, command in self.commands])
+
+    def check_smooth(self):
+        """No command jumps: neither the joints nor their speeds, from rest on."""
+        v = np.diff(self.q, axis=0) / DT
+        assert np.abs(v).max() <= 1.5 + 1e-9
+        assert np.abs(np.diff(v, axis=0)).max() / DT <= 5.0 + 1e-6
+
+
+class TestGoal:
+    @pytest.mark.parametrize('path', ['line', 'joint'])
+    def test_arm_goes_to_the_goal_and_is_silent_half_a_second_later(self, path):
+        scene = Scene(path=path)
+        assert scene.state is State.IDLE
+        scene.accept()
+        assert scene.state is State.MOVING
+        scene.until(State.REACHED)
+        arrived = scene.now
+        scene.go(2.0)
+        assert scene.state is State.REACHED
+        assert scene.commands[-1][0] - arrived == pytest.approx(0.5, abs=2 * DT)
+        tip = pose(*scene.q[-1])
+        assert_close(tip[:3, 3], GOAL[:3, 3], 1e-5)
+        assert not np.any(scene.commands[-1][1].velocity)
+        scene.check_smooth()
+
+    def test_nothing_is_said_before_the_first_target(self):
+        scene = Scene()
+        scene.go(1.0)
+        assert not scene.commands
+
+    def test_first_command_is_a_step_from_the_measured_state(self):
+        scene = Scene()
+        scene.accept()
+        scene.tick()
+        assert np.abs(scene.q[0] - list(START.values())).max() <= 5.0 * DT * DT + 1e-12
+
+    def test_command_is_one_of_position_and_velocity(self):
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        for (_, a), (_, b) in pairwise(scene.commands[:-1]):
+            assert_close((b.q - a.q) / DT, b.velocity, 1e-9)
+
+    def test_newest_goal_wins(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.5)
+        scene.accept(GOAL)
+        scene.until(State.REACHED)
+        assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
+        scene.check_smooth()
+
+    def test_goal_out_of_reach_is_held_short_of_with_the_reason(self):
+        scene = Scene()
+        T = pose(1.2, 0.0)
+        T[:3, 3] *= 1.5
+        scene.accept(T)
+        scene.until(State.HOLDING)
+        assert 'farther away than the arm is long' in scene.reason
+        scene.go(2.0)
+        assert scene.follower.tick(scene.now, DT) is None
+
+    def test_silence_lasts_though_the_clock_is_set_back(self):
+        """Else an old command would come again, hours after another took over."""
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        count = len(scene.commands)
+        scene.now -= 1.2
+        scene.go(3.0)
+        assert len(scene.commands) == count
+
+
+class TestRefusals:
+    @pytest.mark.parametrize('factor', [3.01, 1000.0])
+    def test_target_too_far_to_be_meant(self, factor):
+        T = np.eye(4)
+        T[0, 3] = factor * 1.8
+        assert 'metres?' in Scene().refusal(T)
+
+    def test_target_not_quite_that_far_is_taken(self):
+        T = np.eye(4)
+        T[0, 3] = 2.99 * 1.8
+        Scene().accept(T)
+
+    def test_joint_that_was_never_reported(self):
+        scene = Scene(start={'shoulder': 0.4})
+        assert scene.state is State.WAITING_FOR_STATE
+        assert 'elbow' in scene.reason
+        reason = scene.refusal()
+        assert 'elbow' in reason
+        assert 'shoulder' not in reason
+
+    def test_joint_whose_report_is_old(self):
+        scene = Scene()
+        scene.now += 0.6
+        scene.measured.update(['shoulder'], [0.4], scene.now)
+        assert scene.state is State.WAITING_FOR_STATE
+        assert scene.refusal().endswith('elbow')
+
+    def test_joint_outside_its_limits_by_more_than_the_margin(self):
+        scene = Scene(start=START | {'elbow': 2.95})
+        reason = scene.refusal()
+        assert "'elbow' stands at 2.9500" in reason
+        assert '[-2.8000, 2.8000]' in reason
+        assert 'limit_margin 0.1' in reason
+        scene.go(0.5)
+        assert not scene.commands
+
+    def test_joint_a_little_outside_its_limits_comes_in(self):
+        scene = Scene(start=START | {'elbow': 2.89})
+        scene.accept()
+        scene.until(State.REACHED)
+        elbow = np.concatenate([[2.89], scene.q[:, 1]])
+        assert np.all(np.diff(elbow)[elbow[1:] > 2.8] <= 0.0)
+        assert elbow[-1] <= 2.8
+
+    def test_margin_can_be_nothing(self):
+        assert 'elbow' in Scene(start=START | {'elbow': 2.801}, limit_margin=0.0).refusal()
+
+    def test_target_while_the_arm_is_still_stopping(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(1.0)
+        scene.follower.hold('a reason to stop')
+        assert 'still stopping: a reason to stop' in scene.refusal()
+        scene.go(1.0)
+        scene.accept()
+        assert scene.state is State.MOVING
+
+    def test_refusal_on_the_way_does_not_disturb_the_arm(self):
+        scene = Scene()
+        scene.accept()
+        scene.go(0.5)
+        T = np.eye(4)
+        T[0, 3] = 100.0
+        scene.refusal(T)
+        scene.until(State.REACHED)
+        assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
+        scene.check_smooth()
+
+
+class TestLostState:
+    @pytest.mark.parametrize('timeout', [0.2, 0.5])
+    def test_arm_slows_down_and_holds_naming_the_joints(self, timeout):
+        scene = Scene(state_timeout=timeout)
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.reports, lost = False, scene.now
+        scene.until(State.HOLDING)
+        assert scene.now - lost == pytest.approx(timeout, abs=2 * DT)
+        assert 'lost: shoulder, elbow' in scene.reason
+        scene.go(1.0)
+        assert scene.commands[-1][0] - lost <= timeout + 0.5
+        assert not np.any(scene.commands[-1][1].velocity)
+        scene.check_smooth()
+        assert scene.state is State.HOLDING
+
+    def test_one_lost_joint_is_enough(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.3)
+        del scene.values['elbow']
+        scene.follows = False
+        scene.until(State.HOLDING, longest=1.0)
+        assert scene.reason.endswith('lost: elbow')
+
+    def test_state_that_comes_back_moves_nothing_by_itself(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.reports = False
+        scene.go(2.0)
+        count = len(scene.commands)
+        scene.reports = True
+        scene.go(2.0)
+        assert len(scene.commands) == count
+        assert scene.state is State.HOLDING
+        scene.accept()
+        scene.until(State.REACHED)
+
+    def test_nothing_is_repeated_after_the_stop(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.reports = False
+        scene.go(2.0)
+        (before, a), (last, b) = scene.commands[-2:]
+        assert np.any(a.velocity)
+        assert not np.any(b.velocity)
+        assert last - before == pytest.approx(DT)
+
+    def test_lost_state_at_rest_is_told_and_moves_nothing(self):
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        count = len(scene.commands)
+        scene.reports = False
+        scene.go(2.0)
+        assert scene.state is State.WAITING_FOR_STATE
+        scene.reports = True
+        scene.go(0.1)
+        assert scene.state is State.REACHED
+        assert len(scene.commands) == count
+
+
+class TestDeadMan:
+    def test_arm_stops_when_no_target_comes(self):
+        scene = Scene(target_timeout=0.3)
+        scene.accept(FAR_GOAL)
+        scene.go(0.25)
+        assert scene.state is State.MOVING
+        scene.until(State.HOLDING, longest=0.2)
+        assert 'target_timeout 0.3 s' in scene.reason
+        scene.go(1.0)
+        scene.check_smooth()
+
+    def test_arm_goes_on_while_targets_come(self):
+        scene = Scene(target_timeout=0.3)
+        while scene.state in (State.IDLE, State.MOVING):
+            scene.accept(FAR_GOAL)
+            scene.go(0.2)
+        assert scene.state is State.REACHED
+
+    def test_by_default_one_target_is_enough(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.until(State.REACHED)
+
+
+class TestGap:
+    def test_arm_that_does_not_follow_is_held_naming_the_joint(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        assert "'elbow'" in scene.reason
+        assert 'resync_tolerance 0.1' in scene.reason
+        gap = np.abs(scene.motion.q - list(START.values())).max()
+        assert gap < 0.1 + 0.3 * 1.5, 'not much farther than the tolerance'
+        scene.go(1.0)
+        scene.check_smooth()
+
+    def test_next_target_starts_from_the_measured_state(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        scene.go(1.0)
+        count = len(scene.commands)
+        scene.follows = True
+        scene.accept()
+        scene.until(State.REACHED)
+        assert np.abs(scene.q[count] - list(START.values())).max() <= 5.0 * DT * DT + 1e-12
+        assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
+
+    @pytest.mark.parametrize('lag', [0.05, 0.1])
+    @pytest.mark.parametrize('path', ['line', 'joint'])
+    def test_arm_that_lags_at_full_speed_follows(self, lag, path):
+        scene = Scene(path=path)
+        scene.lag = lag
+        scene.accept(pose(-2.0, 1.3) if path == 'joint' else FAR_GOAL)
+        scene.until(State.REACHED)
+        fastest = np.abs(np.diff(scene.q, axis=0)).max() / DT
+        if path == 'joint':
+            assert fastest * lag > 0.07
+            assert fastest > 1.49
+
+    def test_arm_that_is_pushed_away_is_held(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.offset = np.array([0.0, 0.2])
+        scene.until(State.HOLDING, longest=0.5)
+        assert "'elbow'" in scene.reason
+        scene.go(1.0)
+        scene.check_smooth()
+
+    def test_arm_that_sags_a_little_does_not_dip_at_every_target(self):
+        scene = Scene()
+        scene.offset = np.array([0.0, -0.05])
+        for goal in (GOAL, pose(1.0, 1.0), GOAL):
+            scene.accept(goal)
+            scene.until(State.REACHED)
+            scene.go(1.0)
+        assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
+        scene.check_smooth()
+
+    def test_arm_that_was_moved_by_another_starts_where_it_stands(self):
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        count = len(scene.commands)
+        scene.values |= {'shoulder': 0.2}
+        scene.report()
+        scene.accept(FAR_GOAL)
+        scene.tick()
+        assert abs(scene.q[count][0] - 0.2) <= 5.0 * DT * DT + 1e-12
+
+    @pytest.mark.parametrize('turns', [-2, 1, 3])
+    def test_continuous_joint_may_be_reported_in_another_turn(self, turns):
+        scene = Scene()
+        scene.offset = np.array([turns * 2.0 * math.pi, 0.0])
+        scene.accept(GOAL)
+        scene.until(State.REACHED)
+        scene.accept(FAR_GOAL)
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_continuous_joint_starts_in_the_turn_that_is_reported(self):
+        """The first command must not unwind it."""
+        scene = Scene(start=START | {'shoulder': 0.4 + 4.0 * math.pi})
+        scene.accept(GOAL)
+        scene.tick()
+        turns = (scene.q[0][0] - 0.4) / (2.0 * math.pi)
+        assert turns == pytest.approx(round(turns), abs=1e-3)
+        scene.until(State.REACHED)
+
+
+class TestMeasuredJoints:
+    def test_foreign_joints_are_ignored(self):
+        scene = Scene(start={'finger': 9.9, **START, 'camera': math.nan})
+        scene.accept()
+        scene.until(State.REACHED)
+
+    def test_arm_and_gripper_come_from_two_publishers(self):
+        """Each message names its own joints: neither makes the other old."""
+        scene = Scene()
+        scene.reports = False
+        scene.accept()
+        while scene.state is State.MOVING:
+            scene.tick()
+            arm = {name: scene.values[name] for name in reversed(START)}
+            scene.measured.update(['finger'], [0.02], scene.now)
+            scene.measured.update(arm.keys(), arm.values(), scene.now)
+            scene.measured.update(['finger'], [0.03], scene.now)
+        assert scene.state is State.REACHED
+
+    @pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
+    def test_value_that_is_not_finite_is_left_out(self, value):
+        measured = MeasuredJoints()
+        measured.update(['a', 'b'], [value, 2.0], 0.0)
+        assert measured.fresh(0.0, 1.0) == {'b': 2.0}
+        assert measured.missing(['a', 'b'], 0.0, 1.0) == ['a']
+
+    def test_value_that_is_not_finite_does_not_wipe_out_a_good_one(self):
+        measured = MeasuredJoints()
+        measured.update(['a'], [1.0], 0.0)
+        measured.update(['a'], [math.nan], 0.3)
+        assert measured.fresh(0.4, 1.0) == {'a': 1.0}
+        assert measured.missing(['a'], 1.2, 1.0) == ['a']
+
+    def test_message_with_fewer_values_than_names_is_read_as_far_as_it_goes(self):
+        measured = MeasuredJoints()
+        measured.update(['a', 'b'], [1.0], 0.0)
+        measured.update(['c'], [], 0.0)
+        assert measured.fresh(0.0, 1.0) == {'a': 1.0}
+
+    def test_every_joint_has_an_age_of_its_own(self):
+        measured = MeasuredJoints()
+        measured.update(['a'], [1.0], 0.0)
+        measured.update(['b'], [2.0], 0.4)
+        assert measured.missing(['a', 'b', 'c'], 0.6, 0.5) == ['a', 'c']
+        assert measured.fresh(0.6, 0.5) == {'b': 2.0}
+
+    def test_value_from_the_future_is_as_bad_as_an_old_one(self):
+        """The clock was set back: nobody knows how old it is."""
+        measured = MeasuredJoints()
+        measured.update(['a'], [1.0], 1000.0)
+        assert measured.missing(['a'], 0.0, 0.5) == ['a']
+        assert measured.fresh(0.0, 0.5) == {}
+
+    def test_everything_can_be_forgotten(self):
+        measured = MeasuredJoints()
+        measured.update(['a'], [1.0], 0.0)
+        measured.forget()
+        assert measured.missing(['a'], 0.0, 0.5) == ['a']
+
+
+class TestWithoutState:
+    @pytest.fixture
+    def scene(self):
+        scene = Scene(start={}, wait_for_state=False, start_configuration=(0.4, 1.0))
+        scene.reports = False
+        return scene
+
+    def test_arm_starts_where_it_is_said_to_stand(self, scene):
+        assert scene.state is State.IDLE
+        scene.accept()
+        scene.tick()
+        assert np.abs(scene.q[0] - [0.4, 1.0]).max() <= 5.0 * DT * DT + 1e-12
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_second_goal_starts_where_the_first_one_ended(self, scene):
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        scene.accept(FAR_GOAL)
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_arm_starts_in_the_middle_of_its_limits_otherwise(self):
+        scene = Scene(start={}, wait_for_state=False)
+        assert_close(scene.motion.q, [0.0, 0.0])
+
+    @pytest.mark.parametrize('start', [(0.0,), (0.0, 1.0, 2.0), (0.0, math.nan)])
+    def test_start_that_is_none_of_this_arm_is_refused(self, start):
+        with pytest.raises(JointValueError, match='start_configuration'):
+            Scene(start={}, wait_for_state=False, start_configuration=start)
+
+    def test_start_outside_the_limits_is_refused_naming_the_joint(self):
+        with pytest.raises(RefusedError, match="'elbow' stands at 3"):
+            Scene(start={}, wait_for_state=False, start_configuration=(0.0, 3.0))
+
+
+class TestHold:
+    def test_hold_on_the_way_slows_down_says_why_and_ends(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.hold('the clock jumped back')
+        assert scene.state is State.HOLDING
+        assert scene.reason == 'the clock jumped back'
+        scene.go(2.0)
+        assert scene.state is State.HOLDING
+        assert not np.any(scene.commands[-1][1].velocity)
+        assert scene.follower.is_at_rest
+        scene.check_smooth()
+
+    def test_hold_at_the_goal_ends_the_repetition(self):
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.follower.hold('the clock jumped back')
+        assert scene.tick() is None
+
+    def test_goal_after_a_hold_is_pursued(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.hold('wait')
+        scene.go(1.0)
+        scene.accept()
+        assert (scene.state, scene.reason) == (State.MOVING, '')
+        scene.until(State.REACHED)
+
+    def test_hold_before_any_target_says_nothing(self):
+        scene = Scene()
+        scene.follower.hold('the clock jumped back')
+        scene.go(0.5)
+        assert not scene.commands
+        assert scene.state is State.IDLE
+
+
+def test_rules_can_change_on_the_way():
+    scene = Scene()
+    scene.accept(FAR_GOAL)
+    scene.go(0.3)
+    scene.follower.rules = replace(scene.follower.rules, target_timeout=0.4)
+    scene.until(State.HOLDING, longest=0.3)

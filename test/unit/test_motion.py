@@ -1,0 +1,393 @@
+"""Motions whose course is known: straight lines, lines that end early, goals out of reach."""
+
+import functools
+import itertools
+import math
+
+from fabrik_ros import example_arm, load_urdf, SolverOptions
+from fabrik_ros.motion import Motion, MotionOptions, Phase
+from fabrik_ros.reference import MotionLimits
+from helpers import assert_close, PLANAR
+import numpy as np
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+pytest.importorskip('xacro', reason='the bundled arms are xacro files')
+
+from judging import distances_from_line, Judge, pose_errors, velocities
+
+DT = 0.01
+BENT = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
+SOLVER = SolverOptions(
+    position_tolerance=1e-5, orientation_tolerance=1e-4, budget=math.inf, max_restarts=20
+)
+
+
+@functools.cache
+def six_axis():
+    return load_urdf(example_arm('six_axis'))
+
+
+@pytest.fixture
+def judge():
+    return Judge(six_axis().source, 'base_link', 'tool0')
+
+
+@pytest.fixture
+def planar_judge():
+    return Judge(PLANAR, 'l0', 'l3')
+
+
+def limits_for(chain, **changes):
+    return MotionLimits(
+        **{
+            'tip_speed': 0.25,
+            'tip_rotation': 1.0,
+            'tip_acceleration': 1.0,
+            'joint_velocity': np.minimum(chain.velocity, 1.5),
+            'joint_acceleration': np.full(len(chain), 5.0),
+            **changes,
+        }
+    )
+
+
+def six_axis_motion(q=BENT, **options):
+    chain = six_axis().chain()
+    motion = Motion(chain, limits_for(chain), SOLVER, MotionOptions(**options))
+    motion.reset(q)
+    return motion
+
+
+def planar_motion(q, mode='position', **options):
+    """Two links of 1.0 m and 0.8 m in a plane; joints within +-3 rad."""
+    chain = load_urdf(PLANAR).chain()
+    solver = SolverOptions(mode=mode, position_tolerance=1e-5, max_restarts=20, budget=math.inf)
+    motion = Motion(chain, limits_for(chain), solver, MotionOptions(**options))
+    motion.reset(q)
+    return motion
+
+
+def run(motion, longest=30.0, dt=DT):
+    """Go on until the arm rests; joint values at all steps, shape (m, n)."""
+    q = [motion.q]
+    while motion.phase is not Phase.RESTING:
+        motion.step(dt)
+        q.append(motion.q)
+        assert len(q) < longest / dt, f'the arm never rests: {motion.phase}'
+    return np.array(q)
+
+
+def steps(motion, count, dt=DT):
+    q = [motion.q]
+    for _ in range(count):
+        motion.step(dt)
+        q.append(motion.q)
+    return np.array(q)
+
+
+def tips(judge, q):
+    return np.array([judge.pose(row)[:3, 3] for row in q])
+
+
+def speeds(judge, q, dt=DT):
+    return np.linalg.norm(velocities(dt * np.arange(len(q)), tips(judge, q)), axis=1)
+
+
+def about_z(angle):
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def moved(T, way, angle=0.0):
+    T = T.copy()
+    T[:3, 3] += way
+    T[:3, :3] = about_z(angle) @ T[:3, :3]
+    return T
+
+
+WAYS = [
+    ((-0.12, 0.36, 0.126), 0.5),
+    ((0.0, -0.4, 0.0), 0.0),
+    ((0.0, 0.0, 0.25), -0.7),
+    ((-0.1, 0.1, -0.1), 1.2),
+    ((0.001, 0.0, 0.0), 0.0),
+    ((0.0, 0.0, 0.0), 1.0),
+]
+
+
+class TestLine:
+    @pytest.mark.parametrize(('way', 'angle'), WAYS)
+    def test_tip_goes_straight_with_the_shortest_rotation(self, judge, way, angle):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        goal = moved(start, way, angle)
+        assert motion.aim(goal)
+        q = run(motion)
+        assert motion.hindrance == ''
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+        points = tips(judge, q)
+        if np.any(way):
+            assert distances_from_line(points, start[:3, 3], goal[:3, 3]).max() < 1e-6
+            share = (points - start[:3, 3]) @ way / np.dot(way, way)
+            assert np.all(np.diff(share) >= -1e-9), 'it never turns back'
+        for row in q:
+            turned = pose_errors(start, judge.pose(row))[1]
+            left = pose_errors(goal, judge.pose(row))[1]
+            assert turned + left == pytest.approx(abs(angle), abs=1e-6)
+
+    @pytest.mark.parametrize(('way', 'angle'), WAYS)
+    def test_tip_heeds_its_speed_its_rotation_and_its_acceleration(self, judge, way, angle):
+        motion = six_axis_motion()
+        motion.aim(moved(judge.pose(BENT), way, angle))
+        q = run(motion)
+        speed = speeds(judge, q)
+        assert speed.max() <= 0.25 * (1.0 + 1e-6)
+        assert np.abs(np.diff(speed)).max() / DT <= 1.0 * (1.0 + 1e-3)
+        poses = [judge.pose(row) for row in q]
+        turns = [pose_errors(T, after)[1] / DT for T, after in itertools.pairwise(poses)]
+        assert max(turns) <= 1.0 + 1e-6
+
+    def test_arm_is_as_fast_as_the_tip_may_be(self, judge):
+        """0.4 m at 0.25 m/s, 1 m/s^2: 1.6 s and 0.25 s for getting fast and slow; some more."""
+        motion = six_axis_motion()
+        motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
+        assert 1.85 <= DT * len(run(motion)) <= 2.4
+
+    @pytest.mark.parametrize('dt', [0.002, 0.05])
+    def test_rate_of_commands_makes_no_difference_to_the_line(self, judge, dt):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        goal = moved(start, (-0.12, 0.36, 0.126), 0.5)
+        motion.aim(goal)
+        q = run(motion, dt=dt)
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+        assert distances_from_line(tips(judge, q), start[:3, 3], goal[:3, 3]).max() < 1e-6
+
+    def test_goal_that_is_reached_already_moves_nothing(self, judge):
+        motion = six_axis_motion()
+        assert motion.aim(judge.pose(BENT))
+        q = run(motion)
+        assert np.abs(q - BENT).max() < 1e-6
+        assert len(q) <= 3
+
+
+class TestNewGoals:
+    def test_same_goal_again_changes_nothing(self, judge):
+        goal = moved(judge.pose(BENT), (-0.12, 0.36, 0.126), 0.5)
+        motion, undisturbed = six_axis_motion(), six_axis_motion()
+        undisturbed.aim(goal)
+        motion.aim(goal)
+        before = steps(motion, 60)
+        motion.aim(goal)
+        q = np.concatenate([before, run(motion)[1:]])
+        assert_close(q, run(undisturbed), 1e-6)
+
+    @pytest.mark.parametrize('every', [1, 3, 10])
+    def test_speed_does_not_dip_when_goals_come_in_a_stream(self, judge, every):
+        """Ever farther along one line, each long before the last is reached."""
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        q = [BENT[None]]
+        for i in range(120):
+            if i % every == 0:
+                motion.aim(moved(start, (0.0, 0.15 + 0.0025 * i, 0.0)))
+            q.append(steps(motion, 1)[1:])
+        speed = speeds(judge, np.concatenate(q))
+        assert speed[50:].min() >= 0.25 * 0.98
+
+    def test_goal_to_the_side_bends_the_way_smoothly(self, judge):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        motion.aim(moved(start, (0.0, 0.4, 0.0)))
+        q = [steps(motion, 80)]
+        goal = moved(start, (-0.15, 0.3, 0.1))
+        motion.aim(goal)
+        q.append(run(motion)[1:])
+        q = np.concatenate(q)
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+        speed = velocities(DT * np.arange(len(q)), tips(judge, q))
+        change = np.linalg.norm(np.diff(speed, axis=0), axis=1) / DT
+        assert change.max() <= 1.5, 'a jump would be many times that'
+
+    def test_goal_after_a_stop_is_reached(self, judge):
+        motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
+        motion.aim(goal)
+        steps(motion, 60)
+        motion.stop('wait')
+        assert motion.hindrance == 'wait'
+        steps(motion, 3)
+        motion.aim(goal)
+        q = run(motion)
+        assert motion.hindrance == ''
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+
+
+class TestStopping:
+    def test_stop_takes_no_longer_than_the_fastest_joint_needs(self, judge):
+        motion = six_axis_motion(path='joint')
+        motion.aim(judge.pose(BENT + 2.0))
+        steps(motion, 70)
+        fastest = np.abs(motion.velocity).max()
+        assert fastest > 1.4
+        motion.stop('enough')
+        q = run(motion)
+        assert len(q) - 1 <= math.ceil(fastest / 5.0 / DT) + 1
+        assert not np.any(motion.velocity)
+
+    def test_stopping_arm_keeps_its_direction(self, judge):
+        motion = six_axis_motion(path='joint')
+        motion.aim(judge.pose(BENT + 2.0))
+        steps(motion, 70)
+        velocity = motion.velocity.copy()
+        motion.stop('enough')
+        q = run(motion)
+        way = q[-1] - q[0]
+        assert_close(way / np.linalg.norm(way), velocity / np.linalg.norm(velocity), 1e-9)
+
+    def test_stop_at_rest_is_told_and_moves_nothing(self):
+        motion = six_axis_motion()
+        motion.stop('enough')
+        assert (motion.phase, motion.hindrance) == (Phase.RESTING, 'enough')
+
+    def test_halted_arm_goes_on_from_rest(self, judge):
+        motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
+        motion.aim(goal)
+        steps(motion, 60)
+        motion.halt()
+        q = run(motion)
+        assert np.abs(q[1] - q[0]).max() <= 5.0 * DT * DT + 1e-12
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+
+
+class TestBlockedLine:
+    """From one side of the arm's back to the other: the shoulder would have to pass a limit."""
+
+    START, BEHIND = (2.7, 0.6), (-2.7, -0.6)
+
+    @pytest.fixture
+    def goal(self, planar_judge):
+        return planar_judge.pose(self.BEHIND)
+
+    def test_arm_stops_on_the_line_and_names_the_joint(self, planar_judge, goal):
+        motion = planar_motion(self.START)
+        motion.aim(goal)
+        q = run(motion)
+        assert 'the straight line cannot be followed' in motion.hindrance
+        assert 'j0' in motion.hindrance
+        start = planar_judge.pose(self.START)
+        points = tips(planar_judge, q)
+        assert distances_from_line(points, start[:3, 3], goal[:3, 3]).max() < 5e-3
+        assert planar_judge.errors(goal, q[-1])[0] > 0.05
+        assert not np.any(motion.velocity)
+
+    def test_arm_arrives_where_it_may_leave_the_line(self, planar_judge, goal):
+        motion = planar_motion(self.START, allow_reconfiguration=True)
+        motion.aim(goal)
+        q = run(motion)
+        assert motion.hindrance == ''
+        assert planar_judge.errors(goal, q[-1])[0] < 1e-5
+
+    def test_arm_arrives_in_joint_space(self, planar_judge, goal):
+        motion = planar_motion(self.START, path='joint')
+        motion.aim(goal)
+        assert planar_judge.errors(goal, run(motion)[-1])[0] < 1e-5
+
+    def test_next_goal_leads_away_from_the_limit(self, planar_judge, goal):
+        motion = planar_motion(self.START)
+        motion.aim(goal)
+        run(motion)
+        back = planar_judge.pose(self.START)
+        motion.aim(back)
+        q = run(motion)
+        assert motion.hindrance == ''
+        assert planar_judge.errors(back, q[-1])[0] < 1e-5
+
+
+class TestOutOfReach:
+    def test_approach_stretches_the_arm_towards_the_target_and_says_why(self, planar_judge):
+        motion = planar_motion((0.5, 1.0))
+        T = np.eye(4)
+        T[:3, 3] = 3.0, 1.0, 0.0
+        assert motion.aim(T)
+        q = run(motion)
+        assert 'farther away than the arm is long' in motion.hindrance
+        expected = 1.8 * np.array([3.0, 1.0, 0.0]) / math.hypot(3.0, 1.0)
+        assert_close(tips(planar_judge, q)[-1], expected, 1e-3)
+
+    def test_approach_folds_the_arm_towards_the_target_and_says_why(self, planar_judge):
+        """Nearest at the hole in the middle; folded by 3 rad of pi, it is that small."""
+        motion = planar_motion((0.5, 1.0))
+        T = np.eye(4)
+        T[:3, 3] = 0.05, 0.0, 0.0
+        assert motion.aim(T)
+        q = run(motion)
+        assert motion.hindrance
+        hole = math.sqrt(1.0 + 0.64 + 1.6 * math.cos(3.0))
+        assert_close(np.linalg.norm(tips(planar_judge, q)[-1]), hole, 1e-3)
+
+    @pytest.mark.parametrize('path', ['line', 'joint'])
+    def test_hold_stays_and_says_why(self, path):
+        motion = planar_motion((0.5, 1.0), path=path, approach_unreachable=False)
+        T = np.eye(4)
+        T[:3, 3] = 3.0, 1.0, 0.0
+        assert not motion.aim(T)
+        assert motion.phase is Phase.RESTING
+        assert 'farther away' in motion.hindrance
+        assert_close(steps(motion, 5), np.tile([0.5, 1.0], (6, 1)), 0.0)
+
+    def test_hold_on_the_way_slows_down(self, planar_judge):
+        motion = planar_motion((0.5, 1.0), approach_unreachable=False)
+        motion.aim(planar_judge.pose((1.2, 1.2)))
+        steps(motion, 40)
+        T = np.eye(4)
+        T[:3, 3] = 3.0, 1.0, 0.0
+        assert not motion.aim(T)
+        assert motion.phase is Phase.STOPPING
+        run(motion)
+        assert 'farther away' in motion.hindrance
+
+
+class TestLiveChanges:
+    def test_lower_speed_is_taken_up_smoothly(self, judge):
+        motion = six_axis_motion()
+        motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
+        q = [steps(motion, 60)]
+        motion.change(limits_for(motion.chain, tip_speed=0.1), SOLVER, motion.options)
+        q.append(run(motion)[1:])
+        speed = speeds(judge, np.concatenate(q))
+        assert speed[80:].max() <= 0.1 * (1.0 + 1e-6)
+        assert np.abs(np.diff(speed)).max() / DT <= 1.0 * (1.0 + 1e-2)
+
+    def test_lower_acceleration_never_drives_a_joint_past_its_limit(self, planar_judge):
+        """Too fast to stop as gently as is asked for now: the limit comes first."""
+        motion = planar_motion((2.0, 0.5), path='joint')
+        motion.aim(planar_judge.pose((2.999, 0.5)))
+        steps(motion, 45)
+        gentle = limits_for(motion.chain, joint_acceleration=np.full(2, 0.1))
+        motion.change(gentle, SOLVER, motion.options)
+        q = steps(motion, 2000)
+        assert np.all(np.abs(q) <= 3.0 + 1e-12)
+
+    def test_way_can_change_from_line_to_joint_and_back(self, judge):
+        motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
+        motion.aim(goal)
+        for path in ('joint', 'line', 'joint'):
+            steps(motion, 20)
+            motion.change(motion.limits, SOLVER, MotionOptions(path=path))
+            motion.aim(goal)
+        assert judge.errors(goal, run(motion)[-1]) < (1e-5, 1e-4)
+
+
+def test_reset_forgets_everything(judge):
+    motion = six_axis_motion()
+    motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
+    steps(motion, 60)
+    motion.reset(BENT + 0.1)
+    assert motion.phase is Phase.RESTING
+    assert (motion.hindrance, motion.solution, motion.goal_solution) == ('', None, None)
+    assert_close(motion.q, BENT + 0.1, 0.0)
+    assert not np.any(motion.velocity)
+
+
+def test_solutions_tell_who_finished(judge):
+    motion = six_axis_motion()
+    motion.aim(moved(judge.pose(BENT), (0.0, 0.2, 0.0)))
+    assert motion.goal_solution.converged
+    run(motion)
+    assert motion.solution.finished_by in ('seed', 'fabrik', 'polish')
