@@ -109,15 +109,16 @@ def check_end_at_rest(bench: Bench) -> None:
     assert np.max(np.abs(bench.commands.q[-1] - bench.commands.q[-2])) < FASTEST * 1e-3
 
 
-class TestOneTarget:
-    @pytest.fixture(scope='class')
-    def done(self, class_bench, six_axis, away) -> Bench:
-        class_bench.start_all(six_axis, AT_START)
-        class_bench.send(away)
-        class_bench.wait_for_state('REACHED')
-        class_bench.wait_until_silent()
-        return class_bench
+@pytest.fixture(scope='class')
+def done(class_bench, six_axis, away) -> Bench:
+    class_bench.start_all(six_axis, AT_START)
+    class_bench.send(away)
+    class_bench.wait_for_state('REACHED')
+    class_bench.wait_until_silent()
+    return class_bench
 
+
+class TestOneTarget:
     def test_arm_arrives_on_a_straight_line_and_holds(self, done, judge, start, away):
         tips = np.array([judge.pose(q) for q in done.commands.q])
         position, orientation = pose_errors(away, tips[-1])
@@ -359,7 +360,7 @@ class TestModel:
     ):
         move_at_full_speed(ready, away)
         ready.describe(PLANAR)
-        ready.spin_until(lambda: 'inactive' in ready.status['reason'], 'the node is inactive')
+        ready.spin_until(lambda: 'activate it' in ready.status['reason'], 'the node is inactive')
         ready.wait_until_silent(4)
         check_commands(ready, judge)
         check_end_at_rest(ready)
@@ -371,7 +372,7 @@ class TestModel:
         bench.puppet = Puppet(bench, AT_START | {'j0': 0.3, 'j1': 0.8})
         bench.wait_for_state('IDLE')
         bench.describe(PLANAR)
-        bench.spin_until(lambda: 'inactive' in bench.status['reason'], 'the node is inactive')
+        bench.spin_until(lambda: 'activate it' in bench.status['reason'], 'the node is inactive')
         assert bench.node.trigger_activate() == SUCCESS
         bench.wait_for_state('IDLE')
         bench.send(pose_message((1.0, 0.9, 0.0), (0.0, 0.0, 0.0, 1.0), 'l0'))
@@ -383,6 +384,8 @@ class TestModel:
         status = ready.wait_for_state('WAITING_FOR_MODEL')
         assert 'nowhere' in status['reason']
         ready.describe(six_axis)
+        assert 'activate it' in ready.wait_for_state('HOLDING')['reason']
+        assert ready.node.trigger_activate() == SUCCESS
         ready.wait_for_state('IDLE')
 
     def test_parameter_wins_over_the_topic(self, bench, six_axis):
