@@ -102,6 +102,7 @@ class Bench:
         self.tester = rclpy.create_node('tester', namespace=namespace, context=context)
         self.executor.add_node(self.tester)
         self.nodes: list[Node] = [self.tester]
+        self.node: FabrikNode | None = None
         self.commands = Commands()
         self.statuses: list[dict[str, str]] = []
         self.states: list[JointState] = []
@@ -163,7 +164,10 @@ class Bench:
         self._targets.publish(message)
 
     def _is_heard(self) -> bool:
-        return self._targets.get_subscription_count() > 0
+        """Whether both sides know of each other: else a target could be lost on the way."""
+        subscription = self.node._target_subscription if self.node else None
+        known = subscription is None or subscription.get_publisher_count() > 0
+        return known and self._targets.get_subscription_count() > 0
 
     def set(self, **parameters: Any) -> list[str]:
         """Set parameters one by one; the reasons of those that were refused."""
