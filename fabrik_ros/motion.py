@@ -32,6 +32,7 @@ LOOKING_MOVE = 1.5
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 RETRIES = 20
 AT_REST = 1e-9
+STILL = 1e-6
 ON_LINE = 1e-9
 TINY = 1e-12
 MOMENT = 1e-3
@@ -377,4 +378,6 @@ class Motion:
         return self._line.is_at_goal() and self._is_close(self._line.q)
 
     def _is_close(self, q: Array) -> bool:
-        return bool(np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) < 1e-3)
+        return bool(
+            np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) <= STILL
+        )

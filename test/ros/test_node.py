@@ -367,7 +367,7 @@ class TestModel:
         assert 'not active' in ready.refusal(SOMEWHERE)
 
     def test_other_model_is_used_after_activation(self, bench, six_axis):
-        bench.start_node()
+        bench.start_node(mode='position')
         bench.describe(six_axis)
         bench.puppet = Puppet(bench, AT_START | {'j0': 0.3, 'j1': 0.8})
         bench.wait_for_state('IDLE')

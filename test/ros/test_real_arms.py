@@ -40,6 +40,9 @@ SPEEDS = {
     'max_tip_acceleration': 20.0,
     'max_joint_velocity': FASTEST,
     'max_joint_acceleration': HARDEST,
+    # At such speeds a short pause of a busy machine is a long way for the simulated arm.
+    'state_timeout': 5.0,
+    'resync_tolerance': 1.0,
 }
 
 
