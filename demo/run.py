@@ -9,6 +9,7 @@ an exit status that says whether it went well.
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
 from pathlib import Path
 import signal
 import subprocess
@@ -35,7 +36,7 @@ import xacro
 HERE = Path(__file__).parent
 SETTINGS = HERE / 'demo.yaml'
 PICTURE = Path('demo.png')
-NAMESPACE = 'demo'
+NAMESPACE = f'demo_{os.getpid()}'  # two demos on one machine do not meet
 TIP_LINK = 'tool0'
 MAX_JOINT_VELOCITY, MAX_JOINT_ACCELERATION = 3.1415, 20.0
 START = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
