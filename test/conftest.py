@@ -31,7 +31,11 @@ else:
     # Compiling takes seconds, so the first example of a test may be slow: no deadline.
     quiet = [hypothesis.HealthCheck.too_slow]
     hypothesis.settings.register_profile(
-        'quick', deadline=None, max_examples=100, suppress_health_check=quiet
+        'quick',
+        deadline=None,
+        max_examples=100,
+        suppress_health_check=quiet,
+        derandomize=True,  # the same verdict on the same code; 'thorough' looks for new examples
     )
     hypothesis.settings.register_profile(
         'thorough', deadline=None, max_examples=3000, suppress_health_check=quiet
