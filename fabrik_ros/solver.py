@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import TargetError
-from .kernels import search as kernels
+from .kernels import limits as limits_of_arm, search as kernels, target as targets
 from .kernels._jit import COMPILED
 from .kernels.task import AXIS_MODE, LENGTH_PER_REACH, pack_task, POSE_MODE, POSITION_MODE
 from .robot import Chain
@@ -260,13 +260,13 @@ class FabrikSolver:
             T = transform(np.eye(3), T)
         if T.shape != (4, 4):
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
-        code = kernels.read_target(
+        code = targets.read_target(
             T, chain.root_point, chain.hole, chain.reach, self.options.position_tolerance,
             asked, pulled,
         )  # fmt: skip
-        if code == kernels.NOT_FINITE:
+        if code == targets.NOT_FINITE:
             raise TargetError('target has entries that are not finite')
-        if code == kernels.NOT_A_POSE:
+        if code == targets.NOT_A_POSE:
             raise TargetError(
                 'target is not a pose: its upper left 3x3 block must be a rotation and its last '
                 f'row 0 0 0 1, got {T.tolist()}'
@@ -278,7 +278,7 @@ class FabrikSolver:
             return self._mid
         begin = np.empty(len(self._mid))
         q = np.array(seed, dtype=np.float64, order='C')
-        if q.shape != begin.shape or not kernels.read_seed(q, self._limits, begin):
+        if q.shape != begin.shape or not limits_of_arm.read_seed(q, self._limits, begin):
             self.chain.checked(seed, 'seed')
         return begin
 
@@ -314,7 +314,7 @@ class FabrikSolver:
         )
 
     def _joints_at_limits(self, q: Array) -> tuple[str, ...]:
-        if not kernels.stands_at_limit(q, self._limits, AT_LIMIT):
+        if not limits_of_arm.stands_at_limit(q, self._limits, AT_LIMIT):
             return ()
         near = (q - self.chain.lower < AT_LIMIT) | (self.chain.upper - q < AT_LIMIT)
         return tuple(self.chain.joint_names[j] for j in np.flatnonzero(near))
@@ -332,7 +332,7 @@ class FabrikSolver:
         if position_error <= options.position_tolerance and turned:
             return Status.CONVERGED
         if out_of_reach:
-            return Status.TOO_FAR if out_of_reach == kernels.TOO_FAR else Status.TOO_NEAR
+            return Status.TOO_FAR if out_of_reach == targets.TOO_FAR else Status.TOO_NEAR
         if blocked:
             return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
@@ -341,10 +341,10 @@ class FabrikSolver:
 def _narrowed(limits: Array, seed: Array, move: float | Array) -> Array:
     """Limits, and the range of other starts, no farther than `move` from the seed."""
     narrowed: Array = limits.copy()
-    for row in (kernels.LOWER, kernels.START_LOWER):
-        narrowed[row] = np.maximum(limits[kernels.LOWER], seed - move)
-    for row in (kernels.UPPER, kernels.START_UPPER):
-        narrowed[row] = np.minimum(limits[kernels.UPPER], seed + move)
+    for row in (limits_of_arm.LOWER, limits_of_arm.START_LOWER):
+        narrowed[row] = np.maximum(limits[limits_of_arm.LOWER], seed - move)
+    for row in (limits_of_arm.UPPER, limits_of_arm.START_UPPER):
+        narrowed[row] = np.minimum(limits[limits_of_arm.UPPER], seed + move)
     return narrowed
 
 
@@ -397,7 +397,7 @@ class _Search:
         An arm that follows a target then keeps its configuration, even if the orientation were
         better in another one.
         """
-        room = kernels.NEIGHBOURHOOD * self._limits[kernels.UNITS]
+        room = kernels.NEIGHBOURHOOD * self._limits[limits_of_arm.UNITS]
         self._settle_from(tasks, self._seed, _narrowed(self._limits, self._seed, room))
         moves = np.abs(self.q - self._seed)
         return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))

@@ -3,6 +3,7 @@
 import gc
 import signal
 import time
+import traceback
 from types import FrameType
 from typing import Any
 
@@ -114,13 +115,12 @@ class FabrikNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         try:
             self._build()
-        except ChainError as error:
-            self._trouble = f'base_link and tip_link do not make a chain: {error}'
+        except Exception as error:  # rclpy would swallow it without a word
+            what = 'the links' if isinstance(error, ChainError) else 'the robot description'
+            self._trouble = f'{what} cannot be used: {error}'
             self.get_logger().error(self._trouble)
-            return TransitionCallbackReturn.FAILURE
-        except Exception as error:  # whatever a description holds, the node waits for another
-            self._trouble = f'the robot description cannot be used: {error}'
-            self.get_logger().error(self._trouble)
+            if not isinstance(error, FabrikError):
+                self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.FAILURE
         self._trouble = ''
         return super().on_configure(state)
@@ -281,9 +281,11 @@ class FabrikNode(LifecycleNode):
         self._trouble = 'preparing the solver; the first start compiles it'
         self._report()
         self.is_preparing = True
-        motion.warm_up()
-        self.is_preparing = False
-        self._trouble = ''
+        try:
+            motion.warm_up()
+        finally:
+            self.is_preparing = False
+            self._trouble = ''
 
     def _forget_model(self) -> None:
         if self._frames is not None:

@@ -158,16 +158,21 @@ def play(name, motion, parts, steps):
     """Let it all happen."""
     record = Record(motion)
     for part in parts:
-        if part.what == 'stop':
-            motion.stop('a test')
-        elif part.what == 'halt':
-            motion.halt()
-            record.break_off()
-        else:
-            motion.aim(goal(name, part, motion.q))
+        let_happen(name, part, record)
         for _ in range(part.steps):
             record.step(next(steps))
     return record
+
+
+def let_happen(name, part, record):
+    """Let one of these happen: a stop, a halt, a new goal."""
+    if part.what == 'stop':
+        record.motion.stop('a test')
+    elif part.what == 'halt':
+        record.motion.halt()
+        record.break_off()
+    else:
+        record.motion.aim(goal(name, part, record.motion.q))
 
 
 def start_somewhere(name, motion, seed):
@@ -254,13 +259,8 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
                 joint_velocity=share * full.joint_velocity,
             )
             motion.change(limits, SOLVER, motion.options)
-        elif part.what == 'stop':
-            motion.stop('a test')
-        elif part.what == 'halt':
-            motion.halt()
-            record.break_off()
         else:
-            motion.aim(goal(name, part, motion.q))
+            let_happen(name, part, record)
         for _ in range(part.steps):
             speed = np.abs(motion.velocity)
             record.step(DT)
