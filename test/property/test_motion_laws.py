@@ -80,6 +80,7 @@ def motion_of(name, limits=None, solver=SOLVER, **options):
 # README says [m].
 MAY_SWING = ('so101', 'gantry')
 SWINGING = 0.05
+ROUNDING = 1e-6
 
 # What may happen.
 
@@ -198,12 +199,12 @@ def check_limits(name, record):
         assert np.all(np.array(q) <= judge.upper + 1e-12)
 
 
-def check_speeds(limits, record, rounding=1e-6):
+def check_speeds(limits, record):
     for times, q in record.arrays():
         v, a = velocities(times, q), accelerations(times, q)
-        assert np.all(np.abs(v) <= limits.joint_velocity + rounding)
+        assert np.all(np.abs(v) <= limits.joint_velocity + ROUNDING)
         worst = np.abs(a) / limits.joint_acceleration
-        assert worst.max() <= 1.0 + rounding, f'{worst.max()} times the acceleration'
+        assert worst.max() <= 1.0 + ROUNDING, f'{worst.max()} times the acceleration'
 
 
 KINDS = ['goal', 'near goal', 'goal at limits', 'unreachable goal', 'stop', 'halt']
@@ -226,7 +227,7 @@ def test_no_command_leaves_a_limit_or_is_too_fast_or_too_hard(
     record = play(name, motion, parts, even_steps())
     record.rest()
     check_limits(name, record)
-    check_speeds(arm(name).limits, record, 1e-3)
+    check_speeds(arm(name).limits, record)
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -238,7 +239,7 @@ def test_nor_is_it_with_steps_of_uneven_length(name, parts, path, allow_reconfig
     record = play(name, motion, parts, uneven_steps(seed))
     record.rest()
     check_limits(name, record)
-    check_speeds(arm(name).limits, record, 0.01)
+    check_speeds(arm(name).limits, record)
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -270,7 +271,7 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
             assert np.all(np.abs(motion.velocity) <= allowed + 1e-9)
     record.rest(longest=100.0)
     check_limits(name, record)
-    check_speeds(full, record, 1e-3)
+    check_speeds(full, record)
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -347,7 +348,7 @@ def test_start_outside_the_limits_only_moves_inwards(name, seed, margin):
     ((_, q),) = record.arrays() or [((), np.array([q]))]
     outside = np.maximum(0.0, np.maximum(q - judge.upper, judge.lower - q))
     assert np.all(np.diff(outside, axis=0) <= 0.0)
-    check_speeds(arm(name).limits, record, 1e-3)
+    check_speeds(arm(name).limits, record)
 
 
 @pytest.mark.parametrize('name', ARMS)
