@@ -15,9 +15,11 @@ from .errors import (
     UrdfError,
 )
 from .examples import example_arm
+from .options import SolverOptions
 from .points import PointChain, PointSolution, PointStatus
 from .robot import Chain, Joint, JointType, Mimic, Robot
-from .solver import FabrikSolver, Solution, SolverOptions, Status
+from .solution import Solution, Status
+from .solver import FabrikSolver
 from .urdf import load_urdf, parse_urdf
 
 __version__ = '0.1.0'

@@ -13,6 +13,7 @@ from enum import Enum
 
 import numpy as np
 
+from .options import SolverOptions
 from .reference import (
     approach,
     braking_speed,
@@ -22,7 +23,8 @@ from .reference import (
     MotionLimits,
 )
 from .robot import Chain
-from .solver import FabrikSolver, Solution, SolverOptions
+from .solution import Solution
+from .solver import FabrikSolver
 from .transforms import Array
 
 # A search for a new goal must not keep a moving arm waiting for its next command [s].

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .solver import Solution
+from .solution import Solution
 from .transforms import Array, rotation_from_vector, rotation_vector, transform
 
 LANDED = 1e-6

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .default_chain import choose_tip
 from .errors import ChainError, JointValueError, LinkNotFoundError
 from .kernels import kinematics
-from .kernels.model import COLUMNS, pack_row
+from .kernels.model import COLUMNS, FRAME, pack_row
 from .transforms import (
     Array,
     inverse,
@@ -336,13 +336,13 @@ class Chain:
 
         """
         T = np.empty((4, 4))
-        kinematics.tip_pose(self.model, self.checked(q), T)
+        kinematics.tip_pose(self.model, self.checked(q), np.empty(FRAME), T)
         return T
 
     def points(self, q: npt.ArrayLike) -> Array:
         """Joint centres and the tip in the base frame [m], shape (moving joints + 1, 3)."""
         points = np.empty((len(self.model), 3))
-        kinematics.joint_centres(self.model, self.checked(q), points)
+        kinematics.joint_centres(self.model, self.checked(q), np.empty(FRAME), points)
         return points
 
     def random_configuration(self, rng: np.random.Generator) -> Array:

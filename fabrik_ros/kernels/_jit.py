@@ -5,6 +5,10 @@ Without numba `kernel` leaves functions as they are; they are ordinary Python an
 same numbers, about a hundred times slower. Machine code is kept on disk between runs where
 the file system allows it.
 
+Kernels allocate nothing: what they need is handed to them (`workspace.py`). So they are compiled
+without numba's reference counting, which otherwise costs more than the arithmetic: every row of an
+array that a function is given would be counted, with an atomic instruction, in and out.
+
 """
 
 from collections.abc import Callable
@@ -22,10 +26,19 @@ else:
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call, if numba is there."""
+    return _compiled(function)
+
+
+def free_kernel(function: Function) -> Function:
+    """Compile likewise, into code that lets other threads run meanwhile."""
+    return _compiled(function, nogil=True)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
     if not COMPILED:
         return function
     try:
-        compiled: Function = numba.njit(cache=True)(function)
+        compiled: Function = numba.njit(cache=True, _nrt=False, **options)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
-        compiled = numba.njit(function)
+        compiled = numba.njit(_nrt=False, **options)(function)
     return compiled

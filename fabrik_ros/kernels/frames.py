@@ -9,6 +9,13 @@ TURN = 2.0 * math.pi
 
 
 @kernel
+def copy(source: Array, out: Array) -> None:
+    """Copy rows of equal length."""
+    for k in range(out.shape[0]):
+        out[k] = source[k]
+
+
+@kernel
 def compose(a: Array, b: Array, out: Array) -> None:
     """Write the frame `a` times `b` to `out`, which may be `a`."""
     for r in range(3):
@@ -34,9 +41,8 @@ def compose_inverse(a: Array, b: Array, out: Array) -> None:
 
 
 @kernel
-def turn_about_z(frame: Array, angle: float) -> None:
-    """Turn `frame` about its own z, in place."""
-    c, s = math.cos(angle), math.sin(angle)
+def turn_about_z(frame: Array, c: float, s: float) -> None:
+    """Turn `frame` about its own z by the angle of cosine `c` and sine `s`, in place."""
     for k in range(0, 9, 3):
         x, y = frame[k], frame[k + 1]
         frame[k] = c * x + s * y

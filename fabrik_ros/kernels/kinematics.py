@@ -1,8 +1,10 @@
 """Forward kinematics: joint values to frames."""
 
+import math
+
 from ..transforms import Array
 from ._jit import kernel
-from .frames import compose, slide_along_z, turn_about_z
+from .frames import compose, copy, slide_along_z, turn_about_z
 from .model import FRAME, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 
 
@@ -18,15 +20,14 @@ def move_joint(row: Array, value: float, frame: Array) -> None:
     if row[IS_SLIDE] != 0.0:
         slide_along_z(frame, value)
     else:
-        turn_about_z(frame, value)
+        turn_about_z(frame, math.cos(value), math.sin(value))
 
 
 @kernel
 def link_frames(model: Array, q: Array, frames: Array) -> None:
     """Write the frame of every link behind a moving joint, and of the tip, shape (m + 1, 12)."""
     last = model.shape[0] - 1
-    for k in range(FRAME):
-        frames[0, k] = model[0, k]
+    copy(model[0, :FRAME], frames[0])
     for i in range(last):
         if i > 0:
             compose(frames[i - 1], model[i], frames[i])
@@ -35,15 +36,35 @@ def link_frames(model: Array, q: Array, frames: Array) -> None:
 
 
 @kernel
-def tip_pose(model: Array, q: Array, T: Array) -> None:
-    """Write the pose of the tip, T_base_tip, shape (4, 4)."""
+def joint_and_link_frames(model: Array, q: Array, joints: Array, frames: Array) -> None:
+    """Write likewise, and to `joints` the frame of each joint before its motion, (m, 12)."""
     last = model.shape[0] - 1
-    frame = model[0, :FRAME].copy()
+    for i in range(last):
+        if i > 0:
+            compose(frames[i - 1], model[i], joints[i])
+        else:
+            copy(model[0, :FRAME], joints[0])
+        copy(joints[i], frames[i])
+        move_joint(model[i], joint_value(model[i], q), frames[i])
+    compose(frames[last - 1], model[last], frames[last])
+
+
+@kernel
+def tip_frame(model: Array, q: Array, frame: Array) -> None:
+    """Write the frame of the tip, shape (12,)."""
+    last = model.shape[0] - 1
+    copy(model[0, :FRAME], frame)
     for i in range(last):
         if i > 0:
             compose(frame, model[i], frame)
         move_joint(model[i], joint_value(model[i], q), frame)
     compose(frame, model[last], frame)
+
+
+@kernel
+def tip_pose(model: Array, q: Array, frame: Array, T: Array) -> None:
+    """Write the pose of the tip, T_base_tip, shape (4, 4); `frame` is written over."""
+    tip_frame(model, q, frame)
     for r in range(3):
         for c in range(3):
             T[r, c] = frame[3 * r + c]
@@ -53,9 +74,9 @@ def tip_pose(model: Array, q: Array, T: Array) -> None:
 
 
 @kernel
-def joint_centres(model: Array, q: Array, points: Array) -> None:
-    """Write joint centres, and the tip last, shape (m + 1, 3)."""
-    frame = model[0, :FRAME].copy()
+def joint_centres(model: Array, q: Array, frame: Array, points: Array) -> None:
+    """Write joint centres, and the tip last, shape (m + 1, 3); `frame` is written over."""
+    copy(model[0, :FRAME], frame)
     for i in range(model.shape[0]):
         if i > 0:
             compose(frame, model[i], frame)

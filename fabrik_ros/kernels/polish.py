@@ -8,23 +8,29 @@ method", IEEE T-RO 27 (2011), for damping in proportion to the squared error.
 
 import math
 
-import numpy as np
-
 from ..transforms import Array
 from ._jit import kernel
+from .frames import copy
 from .kinematics import link_frames
 from .model import IS_SLIDE, MULTIPLIER, SOURCE
 from .task import (
     axis_in_base,
     AXIS_MODE,
+    in_frame,
     is_reached,
-    LENGTH,
     merit,
     MODE,
     ORIENTATION_WEIGHT,
+    PER_LENGTH,
     POSITION_MODE,
+    ROOM,
+    SHAPED,
     tip_error,
+    turn_to_target,
+    weigh_error,
+    WEIGHTS,
 )
+from .workspace import Workspace
 
 FIRST_DAMPING = 1e-2
 LESS_DAMPING = 0.3
@@ -47,21 +53,19 @@ def run_polish(
     most: int,
     to_the_end: bool,
     q: Array,
+    work: Workspace,
 ) -> int:
     """
     Take steps from `q`, at most `most`, each of which lowers the error; return their number.
 
+    The arm stands at `q` and `work.frames`, and `work.error` is what it lacks.
     Stops when the task is reached or no step helps; unless `to_the_end` also when a step gains
     under two per cent while still far away.
     """
-    n, m = q.shape[0], model.shape[0] - 1
-    frames = np.empty((m + 1, 12))
-    error, weighted, trial_error = np.empty(6), np.empty(6), np.empty(6)
-    columns, normal = np.empty((n, 6)), np.empty((6, 6))
-    gradient, trial = np.empty(n), np.empty(n)
+    m = model.shape[0] - 1
+    frames, error, weighted, trial_error = work.frames, work.error, work.weighted, work.trial_error
+    columns, gradient, trial = work.columns, work.gradient, work.trial
     damping = FIRST_DAMPING
-    link_frames(model, q, frames)
-    tip_error(frames[m], target, task, error)
     now = merit(error, task)
     stale = True
     for done in range(most):
@@ -69,13 +73,13 @@ def run_polish(
             return done
         if stale:
             weigh_error(error, task, weighted)
-            jacobian(model, frames, units, task, columns)
-            for j in range(n):
+            jacobian(model, frames, target, error, units, task, columns)
+            for j in range(q.shape[0]):
                 gradient[j] = product(columns[j], weighted)
             stale = False
-        fill_normal(columns, gradient, lower, upper, q, damping * now + 1e-15, normal)
-        trial_error[:] = weighted
-        cholesky_solve(normal, trial_error)
+        fill_normal(columns, gradient, lower, upper, q, damping * now + 1e-15, work.normal)
+        copy(weighted, trial_error)
+        solve_symmetric(work.normal, trial_error)
         moved = take_step(columns, gradient, units, lower, upper, trial_error, q, trial)
         link_frames(model, trial, frames)
         tip_error(frames[m], target, task, trial_error)
@@ -83,8 +87,8 @@ def run_polish(
         if after < now:
             poor = after > WORTHWHILE * WORTHWHILE * now and now > FAR * FAR
             now = after
-            q[:] = trial
-            error[:] = trial_error
+            copy(trial, q)
+            copy(trial_error, error)
             damping = max(damping * LESS_DAMPING, LEAST_DAMPING)
             stale = True
             if (poor and not to_the_end) or moved < SMALLEST_STEP:
@@ -98,28 +102,25 @@ def run_polish(
 
 @kernel
 def product(a: Array, b: Array) -> float:
-    """Inner product of two rows of six."""
-    total = 0.0
-    for k in range(6):
-        total += a[k] * b[k]
-    return total
+    """Inner product of the first six entries."""
+    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 
 @kernel
-def weigh_error(error: Array, task: Array, weighted: Array) -> None:
-    """Write the error without units, shape (6,)."""
-    for k in range(3):
-        weighted[k] = error[k] / task[LENGTH]
-        weighted[3 + k] = error[3 + k] * task[ORIENTATION_WEIGHT]
-
-
-@kernel
-def jacobian(model: Array, frames: Array, units: Array, task: Array, columns: Array) -> None:
-    """Write how each joint value moves the tip, weighted as the error is; (n, 6)."""
+def jacobian(
+    model: Array,
+    frames: Array,
+    target: Array,
+    error: Array,
+    units: Array,
+    task: Array,
+    columns: Array,
+) -> None:
+    """Write how each joint value lowers the error, weighted as that is; rows of six."""
     m = model.shape[0] - 1
-    columns[:] = 0.0
+    columns[:, :6] = 0.0
     tip = frames[m]
-    length, weight = task[LENGTH], task[ORIENTATION_WEIGHT]
+    per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
     ax, ay, az = axis_in_base(tip, task)
     for i in range(m):
         s = int(model[i, SOURCE])
@@ -128,14 +129,14 @@ def jacobian(model: Array, frames: Array, units: Array, task: Array, columns: Ar
         zx, zy, zz = frame[2] * share, frame[5] * share, frame[8] * share
         column = columns[s]
         if model[i, IS_SLIDE] != 0.0:
-            column[0] += zx / length
-            column[1] += zy / length
-            column[2] += zz / length
+            column[0] += zx * per_length
+            column[1] += zy * per_length
+            column[2] += zz * per_length
             continue
         x, y, z = tip[9] - frame[9], tip[10] - frame[10], tip[11] - frame[11]
-        column[0] += (zy * z - zz * y) / length
-        column[1] += (zz * x - zx * z) / length
-        column[2] += (zx * y - zy * x) / length
+        column[0] += (zy * z - zz * y) * per_length
+        column[1] += (zz * x - zx * z) * per_length
+        column[2] += (zx * y - zy * x) * per_length
         if task[MODE] == POSITION_MODE:
             continue
         if task[MODE] == AXIS_MODE:
@@ -144,6 +145,37 @@ def jacobian(model: Array, frames: Array, units: Array, task: Array, columns: Ar
         column[3] += weight * zx
         column[4] += weight * zy
         column[5] += weight * zz
+    if task[SHAPED] != 0.0:
+        shape_columns(tip, target, error, task, columns)
+
+
+@kernel
+def shape_columns(tip: Array, target: Array, error: Array, task: Array, columns: Array) -> None:
+    """
+    Turn columns into the frame of the target and weigh them; rows inside their room vanish.
+
+    A turn w of the tip changes a rotation vector u that is not small by the inverse right
+    Jacobian of SO(3): u' = -(w + u x w / 2 + k u x (u x w)). Source: Chirikjian, "Stochastic
+    Models, Information Theory, and Lie Groups" 2 (2012).
+    """
+    x, y, z = turn_to_target(tip, target, task)
+    ux, uy, uz = in_frame(target, x, y, z)
+    square = ux * ux + uy * uy + uz * uz
+    angle = math.sqrt(square)
+    k = 1.0 / 12.0
+    if angle > 1e-3:
+        k = 1.0 / square - (1.0 + math.cos(angle)) / (2.0 * angle * math.sin(angle) + 1e-300)
+    for j in range(columns.shape[0]):
+        column = columns[j]
+        column[0], column[1], column[2] = in_frame(target, column[0], column[1], column[2])
+        x, y, z = in_frame(target, column[3], column[4], column[5])
+        cx, cy, cz = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
+        column[3] = x + 0.5 * cx + k * (uy * cz - uz * cy)
+        column[4] = y + 0.5 * cy + k * (uz * cx - ux * cz)
+        column[5] = z + 0.5 * cz + k * (ux * cy - uy * cx)
+        for r in range(6):
+            inside = task[ROOM + r] > 0.0 and error[r] == 0.0
+            column[r] *= 0.0 if inside else task[WEIGHTS + r]
 
 
 @kernel
@@ -177,29 +209,26 @@ def fill_normal(
 
 
 @kernel
-def cholesky_solve(a: Array, b: Array) -> None:
-    """Solve a x = b for a positive definite a, shape (6, 6), lower triangle; both in place."""
+def solve_symmetric(a: Array, b: Array) -> None:
+    """Solve a x = b for a positive definite a, 6 by 6, lower triangle; both in place."""
     for j in range(6):
         pivot = a[j, j]
         for k in range(j):
-            pivot -= a[j, k] * a[j, k]
-        pivot = math.sqrt(max(pivot, 1e-30))
-        a[j, j] = pivot
+            pivot -= a[j, k] * a[j, k] * a[k, k]
+        a[j, j] = max(pivot, 1e-30)
+        inverse = 1.0 / a[j, j]
         for i in range(j + 1, 6):
             value = a[i, j]
             for k in range(j):
-                value -= a[i, k] * a[j, k]
-            a[i, j] = value / pivot
+                value -= a[i, k] * a[j, k] * a[k, k]
+            a[i, j] = value * inverse
     for i in range(6):
-        value = b[i]
         for k in range(i):
-            value -= a[i, k] * b[k]
-        b[i] = value / a[i, i]
+            b[i] -= a[i, k] * b[k]
     for i in range(5, -1, -1):
-        value = b[i]
+        b[i] /= a[i, i]
         for k in range(i + 1, 6):
-            value -= a[k, i] * b[k]
-        b[i] = value / a[i, i]
+            b[i] -= a[k, i] * b[k]
 
 
 @kernel

@@ -21,18 +21,21 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .frames import compose, compose_inverse, rotate_frame, slide_along_z, TURN, turn_about_z
-from .kinematics import joint_value
+from .frames import compose, compose_inverse, copy, slide_along_z, TURN, turn_about_z
+from .kinematics import joint_value, move_joint
 from .model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
 from .task import (
+    aim,
     axis_in_base,
     AXIS_MODE,
     LEVER,
     MODE,
     ORIENTATION_WEIGHT,
     POSE_MODE,
-    turn_to_target,
+    ROOM,
+    SHAPED,
 )
+from .workspace import Workspace
 
 MOMENTS = 9
 VANISHING = 1e-12
@@ -72,6 +75,18 @@ def add_frame(moments: Array, lever: float) -> None:
 
 
 @kernel
+def add_turn(moments: Array, lever: float, x: float, y: float, z: float) -> None:
+    """Add half of two directions at right angles to the unit vector (x, y, z), in place."""
+    half = 0.5 * lever * lever
+    moments[3] += half * (1.0 - x * x)
+    moments[4] -= half * x * y
+    moments[5] -= half * x * z
+    moments[6] += half * (1.0 - y * y)
+    moments[7] -= half * y * z
+    moments[8] += half * (1.0 - z * z)
+
+
+@kernel
 def sum_upstream(model: Array, frames: Array, task: Array, sums: Array) -> None:
     """Moments of the base frame and the joint centres before each joint, rows of `sums`."""
     for k in range(MOMENTS):
@@ -94,7 +109,11 @@ def sum_downstream(model: Array, wanted: Array, task: Array, sums: Array) -> Non
         sums[last, k] = 0.0
     add_point(sums[last], target[POSITION], target[POSITION + 1], target[POSITION + 2])
     lever = task[LEVER] * task[ORIENTATION_WEIGHT]
-    if task[MODE] == POSE_MODE:
+    if task[MODE] == POSE_MODE and task[SHAPED] != 0.0:
+        for axis in range(3):
+            if task[ROOM + 3 + axis] < math.inf:
+                add_turn(sums[last], lever, target[axis], target[3 + axis], target[6 + axis])
+    elif task[MODE] == POSE_MODE:
         add_frame(sums[last], lever)
     elif task[MODE] == AXIS_MODE:
         x, y, z = axis_in_base(target, task)
@@ -126,19 +145,26 @@ def moment_along(
 
 
 @kernel
-def best_turn(moments: Array, count: float, a: Array, b: Array) -> tuple[bool, float]:
+def best_turn(moments: Array, count: float, a: Array, b: Array) -> tuple[float, float]:
     """
     Angle about z from b to a that lays the point set, seen from both, best on itself.
 
-    Returns False where every angle is as good as another: all points on the axis.
+    Returns its cosine and sine; 0, 0 where every angle is as good as another: all points on the
+    axis.
     """
     g00, g10 = moment_along(moments, count, a, b, 0)
     g01, g11 = moment_along(moments, count, a, b, 1)
     sine, cosine = g10 - g01, g00 + g11
-    size = moments[3] + moments[6] + moments[8] + count * (a[9] ** 2 + a[10] ** 2 + a[11] ** 2)
-    if abs(sine) + abs(cosine) <= VANISHING * size:
-        return False, 0.0
-    return True, math.atan2(sine, cosine)
+    size = (
+        moments[3]
+        + moments[6]
+        + moments[8]
+        + count * (a[9] * a[9] + a[10] * a[10] + a[11] * a[11])
+    )
+    length = math.sqrt(sine * sine + cosine * cosine)
+    if length <= VANISHING * size:
+        return 0.0, 0.0
+    return cosine / length, sine / length
 
 
 @kernel
@@ -149,6 +175,29 @@ def best_shift(moments: Array, count: float, a: Array, b: Array) -> float:
         za, zb = a[3 * k + 2], b[3 * k + 2]
         shift += za * (moments[k] / count - a[9 + k]) - zb * (moments[k] / count - b[9 + k])
     return shift
+
+
+@kernel
+def fill_arcs(lower: Array, upper: Array, arcs: Array) -> None:
+    """Write the limits of hinges as arcs: cosine and sine of their middle and half their width."""
+    for j in range(lower.shape[0]):
+        half = 0.5 * (upper[j] - lower[j])
+        if half < math.pi:
+            mid = 0.5 * (upper[j] + lower[j])
+            arcs[j, 0], arcs[j, 1] = math.cos(mid), math.sin(mid)
+            arcs[j, 2], arcs[j, 3] = math.cos(half), math.sin(half)
+        else:
+            arcs[j, 0], arcs[j, 1], arcs[j, 2], arcs[j, 3] = 1.0, 0.0, -2.0, 0.0
+
+
+@kernel
+def clamp_direction(c: float, s: float, arc: Array) -> tuple[float, float]:
+    """Bring an angle, given by cosine and sine, into an arc: at its nearer end if outside."""
+    along, across = c * arc[0] + s * arc[1], s * arc[0] - c * arc[1]
+    if along >= arc[2]:
+        return c, s
+    end = arc[3] if across >= 0.0 else -arc[3]
+    return arc[2] * arc[0] - end * arc[1], arc[2] * arc[1] + end * arc[0]
 
 
 @kernel
@@ -180,100 +229,75 @@ def tip_to_base(
     upper: Array,
     target: Array,
     task: Array,
-    frames: Array,
-    wanted: Array,
-    sums: Array,
     q: Array,
+    work: Workspace,
 ) -> None:
     """
     Put the tip on the target and choose joint values from the tip down to the base.
 
-    `frames` are the link frames of the arm as it stands, at `q`. Writes `q`, and to `wanted`
-    the link frames of the arm that hangs on the target; its base is not yet where it belongs.
+    The arm stands at `q`, `work.joints` and `work.frames`, with its limits in `work.arcs` too.
+    Writes to `work.wanted` the link frames of the arm that hangs on the target; its base is not
+    yet where it belongs. Followers stay as they are.
     """
     last = model.shape[0] - 2
+    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
     sum_upstream(model, frames, task, sums)
-    place_tip(frames[last + 1], target, task, wanted[last + 1])
+    aim(frames[last + 1], target, task, wanted[last + 1])
     compose_inverse(wanted[last + 1], model[last + 1], wanted[last])
-    for i in range(last, -1, -1):
-        row = model[i]
-        s = int(row[SOURCE])
-        is_slide = row[IS_SLIDE] != 0.0
-        if row[FOLLOWS] == 0.0:
-            if is_slide:
-                shift = best_shift(sums[i], i + 1.0, frames[i], wanted[i])
-                q[s] = min(max(q[s] + shift, lower[s]), upper[s])
-            else:
-                found, turn = best_turn(sums[i], i + 1.0, frames[i], wanted[i])
-                if found:
-                    q[s] = clamp_turn(q[s] + turn, q[s], lower[s], upper[s])
-        if i == 0:
-            return
-        before = wanted[i - 1]
-        for k in range(FRAME):
-            before[k] = wanted[i, k]
-        if is_slide:
-            slide_along_z(before, -joint_value(row, q))
+    for i in range(last, 0, -1):
+        row, before = model[i], wanted[i - 1]
+        j, count = int(row[SOURCE]), i + 1.0
+        copy(wanted[i], before)
+        if row[IS_SLIDE] != 0.0:
+            value = joint_value(row, q)
+            if row[FOLLOWS] == 0.0:
+                value = best_shift(sums[i], count, joints[i], wanted[i])
+                value = min(max(value, lower[j]), upper[j])
+            slide_along_z(before, -value)
         else:
-            turn_about_z(before, -joint_value(row, q))
+            c, s = 0.0, 0.0
+            if row[FOLLOWS] == 0.0:
+                c, s = best_turn(sums[i], count, joints[i], wanted[i])
+            if c == 0.0 and s == 0.0:
+                value = joint_value(row, q)
+                c, s = math.cos(value), math.sin(value)
+            else:
+                c, s = clamp_direction(c, s, work.arcs[j])
+            turn_about_z(before, c, -s)
         compose_inverse(before, row, before)
 
 
 @kernel
-def place_tip(tip: Array, target: Array, task: Array, wanted: Array) -> None:
-    """Write the tip frame the task asks for: the target's, turned no more than it asks for."""
-    for k in range(POSITION):
-        wanted[k] = tip[k]
-    for k in range(POSITION, FRAME):
-        wanted[k] = target[k]
-    if task[MODE] == POSE_MODE:
-        for k in range(POSITION):
-            wanted[k] = target[k]
-    elif task[MODE] == AXIS_MODE:
-        x, y, z = turn_to_target(tip, target, task)
-        rotate_frame(wanted, x, y, z)
-
-
-@kernel
 def base_to_tip(
-    model: Array,
-    lower: Array,
-    upper: Array,
-    task: Array,
-    wanted: Array,
-    frames: Array,
-    sums: Array,
-    q: Array,
+    model: Array, lower: Array, upper: Array, task: Array, q: Array, work: Workspace
 ) -> None:
     """
     Start at the real base and choose joint values from the base up to the tip.
 
-    `wanted` are link frames from `tip_to_base`. Writes `q`, and to `frames` where the links
-    come to stand.
+    `work.wanted` are link frames from `tip_to_base`. Writes `q`, and to `work.joints` and
+    `work.frames` where the arm comes to stand.
     """
     last = model.shape[0] - 2
+    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
     sum_downstream(model, wanted, task, sums)
     for i in range(last + 1):
-        row = model[i]
-        frame = frames[i]
+        row, joint, frame = model[i], joints[i], frames[i]
         if i == 0:
-            for k in range(FRAME):
-                frame[k] = row[k]
+            copy(row[:FRAME], joint)
         else:
-            compose(frames[i - 1], row, frame)
-        s = int(row[SOURCE])
-        is_slide = row[IS_SLIDE] != 0.0
-        if row[FOLLOWS] == 0.0:
-            count = last - i + 1.0
-            if is_slide:
-                shift = best_shift(sums[i], count, frame, wanted[i])
-                q[s] = min(max(shift, lower[s]), upper[s])
-            else:
-                found, turn = best_turn(sums[i], count, frame, wanted[i])
-                if found:
-                    q[s] = clamp_turn(turn, q[s], lower[s], upper[s])
-        if is_slide:
-            slide_along_z(frame, joint_value(row, q))
+            compose(frames[i - 1], row, joint)
+        copy(joint, frame)
+        j, count = int(row[SOURCE]), last - i + 1.0
+        if row[FOLLOWS] != 0.0:
+            move_joint(row, joint_value(row, q), frame)
+        elif row[IS_SLIDE] != 0.0:
+            q[j] = min(max(best_shift(sums[i], count, joint, wanted[i]), lower[j]), upper[j])
+            slide_along_z(frame, q[j])
         else:
-            turn_about_z(frame, joint_value(row, q))
+            c, s = best_turn(sums[i], count, joint, wanted[i])
+            if c != 0.0 or s != 0.0:
+                q[j] = clamp_turn(math.atan2(s, c), q[j], lower[j], upper[j])
+            if (c == 0.0 and s == 0.0) or q[j] == lower[j] or q[j] == upper[j]:
+                c, s = math.cos(q[j]), math.sin(q[j])
+            turn_about_z(frame, c, s)
     compose(frames[last], model[last + 1], frames[last + 1])

@@ -10,15 +10,14 @@ Walker & Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numer. 
 
 """
 
-import numpy as np
-
 from ..transforms import Array
 from ._jit import kernel
-from .kinematics import link_frames
-from .reaching import base_to_tip, MOMENTS, tip_to_base
+from .frames import copy
+from .kinematics import joint_and_link_frames
+from .reaching import base_to_tip, tip_to_base
 from .task import is_reached, merit, tip_error
+from .workspace import DEPTH, Workspace
 
-DEPTH = 2
 CALM_ROUND = 0.5
 LONGEST_STEP = 1.0
 PATIENCE = 7
@@ -36,49 +35,52 @@ def run_rounds(
     most: int,
     accelerate: bool,
     q: Array,
+    work: Workspace,
 ) -> int:
     """
     Run rounds from `q`, at most `most`, and leave the best configuration in `q`.
 
+    The arm stands at `q` before and after, as `stand` writes it; limits are in `work.arcs` too.
     Stops when the task is reached, or when the error has not fallen by a tenth in `PATIENCE`
     rounds. Returns the number of rounds.
     """
-    n, m = q.shape[0], model.shape[0] - 1
-    frames, wanted = np.empty((m + 1, 12)), np.empty((m + 1, 12))
-    sums, error = np.empty((m, MOMENTS)), np.empty(6)
-    images, residuals = np.empty((DEPTH + 1, n)), np.empty((DEPTH + 1, n))
-    best = q.copy()
-    image = q.copy()
-    kept = 0
-    link_frames(model, q, frames)
-    tip_error(frames[m], target, task, error)
+    m = model.shape[0] - 1
+    frames, error, best, image = work.frames, work.error, work.best, work.image
     best_merit = merit(error, task)
-    mark, since_mark = best_merit, 0
-    for done in range(1, most + 1):
-        image[:] = q
-        tip_to_base(model, lower, upper, target, task, frames, wanted, sums, image)
-        base_to_tip(model, lower, upper, task, wanted, frames, sums, image)
+    mark, since_mark, kept, now = best_merit, 0, 0, best_merit
+    done = 0
+    copy(q, best)
+    while done < most and since_mark < PATIENCE and not is_reached(error, task):
+        done += 1
+        copy(q, image)
+        tip_to_base(model, lower, upper, target, task, image, work)
+        base_to_tip(model, lower, upper, task, image, work)
         if accelerate:
-            kept = remember(q, image, units, images, residuals, kept)
-            combine(images, residuals, units, lower, upper, kept, q)
+            kept = remember(q, image, units, work.images, work.residuals, kept)
+            combine(work.images, work.residuals, units, lower, upper, kept, q)
+            now = stand(model, q, target, task, work)
         else:
-            q[:] = image
-        link_frames(model, q, frames)
-        tip_error(frames[m], target, task, error)
-        now = merit(error, task)
+            copy(image, q)
+            tip_error(frames[m], target, task, error)
+            now = merit(error, task)
         if now < best_merit:
             best_merit = now
-            best[:] = q
-        if is_reached(error, task):
-            return done
+            copy(q, best)
         since_mark += 1
         if now < WORTHWHILE * WORTHWHILE * mark:
             mark, since_mark = now, 0
-        elif since_mark >= PATIENCE:
-            q[:] = best
-            return done
-    q[:] = best
-    return most
+    if now > best_merit:
+        copy(best, q)
+        stand(model, q, target, task, work)
+    return done
+
+
+@kernel
+def stand(model: Array, q: Array, target: Array, task: Array, work: Workspace) -> float:
+    """Write how the arm stands at `q` and what it lacks, and return the merit of that."""
+    joint_and_link_frames(model, q, work.joints, work.frames)
+    tip_error(work.frames[model.shape[0] - 1], target, task, work.error)
+    return merit(work.error, task)
 
 
 @kernel

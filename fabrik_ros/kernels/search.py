@@ -8,26 +8,49 @@ the seed, so that an arm that follows a target keeps its configuration.
 
 import math
 
-import numpy as np
-
 from ..transforms import Array
 from ._jit import kernel
-from .frames import TURN
-from .kinematics import link_frames
-from .limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
-from .model import FOLLOWS, IS_SLIDE, SOURCE
-from .polish import jacobian, product, pushes_out, run_polish, weigh_error
-from .rounds import run_rounds
-from .task import is_reached, merit, norm3, ORIENTATION_WEIGHT, tip_error
+from .frames import copy, TURN
+from .limits import (
+    LOWER,
+    read_seed,
+    stands_at_limit,
+    START_LOWER,
+    START_UPPER,
+    UNITS,
+    UPPER,
+)
+from .model import FOLLOWS, FRAME, IS_SLIDE, SOURCE
+from .polish import jacobian, product, pushes_out, run_polish
+from .reaching import fill_arcs
+from .rounds import run_rounds, stand
+from .target import read_target
+from .task import (
+    is_reached,
+    merit,
+    norm3,
+    POSITION_TOLERANCE,
+    weigh_error,
+)
+from .workspace import cut, Workspace
+
+SEED_NOT_FINITE, REACHED, NOT_YET = -3, 3, 4
 
 NOBODY, SEED, FABRIK, POLISH = 0, 1, 2, 3
 
-PASSES, POLISH_STEPS, LAST_ATTEMPT, FINISHED_BY, MERIT, POSITION_ERROR, ORIENTATION_ERROR = range(
-    7
-)
-REPORT_SIZE = 7
+(
+    POSITION_ERROR,
+    ORIENTATION_ERROR,
+    PASSES,
+    POLISH_STEPS,
+    LAST_ATTEMPT,
+    FINISHED_BY,
+    STANDS_AT_LIMIT,
+    MERIT,
+) = range(8)
+REPORT_SIZE = 8
 
-WHOLE, YIELDING, POSITION_ONLY = range(3)
+WHOLE, POSITION_ONLY, FIRST_YIELDING = range(3)
 
 NEAR = 1.0
 NEIGHBOURHOOD = 0.5
@@ -38,15 +61,58 @@ ACCELERATED_ROUNDS = 60
 POLISHING_STEPS = 40
 SETTLING_STEPS = 20
 YIELDING_WEIGHTS = (0.1, 0.01, 1e-3)
+YIELDING = FIRST_YIELDING + len(YIELDING_WEIGHTS) - 1
+AT_LIMIT = 1e-6
+
+
+@kernel
+def solve(
+    model: Array,
+    limits: Array,
+    tasks: Array,
+    sphere: Array,
+    rows: Array,
+    vectors: Array,
+    polish: bool,
+    count: int,
+    T: Array,
+    seed: Array,
+    q: Array,
+    report: Array,
+    problem: Array,
+) -> int:
+    """
+    Read a target and a seed and make the first `count` attempts, unless it is out of reach.
+
+    Writes to `problem` the target as asked for, as it can be reached, and the seed brought inside
+    the limits, and the rest as `search` does. Returns what stands in the way (codes of
+    `target.py`), REACHED or NOT_YET.
+    """
+    asked, pulled, begin = problem[:FRAME], problem[FRAME : 2 * FRAME], problem[2 * FRAME :]
+    if not read_seed(seed, limits, begin):
+        return SEED_NOT_FINITE
+    code = read_target(T, sphere, tasks[WHOLE, POSITION_TOLERANCE], asked, pulled)
+    if code != 0:
+        copy(begin, q)
+        report[:] = 0.0
+        report[MERIT] = math.inf
+        return code
+    first = min(0, count)  # numba would compile `search` once more for the constant 0
+    reached = search(
+        model, limits, tasks, rows, vectors, polish, pulled, begin, first, count, q, report
+    )
+    return REACHED if reached else NOT_YET
 
 
 @kernel
 def search(
     model: Array,
     limits: Array,
-    target: Array,
     tasks: Array,
+    rows: Array,
+    vectors: Array,
     polish: bool,
+    target: Array,
     seed: Array,
     first: int,
     count: int,
@@ -59,44 +125,40 @@ def search(
     Attempts 0 and 1 stay near the seed, the second without rounds, as these may turn an elbow
     over; 2 starts at the seed, later ones elsewhere. Rows of `limits`: lower, upper, the range
     that other starts are drawn from, and the unit of each value. Rows of `tasks`: the whole task,
-    the same with an orientation that yields to the position, and the position alone. Leaves the
-    best configuration in `q` and an account in `report`.
+    the position alone, and the whole task with an orientation that yields more and more to the
+    position. Leaves the best configuration in `q` and an account in `report`.
     """
-    n, m = seed.shape[0], model.shape[0] - 1
-    frames, error, trial = np.empty((m + 1, 12)), np.empty(6), np.empty(n)
-    lower, upper = limits[LOWER].copy(), limits[UPPER].copy()
-    whole = tasks[WHOLE]
-    link_frames(model, seed, frames)
-    tip_error(frames[m], target, whole, error)
-    near = merit(error, whole) <= NEAR * NEAR
+    work = cut(rows, vectors, model.shape[0] - 1)
+    error, trial, whole = work.error, work.present, tasks[WHOLE]
+    near = stand(model, seed, target, whole, work) <= NEAR * NEAR
+    stands_at_seed = True
     if first == 0:
         report[:] = 0.0
         report[MERIT] = math.inf
         note(seed, error, tasks, q, report)
         if is_reached(error, whole):
             report[FINISHED_BY] = SEED
+            report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
     for number in range(first, first + count):
         stays = number < NEAR_ATTEMPTS
         if stays and not (near and (polish or number == 0)):
             continue
-        for j in range(n):
-            room = NEIGHBOURHOOD * limits[UNITS, j] if stays else math.inf
-            lower[j] = max(limits[LOWER, j], seed[j] - room)
-            upper[j] = min(limits[UPPER, j], seed[j] + room)
+        confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
         report[LAST_ATTEMPT] = number
         start(number, seed, limits, trial)
+        if not (stands_at_seed and number < SEED_ATTEMPTS):
+            stand(model, trial, target, whole, work)
+        stands_at_seed = False
         opening = 0 if stays and number > 0 else OPENING_ROUNDS
-        who = attempt(
-            model, lower, upper, limits[UNITS], target, whole, polish, opening, trial, report
-        )
+        who = attempt(model, limits, target, whole, polish, opening, trial, report, work)
         bring_towards(seed, model, limits, trial)
-        link_frames(model, trial, frames)
-        tip_error(frames[m], target, whole, error)
+        stand(model, trial, target, whole, work)
         if is_reached(error, whole):
             report[MERIT] = math.inf
             note(trial, error, tasks, q, report)
             report[FINISHED_BY] = who
+            report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
         if note(trial, error, tasks, q, report):
             report[FINISHED_BY] = who
@@ -104,29 +166,38 @@ def search(
 
 
 @kernel
+def confine(limits: Array, seed: Array, room: float, work: Workspace) -> None:
+    """Write the limits in force: those of the arm, and `room` units on either side of the seed."""
+    for j in range(seed.shape[0]):
+        work.lower[j] = max(limits[LOWER, j], seed[j] - room * limits[UNITS, j])
+        work.upper[j] = min(limits[UPPER, j], seed[j] + room * limits[UNITS, j])
+    fill_arcs(work.lower, work.upper, work.arcs)
+
+
+@kernel
 def attempt(
     model: Array,
-    lower: Array,
-    upper: Array,
-    units: Array,
+    limits: Array,
     target: Array,
     task: Array,
     polish: bool,
     opening: int,
     q: Array,
     report: Array,
+    work: Workspace,
 ) -> int:
     """
     Go from `q` towards the target as far as it leads; return who took the last step.
 
     With the polish after `opening` rounds, else in accelerated rounds to the end.
     """
+    lower, upper, units = work.lower, work.upper, limits[UNITS]
     most = opening if polish else ACCELERATED_ROUNDS
-    rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q)
+    rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q, work)
     report[PASSES] += 2 * rounds
     if not polish:
         return FABRIK
-    steps = run_polish(model, lower, upper, units, target, task, POLISHING_STEPS, False, q)
+    steps = run_polish(model, lower, upper, units, target, task, POLISHING_STEPS, False, q, work)
     report[POLISH_STEPS] += steps
     return POLISH if steps > 0 else FABRIK
 
@@ -135,9 +206,11 @@ def attempt(
 def settle(
     model: Array,
     limits: Array,
-    target: Array,
     tasks: Array,
+    rows: Array,
+    vectors: Array,
     polish: bool,
+    target: Array,
     seed: Array,
     begin: Array,
     q: Array,
@@ -150,29 +223,32 @@ def settle(
     creep along the curved set of configurations that hold the position. Replaces `q` and the
     account in `report` where the result is better.
     """
-    n, m = begin.shape[0], model.shape[0] - 1
     lower, upper, units = limits[LOWER], limits[UPPER], limits[UNITS]
-    frames, error, trial = np.empty((m + 1, 12)), np.empty(6), np.empty(n)
-    trial[:] = begin
+    work = cut(rows, vectors, model.shape[0] - 1)
+    trial = work.present
+    copy(begin, trial)
     if polish:
-        task = tasks[WHOLE].copy()
-        for weight in YIELDING_WEIGHTS:
-            task[ORIENTATION_WEIGHT] = weight
+        for row in range(FIRST_YIELDING, YIELDING + 1):
+            stand(model, trial, target, tasks[row], work)
             report[POLISH_STEPS] += run_polish(
-                model, lower, upper, units, target, task, SETTLING_STEPS, True, trial
+                model, lower, upper, units, target, tasks[row], SETTLING_STEPS, True, trial, work
             )
+        stand(model, trial, target, tasks[POSITION_ONLY], work)
         report[POLISH_STEPS] += run_polish(
-            model, lower, upper, units, target, tasks[POSITION_ONLY], POLISHING_STEPS, False, trial
-        )
+            model, lower, upper, units, target, tasks[POSITION_ONLY], POLISHING_STEPS, False,
+            trial, work,
+        )  # fmt: skip
     else:
+        fill_arcs(lower, upper, work.arcs)
         for row in (WHOLE, POSITION_ONLY):
+            stand(model, trial, target, tasks[row], work)
             report[PASSES] += 2 * run_rounds(
-                model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, True, trial
-            )
+                model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, True, trial,
+                work,
+            )  # fmt: skip
     bring_towards(seed, model, limits, trial)
-    link_frames(model, trial, frames)
-    tip_error(frames[m], target, tasks[WHOLE], error)
-    if note(trial, error, tasks, q, report):
+    stand(model, trial, target, tasks[WHOLE], work)
+    if note(trial, work.error, tasks, q, report):
         report[FINISHED_BY] = POLISH if polish else FABRIK
 
 
@@ -182,7 +258,7 @@ def note(trial: Array, error: Array, tasks: Array, q: Array, report: Array) -> b
     value = merit(error, tasks[YIELDING])
     if not value < report[MERIT]:
         return False
-    q[:] = trial
+    copy(trial, q)
     report[MERIT] = value
     report[POSITION_ERROR] = norm3(error, 0)
     report[ORIENTATION_ERROR] = norm3(error, 3)
@@ -231,18 +307,25 @@ def has_follower(model: Array, j: int) -> bool:
 
 @kernel
 def weigh_up(
-    model: Array, limits: Array, target: Array, task: Array, q: Array, report: Array
+    model: Array,
+    limits: Array,
+    task: Array,
+    rows: Array,
+    vectors: Array,
+    target: Array,
+    q: Array,
+    report: Array,
 ) -> bool:
     """Write the errors at `q` to `report`; tell whether a limit stands in the way of less."""
-    n, m = q.shape[0], model.shape[0] - 1
-    frames, error, columns = np.empty((m + 1, 12)), np.empty(6), np.empty((n, 6))
-    link_frames(model, q, frames)
-    tip_error(frames[m], target, task, error)
+    work = cut(rows, vectors, model.shape[0] - 1)
+    error, columns = work.error, work.columns
+    stand(model, q, target, task, work)
     report[POSITION_ERROR] = norm3(error, 0)
     report[ORIENTATION_ERROR] = norm3(error, 3)
-    jacobian(model, frames, limits[UNITS], task, columns)
+    report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
+    jacobian(model, work.frames, target, error, limits[UNITS], task, columns)
     weigh_error(error, task, error)
-    for j in range(n):
+    for j in range(q.shape[0]):
         slope = product(columns[j], error)
         if abs(slope) > 1e-9 and pushes_out(q[j], slope, limits[LOWER, j], limits[UPPER, j]):
             return True

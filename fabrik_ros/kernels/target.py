@@ -10,18 +10,11 @@ NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
 
 
 @kernel
-def read_target(
-    T: Array,
-    root: Array,
-    hole: float,
-    reach: float,
-    tolerance: float,
-    asked: Array,
-    pulled: Array,
-) -> int:
+def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled: Array) -> int:
     """
     Write a pose (4, 4) as a frame, and that frame pulled to where the tip can be.
 
+    `sphere` holds its centre, inner and outer radius.
     Returns what is wrong with it: NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR or nothing (0).
     """
     for r in range(4):
@@ -34,7 +27,8 @@ def read_target(
         asked[POSITION + r] = pulled[POSITION + r] = T[r, 3]
     if not (is_rotation(asked) and T[3, 0] == T[3, 1] == T[3, 2] == 0.0 and T[3, 3] == 1.0):
         return NOT_A_POSE
-    x, y, z = asked[9] - root[0], asked[10] - root[1], asked[11] - root[2]
+    hole, reach = sphere[3], sphere[4]
+    x, y, z = asked[9] - sphere[0], asked[10] - sphere[1], asked[11] - sphere[2]
     distance = math.sqrt(x * x + y * y + z * z)
     if hole - tolerance <= distance <= reach + tolerance:
         return 0
@@ -45,9 +39,9 @@ def read_target(
         code, radius = TOO_FAR, reach
     else:
         code, radius = TOO_NEAR, hole
-    pulled[9] = root[0] + x / distance * radius
-    pulled[10] = root[1] + y / distance * radius
-    pulled[11] = root[2] + z / distance * radius
+    pulled[9] = sphere[0] + x / distance * radius
+    pulled[10] = sphere[1] + y / distance * radius
+    pulled[11] = sphere[2] + z / distance * radius
     return code
 
 

@@ -1,18 +1,22 @@
 """
 What is asked of the tip: which errors count, how much, and when they are small enough.
 
-A task is a row of numbers, made by `pack_task`. Lengths are measured in units of `LENGTH`, a
-share of the reach, so that nothing depends on the size of the arm.
+A task is a row of numbers, made by `pack_task`. Lengths are measured in units of a share of the
+reach, so that nothing depends on the size of the arm.
+
+A shaped task weighs the axes of the target differently or leaves some of them room. Its errors
+are written in the frame of the target, and only what they exceed the room by.
 
 """
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from ..transforms import Array
 from ._jit import kernel
-from .frames import rotation_between, rotation_onto
+from .frames import rotate_frame, rotation_between, rotation_onto
 
 POSITION_MODE, AXIS_MODE, POSE_MODE = 0, 1, 2
 
@@ -20,10 +24,13 @@ POSITION_TOLERANCE = 0
 ORIENTATION_TOLERANCE = 1
 MODE = 2
 AXIS = 3
-LENGTH = 6
+PER_LENGTH = 6
 LEVER = 7
 ORIENTATION_WEIGHT = 8
-TASK_SIZE = 9
+SHAPED = 9
+ROOM = 10
+WEIGHTS = 16
+TASK_SIZE = 22
 
 LENGTH_PER_REACH = 0.3
 LEVER_PER_REACH = 0.15
@@ -36,6 +43,8 @@ def pack_task(
     axis: Array,
     reach: float,
     orientation_weight: float = 1.0,
+    room: npt.ArrayLike = (0.0,) * 6,
+    weights: npt.ArrayLike = (1.0,) * 6,
 ) -> Array:
     """
     Write a task.
@@ -52,6 +61,10 @@ def pack_task(
         Size of the arm [m].
     orientation_weight : float
         How much a radian counts against `LENGTH_PER_REACH` of the reach.
+    room : array-like, shape (6,)
+        Errors along and about the axes of the target that do not count [m], [rad].
+    weights : array-like, shape (6,)
+        How much each axis counts; an axis of no weight is free.
 
     """
     task = np.empty(TASK_SIZE)
@@ -59,9 +72,16 @@ def pack_task(
     task[ORIENTATION_TOLERANCE] = orientation_tolerance
     task[MODE] = mode
     task[AXIS : AXIS + 3] = axis
-    task[LENGTH] = LENGTH_PER_REACH * reach
+    task[PER_LENGTH] = 1.0 / (LENGTH_PER_REACH * reach)
     task[LEVER] = LEVER_PER_REACH * reach
     task[ORIENTATION_WEIGHT] = orientation_weight
+    task[ROOM:WEIGHTS] = np.where(np.asarray(weights) == 0.0, math.inf, room)
+    task[WEIGHTS:] = weights
+    if mode == POSITION_MODE:
+        task[ROOM + 3 : WEIGHTS] = math.inf
+    task[SHAPED] = np.any(task[ROOM : WEIGHTS - 3]) or np.ptp(task[WEIGHTS:]) > 0.0
+    if mode != POSITION_MODE and np.any(task[ROOM:WEIGHTS]):
+        task[SHAPED] = True
     return task
 
 
@@ -91,22 +111,109 @@ def turn_to_target(tip: Array, target: Array, task: Array) -> tuple[float, float
 @kernel
 def tip_error(tip: Array, target: Array, task: Array, error: Array) -> None:
     """Write what the tip lacks: position [m] and rotation vector [rad], shape (6,)."""
-    for k in range(3):
-        error[k] = target[9 + k] - tip[9 + k]
-    error[3], error[4], error[5] = turn_to_target(tip, target, task)
+    x, y, z = target[9] - tip[9], target[10] - tip[10], target[11] - tip[11]
+    rx, ry, rz = turn_to_target(tip, target, task)
+    if task[SHAPED] != 0.0:
+        x, y, z = in_frame(target, x, y, z)
+        rx, ry, rz = in_frame(target, rx, ry, rz)
+    error[0], error[1], error[2], error[3], error[4], error[5] = x, y, z, rx, ry, rz
+    if task[SHAPED] != 0.0:
+        for k in range(6):
+            error[k] -= min(max(error[k], -task[ROOM + k]), task[ROOM + k])
+
+
+@kernel
+def in_frame(frame: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Components of a vector along the axes of `frame`."""
+    return (
+        frame[0] * x + frame[3] * y + frame[6] * z,
+        frame[1] * x + frame[4] * y + frame[7] * z,
+        frame[2] * x + frame[5] * y + frame[8] * z,
+    )
+
+
+@kernel
+def out_of_frame(frame: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Undo `in_frame`."""
+    return (
+        frame[0] * x + frame[1] * y + frame[2] * z,
+        frame[3] * x + frame[4] * y + frame[5] * z,
+        frame[6] * x + frame[7] * y + frame[8] * z,
+    )
+
+
+@kernel
+def aim(tip: Array, target: Array, task: Array, wanted: Array) -> None:
+    """Write the frame nearest to the tip that the task accepts: the target's, or short of it."""
+    for k in range(9):
+        wanted[k] = tip[k]
+    for k in range(9, 12):
+        wanted[k] = target[k]
+    if task[SHAPED] != 0.0:
+        aim_shaped(tip, target, task, wanted)
+    elif task[MODE] == POSE_MODE:
+        for k in range(9):
+            wanted[k] = target[k]
+    elif task[MODE] == AXIS_MODE:
+        x, y, z = turn_to_target(tip, target, task)
+        rotate_frame(wanted, x, y, z)
+
+
+@kernel
+def aim_shaped(tip: Array, target: Array, task: Array, wanted: Array) -> None:
+    """Write the target, moved and turned towards the tip as far as the room goes."""
+    x, y, z = in_frame(target, tip[9] - target[9], tip[10] - target[10], tip[11] - target[11])
+    x = min(max(x, -task[ROOM]), task[ROOM])
+    y = min(max(y, -task[ROOM + 1]), task[ROOM + 1])
+    z = min(max(z, -task[ROOM + 2]), task[ROOM + 2])
+    x, y, z = out_of_frame(target, x, y, z)
+    wanted[9], wanted[10], wanted[11] = target[9] + x, target[10] + y, target[11] + z
+    if task[MODE] == POSITION_MODE:
+        return
+    x, y, z = rotation_between(target, tip)
+    x, y, z = in_frame(target, x, y, z)
+    x = min(max(x, -task[ROOM + 3]), task[ROOM + 3])
+    y = min(max(y, -task[ROOM + 4]), task[ROOM + 4])
+    z = min(max(z, -task[ROOM + 5]), task[ROOM + 5])
+    x, y, z = out_of_frame(target, x, y, z)
+    for k in range(9):
+        wanted[k] = target[k]
+    rotate_frame(wanted, x, y, z)
 
 
 @kernel
 def norm3(v: Array, start: int) -> float:
     """Length of three consecutive entries."""
-    return math.sqrt(v[start] ** 2 + v[start + 1] ** 2 + v[start + 2] ** 2)
+    return math.sqrt(
+        v[start] * v[start] + v[start + 1] * v[start + 1] + v[start + 2] * v[start + 2]
+    )
+
+
+@kernel
+def weigh_error(error: Array, task: Array, weighted: Array) -> None:
+    """Write the error without units, shape (6,)."""
+    per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
+    for k in range(3):
+        weighted[k] = error[k] * per_length
+        weighted[3 + k] = error[3 + k] * weight
+    if task[SHAPED] != 0.0:
+        for k in range(6):
+            weighted[k] *= task[WEIGHTS + k]
 
 
 @kernel
 def merit(error: Array, task: Array) -> float:
     """One number for an error: squared, weighted, free of units."""
-    length, weight = task[LENGTH], task[ORIENTATION_WEIGHT]
-    return float((norm3(error, 0) / length) ** 2 + (weight * norm3(error, 3)) ** 2)
+    place, turn = 0.0, 0.0
+    for k in range(3):
+        a, b = error[k], error[3 + k]
+        if task[SHAPED] != 0.0:
+            a *= task[WEIGHTS + k]
+            b *= task[WEIGHTS + 3 + k]
+        place += a * a
+        turn += b * b
+    per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
+    return float(per_length * per_length * place + weight * weight * turn)
 
 
 @kernel

@@ -13,9 +13,9 @@ from rclpy.parameter import Parameter
 from ..errors import FabrikError
 from ..following import FollowingRules
 from ..motion import MotionOptions
+from ..options import SolverOptions
 from ..reference import MotionLimits
 from ..robot import Chain
-from ..solver import SolverOptions
 from ..transforms import Array, rotation_from_rpy, transform
 
 TINY, HUGE = 1e-9, 1e9

@@ -6,7 +6,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from ..following import State
-from ..solver import Solution
+from ..solution import Solution
 
 GOOD = (State.IDLE, State.MOVING, State.REACHED)
 

@@ -1,0 +1,89 @@
+"""
+The memory that one search works in: made once, as kernels allocate nothing.
+
+Two arrays, one with a row for each link and one with a row for each vector of joint values, are
+cut into named pieces. What is in them means nothing from one call to the next.
+
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..transforms import Array
+from ._jit import kernel
+
+DEPTH = 2
+"""Differences of rounds that the acceleration combines."""
+
+SMALL_ROWS = 9
+VECTORS = 2 * (DEPTH + 1) + 7
+
+
+class Workspace(NamedTuple):
+    """Named pieces; m moving joints, n joint values."""
+
+    frames: Array
+    """Frames of the links and of the tip, shape (m + 1, 12)."""
+    joints: Array
+    """Frames of the joints before their motion, shape (m, 12)."""
+    wanted: Array
+    """The same of the arm that hangs on the target, shape (m + 1, 12)."""
+    sums: Array
+    """Moments along the arm, shape (m, 12)."""
+    arcs: Array
+    """Limits of the joints on the circle, shape (n, 12)."""
+    columns: Array
+    """How each joint value moves the tip, shape (n, 12)."""
+    normal: Array
+    """Normal matrix, shape (6, 12)."""
+    error: Array
+    """What the tip lacks, shape (12,)."""
+    weighted: Array
+    """The same without units, shape (12,)."""
+    trial_error: Array
+    """What a trial would lack, shape (12,)."""
+    images: Array
+    """Where the last rounds ended, newest first, shape (DEPTH + 1, n)."""
+    residuals: Array
+    """How far they moved, shape (DEPTH + 1, n)."""
+    lower: Array
+    """Limits in force, shape (n,)."""
+    upper: Array
+    """Limits in force, shape (n,)."""
+    present: Array
+    """The configuration that an attempt is at, shape (n,)."""
+    best: Array
+    """The best one of a run of rounds, shape (n,)."""
+    image: Array
+    """Where one round ends, shape (n,)."""
+    gradient: Array
+    """Slope of the merit, shape (n,)."""
+    trial: Array
+    """A configuration being tried, shape (n,)."""
+
+
+def allocate(moving: int, values: int) -> tuple[Array, Array]:
+    """Make the two arrays for `moving` joints with `values` joint values."""
+    rows = 4 * moving + 2 + 2 * values + SMALL_ROWS
+    return np.empty((rows, 12)), np.empty((VECTORS, values))
+
+
+@kernel
+def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
+    """Name the pieces of what `allocate` made; for kernels, as views do not own their memory."""
+    n, k = vectors.shape[1], DEPTH + 1
+    a = moving + 1
+    b = a + moving
+    c = b + moving + 1
+    d = c + moving
+    e = d + n
+    f = e + n
+    g = f + 6
+    return Workspace(
+        rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:e], rows[e:f], rows[f:g],
+        rows[g], rows[g + 1], rows[g + 2],
+        vectors[:k], vectors[k : 2 * k],
+        vectors[2 * k], vectors[2 * k + 1], vectors[2 * k + 2], vectors[2 * k + 3],
+        vectors[2 * k + 4], vectors[2 * k + 5], vectors[2 * k + 6],
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""What is asked of the solver."""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+MODES = ('auto', 'pose', 'axis', 'position')
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """What the solver is to do, checked when made; ValueError names what is wrong."""
+
+    mode: str = 'auto'
+    """
+    'pose', 'axis' (position and the direction of one tool axis), 'position', or 'auto': 'pose'
+    with six joints or more, else the position exactly and the orientation as well as that allows.
+    """
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Tool axis for mode 'axis', in the tip frame; any length but zero."""
+    position_tolerance: float = 1e-6
+    """Accepted position error [m]."""
+    orientation_tolerance: float = 1e-6
+    """Accepted orientation error [rad]."""
+    axis_tolerances: tuple[float, ...] = (0.0,) * 6
+    """
+    Errors that do not count: along x, y, z of the target [m] and about them [rad]. Tolerances of
+    position and orientation hold for what the error exceeds these by.
+    """
+    axis_weights: tuple[float, ...] = (1.0,) * 6
+    """
+    How much an error along x, y, z of the target, or about them, counts where not all can be met;
+    an axis of weight 0 is free.
+    """
+    polish: str = 'auto'
+    """'auto' finishes with Levenberg-Marquardt steps, 'never' with FABRIK alone."""
+    budget: float = 0.02
+    """Time after which no new start is made [s]."""
+    max_restarts: int | None = None
+    """Starts from elsewhere than the seed; None: as many as the budget allows."""
+    max_joint_move: float = math.inf
+    """No joint is farther than this from the seed in the answer [rad or m]."""
+
+    def __post_init__(self) -> None:
+        _one_of('mode', self.mode, MODES)
+        _one_of('polish', self.polish, ('auto', 'never'))
+        for name in ('position_tolerance', 'orientation_tolerance', 'budget', 'max_joint_move'):
+            value = getattr(self, name)
+            if not value > 0.0:
+                raise ValueError(f'{name} must be positive, got {value}')
+        if self.max_restarts is not None and self.max_restarts < 0:
+            raise ValueError(f'max_restarts must not be negative, got {self.max_restarts}')
+        axis = np.asarray(self.axis, dtype=np.float64)
+        if axis.shape != (3,) or not np.isfinite(axis).all() or not np.any(axis):
+            raise ValueError(f'axis must be three finite numbers, not all zero, got {self.axis}')
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got '{value}'")

@@ -1,0 +1,215 @@
+"""What the compiled functions are given: the arm packed into arrays, and one solve at a time."""
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .kernels import limits as limits_of_arm, search as kernels
+from .kernels._jit import COMPILED
+from .kernels.model import FRAME
+from .kernels.task import AXIS_MODE, LENGTH_PER_REACH, pack_task, POSE_MODE, POSITION_MODE, ROOM
+from .kernels.workspace import allocate
+from .options import SolverOptions
+from .robot import Chain
+from .transforms import Array
+
+MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
+FIRST_ATTEMPTS = 4 if COMPILED else 1
+NEARLY_ALL = 0.999
+
+
+class PackedArm(NamedTuple):
+    """An arm and what is asked of it, in the order in which the kernels take them."""
+
+    model: Array
+    """See `kernels/model.py`."""
+    limits: Array
+    """See `kernels/limits.py`."""
+    tasks: Array
+    """Rows: the whole task, the position alone, the orientation yielding more and more."""
+    sphere: Array
+    """Centre, inner and outer radius of where the tip can be, shape (5,)."""
+    rows: Array
+    """Memory to work in; see `kernels/workspace.py`."""
+    vectors: Array
+    """Memory to work in; see `kernels/workspace.py`."""
+    polish: bool
+    """Whether the polish may finish."""
+
+    def around(self, q: Array, move: float | Array) -> 'PackedArm':
+        """Limit every joint to `move` [rad or m] on either side of `q`."""
+        return self._replace(limits=narrowed(self.limits, q, move))
+
+    def with_own_memory(self) -> 'PackedArm':
+        """Take the same arm with memory that no other thread works in."""
+        return self._replace(rows=self.rows.copy(), vectors=self.vectors.copy())
+
+
+def pack(chain: Chain, options: SolverOptions) -> PackedArm:
+    """Write an arm and a task for the kernels."""
+    tasks = _pack_tasks(chain, options)
+    holds_place = not np.any(tasks[kernels.WHOLE, ROOM : ROOM + 3])
+    hole, reach = (chain.hole, chain.reach) if holds_place else (0.0, math.inf)
+    return PackedArm(
+        chain.model,
+        _pack_limits(chain),
+        tasks,
+        np.array([*chain.root_point, hole, reach]),
+        *allocate(len(chain.model) - 1, len(chain)),
+        options.polish == 'auto',
+    )
+
+
+def _pack_tasks(chain: Chain, options: SolverOptions) -> Array:
+    mode = MODES.get(options.mode, POSE_MODE)
+    axis = np.asarray(options.axis, dtype=np.float64)
+
+    def task(mode: int, orientation_weight: float = 1.0) -> Array:
+        return pack_task(
+            options.position_tolerance, options.orientation_tolerance, mode,
+            axis / np.linalg.norm(axis), max(chain.reach, 1e-9), orientation_weight,
+            options.axis_tolerances, options.axis_weights,
+        )  # fmt: skip
+
+    yielding = [task(mode, weight) for weight in kernels.YIELDING_WEIGHTS]
+    return np.array([task(mode), task(POSITION_MODE), *yielding])
+
+
+def _pack_limits(chain: Chain) -> Array:
+    start_lower, start_upper = chain.finite_limits()
+    hinge = np.array([t.is_hinge for t in chain.joint_types])
+    mid, half = 0.5 * (start_lower + start_upper), 0.5 * (start_upper - start_lower)
+    half = np.where(hinge, np.minimum(half, math.pi), half)
+    start_lower = np.maximum(start_lower, mid - half)
+    start_upper = np.minimum(start_upper, mid + half)
+    units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(chain.reach, 1e-9))
+    return np.array([chain.lower, chain.upper, start_lower, start_upper, units])
+
+
+def narrowed(limits: Array, q: Array, move: float | Array) -> Array:
+    """Limits, and the range of other starts, no farther than `move` from `q`."""
+    result: Array = limits.copy()
+    q = np.clip(q, limits[limits_of_arm.LOWER], limits[limits_of_arm.UPPER])
+    for row in (limits_of_arm.LOWER, limits_of_arm.START_LOWER):
+        result[row] = np.maximum(limits[limits_of_arm.LOWER], q - move)
+    for row in (limits_of_arm.UPPER, limits_of_arm.START_UPPER):
+        result[row] = np.minimum(limits[limits_of_arm.UPPER], q + move)
+    return result
+
+
+class Search:
+    """
+    One solve that is not done after its first attempts.
+
+    Parameters
+    ----------
+    arm : PackedArm
+        What is searched.
+    options : SolverOptions
+        For the budget.
+    attempts : int
+        Attempts made so far.
+    q, report, problem : array
+        As left by the kernel `solve`: the best configuration, the account of the search, and
+        target and seed as they were read.
+
+    """
+
+    def __init__(
+        self,
+        arm: PackedArm,
+        options: SolverOptions,
+        attempts: int,
+        q: Array,
+        report: Array,
+        problem: Array,
+    ) -> None:
+        self._arm = arm
+        self._options = options
+        self.attempts = attempts
+        # The clock starts behind the first attempts: they may have had to be compiled.
+        self._deadline = time.perf_counter() + options.budget
+        self._asked, self._target, self._seed = np.split(problem, [FRAME, 2 * FRAME])
+        self.q = q
+        self.report = report
+        self.out_of_time = False
+
+    def run(self, most: int | None = None, position_only: bool = False) -> bool:
+        """Make attempts until one succeeds, the budget ends, or there were `most`."""
+        tasks = self._arm.tasks
+        if position_only:
+            tasks = np.repeat(tasks[kernels.POSITION_ONLY :][:1], len(tasks), axis=0)
+        last = math.inf if most is None else self.attempts + most
+        while (count := self._room(min(FIRST_ATTEMPTS, last - self.attempts))) > 0:
+            if self._attempt(tasks, count):
+                return True
+        return False
+
+    def next_solution(self) -> bool:
+        """Make attempts until one succeeds, whatever was found before, or the budget ends."""
+        while self._room(1) > 0:
+            self.report[kernels.MERIT] = math.inf
+            if self._attempt(self._arm.tasks, 1):
+                return True
+        return False
+
+    def _room(self, count: float) -> int:
+        """How many of `count` attempts may still be made."""
+        self.out_of_time = time.perf_counter() > self._deadline
+        restarts = self._options.max_restarts
+        if restarts is not None:
+            count = min(count, kernels.SEED_ATTEMPTS + restarts - self.attempts)
+        return 0 if self.out_of_time else int(count)
+
+    def _attempt(self, tasks: Array, count: int) -> bool:
+        arm, first = self._arm, self.attempts
+        self.attempts += count
+        reached = kernels.search(
+            arm.model, arm.limits, tasks, arm.rows, arm.vectors, arm.polish,
+            self._target, self._seed, first, count, self.q, self.report,
+        )  # fmt: skip
+        return bool(reached)
+
+    def settle_near(self) -> bool:
+        """
+        Settle in the neighbourhood of the seed; tell whether the best configuration is there.
+
+        That is so where the position is reached and no joint wants to leave the neighbourhood.
+        An arm that follows a target then keeps its configuration, even if the orientation were
+        better in another one.
+        """
+        room = kernels.NEIGHBOURHOOD * self._arm.limits[limits_of_arm.UNITS]
+        self._settle_from(self._arm.around(self._seed, room), self._seed)
+        moves = np.abs(self.q - self._seed)
+        return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))
+
+    def settle(self, starts: int = 0) -> None:
+        """Bring the tip as near as it gets from the best configuration, and from others."""
+        self._settle_from(self._arm, self.q.copy())
+        self._settle_from(self._arm, self._seed)
+        begin = np.empty_like(self.q)
+        for number in range(starts):
+            kernels.start(kernels.SEED_ATTEMPTS + number, self._seed, self._arm.limits, begin)
+            self._settle_from(self._arm, begin)
+
+    def _settle_from(self, arm: PackedArm, begin: Array) -> None:
+        kernels.settle(
+            arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors, arm.polish,
+            self._target, self._seed, begin, self.q, self.report,
+        )  # fmt: skip
+
+    def is_position_reached(self) -> bool:
+        """Whether the best configuration has the tip in the right place."""
+        tolerance = self._options.position_tolerance
+        return bool(self.report[kernels.POSITION_ERROR] <= tolerance)
+
+    def weigh_up(self) -> bool:
+        """Account for the target as it was asked for; tell whether a limit is in the way."""
+        arm = self._arm
+        blocked = kernels.weigh_up(
+            arm.model, arm.limits, arm.tasks[kernels.WHOLE], arm.rows, arm.vectors,
+            self._asked, self.q, self.report,
+        )  # fmt: skip
+        return bool(blocked)
