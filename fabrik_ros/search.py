@@ -16,7 +16,8 @@ from .robot import Chain
 from .transforms import Array
 
 MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
-FIRST_ATTEMPTS = 4 if COMPILED else 1
+FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (4 if COMPILED else 1)
+ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
 NEARLY_ALL = 0.999
 
 
@@ -142,7 +143,7 @@ class Search:
         if position_only:
             tasks = np.repeat(tasks[kernels.POSITION_ONLY :][:1], len(tasks), axis=0)
         last = math.inf if most is None else self.attempts + most
-        while (count := self._room(min(FIRST_ATTEMPTS, last - self.attempts))) > 0:
+        while (count := self._room(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - self.attempts))) > 0:
             if self._attempt(tasks, count):
                 return True
         return False
@@ -160,7 +161,7 @@ class Search:
         self.out_of_time = time.perf_counter() > self._deadline
         restarts = self._options.max_restarts
         if restarts is not None:
-            count = min(count, kernels.SEED_ATTEMPTS + restarts - self.attempts)
+            count = min(count, kernels.NEAR_ATTEMPTS + 1 + restarts - self.attempts)
         return 0 if self.out_of_time else int(count)
 
     def _attempt(self, tasks: Array, count: int) -> bool:
@@ -190,8 +191,9 @@ class Search:
         self._settle_from(self._arm, self.q.copy())
         self._settle_from(self._arm, self._seed)
         begin = np.empty_like(self.q)
+        lower, upper = self._arm.limits[limits_of_arm.START_LOWER : limits_of_arm.START_UPPER + 1]
         for number in range(starts):
-            kernels.start(kernels.SEED_ATTEMPTS + number, self._seed, self._arm.limits, begin)
+            kernels.scatter(number, lower, upper, begin)
             self._settle_from(self._arm, begin)
 
     def _settle_from(self, arm: PackedArm, begin: Array) -> None:

@@ -32,7 +32,7 @@ class Solution(NamedTuple):
     polish_steps: int
     """Levenberg-Marquardt steps made."""
     restarts: int
-    """Starts made from elsewhere than the seed."""
+    """Starts made from elsewhere than the seed and its neighbourhood."""
     finished_by: str
     """
     Who made the last improvement: 'seed' where there was nothing to improve, 'fabrik', 'polish';

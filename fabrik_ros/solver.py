@@ -22,7 +22,7 @@ from .search import FIRST_ATTEMPTS, pack, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
-YIELDING_ATTEMPTS = 8
+YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
 UNREACHABLE_STARTS = 4
 FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
 
@@ -68,9 +68,9 @@ class FabrikSolver:
         self._arm = pack(chain, self.options)
         self._mid = chain.mid_configuration()
         self._yields = self.options.mode == 'auto' and len(chain) < 6
-        self._first = kernels.NEAR_ATTEMPTS if self._yields else FIRST_ATTEMPTS
+        self._first = kernels.SEED_ATTEMPTS if self._yields else FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
-            self._first = min(self._first, kernels.SEED_ATTEMPTS + self.options.max_restarts)
+            self._first = min(self._first, kernels.NEAR_ATTEMPTS + 1 + self.options.max_restarts)
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:
         """
@@ -169,7 +169,7 @@ class FabrikSolver:
             turned,
             int(passes),
             int(steps),
-            max(0, int(last_attempt) + 1 - kernels.SEED_ATTEMPTS),
+            max(0, int(last_attempt) - kernels.NEAR_ATTEMPTS),
             FINISHERS[int(finisher)],
             self._joints_at_limits(q) if limited else (),
         )

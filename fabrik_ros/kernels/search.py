@@ -54,8 +54,8 @@ WHOLE, POSITION_ONLY, FIRST_YIELDING = range(3)
 
 NEAR = 1.0
 NEIGHBOURHOOD = 0.5
-NEAR_ATTEMPTS = 2
-SEED_ATTEMPTS = 3
+SEED_ATTEMPTS = 2
+NEAR_ATTEMPTS = 8
 OPENING_ROUNDS = 1
 ACCELERATED_ROUNDS = 60
 POLISHING_STEPS = 40
@@ -122,11 +122,13 @@ def search(
     """
     Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
 
-    Attempts 0 and 1 stay near the seed, the second without rounds, as these may turn an elbow
-    over; 2 starts at the seed, later ones elsewhere. Rows of `limits`: lower, upper, the range
-    that other starts are drawn from, and the unit of each value. Rows of `tasks`: the whole task,
-    the position alone, and the whole task with an orientation that yields more and more to the
-    position. Leaves the best configuration in `q` and an account in `report`.
+    The first `NEAR_ATTEMPTS` stay near the seed: two start there, the first without rounds where
+    it may polish, and the others around it, which frees an arm that is stretched or at a limit.
+    The next one starts at the seed again and may go anywhere, later ones start anywhere. Rows of
+    `limits`: lower, upper, the range that other starts are drawn from, and the unit of each value.
+    Rows of `tasks`: the whole task, the position alone, and the whole task with an orientation
+    that yields more and more to the position. Leaves the best configuration in `q` and an account
+    in `report`.
     """
     work = cut(rows, vectors, model.shape[0] - 1)
     error, trial, whole = work.error, work.present, tasks[WHOLE]
@@ -142,15 +144,20 @@ def search(
             return True
     for number in range(first, first + count):
         stays = number < NEAR_ATTEMPTS
-        if stays and not (near and (polish or number == 0)):
+        if stays and not near:
             continue
         confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
         report[LAST_ATTEMPT] = number
-        start(number, seed, limits, trial)
-        if not (stands_at_seed and number < SEED_ATTEMPTS):
+        if number < SEED_ATTEMPTS or number == NEAR_ATTEMPTS:
+            copy(seed, trial)
+        elif stays:
+            scatter(number, work.lower, work.upper, trial)
+        else:
+            scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
+        if not stands_at_seed or number > NEAR_ATTEMPTS:
             stand(model, trial, target, whole, work)
         stands_at_seed = False
-        opening = 0 if stays and number > 0 else OPENING_ROUNDS
+        opening = 0 if number == 0 else OPENING_ROUNDS
         who = attempt(model, limits, target, whole, polish, opening, trial, report, work)
         bring_towards(seed, model, limits, trial)
         stand(model, trial, target, whole, work)
@@ -266,17 +273,11 @@ def note(trial: Array, error: Array, tasks: Array, q: Array, report: Array) -> b
 
 
 @kernel
-def start(number: int, seed: Array, limits: Array, q: Array) -> None:
-    """Write where attempt `number` starts: the seed, then points spread over the limits."""
-    for j in range(seed.shape[0]):
-        if number < SEED_ATTEMPTS:
-            q[j] = seed[j]
-        else:
-            scattered = math.sin(12.9898 * (number + 1) + 78.233 * (j + 1)) * 43758.5453
-            share = scattered - math.floor(scattered)
-            q[j] = limits[START_LOWER, j] + share * (
-                limits[START_UPPER, j] - limits[START_LOWER, j]
-            )
+def scatter(number: int, lower: Array, upper: Array, q: Array) -> None:
+    """Write one of the points that are spread over a box, the same for each number."""
+    for j in range(q.shape[0]):
+        scattered = math.sin(12.9898 * (number + 1) + 78.233 * (j + 1)) * 43758.5453
+        q[j] = lower[j] + (scattered - math.floor(scattered)) * (upper[j] - lower[j])
 
 
 @kernel

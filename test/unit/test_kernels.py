@@ -536,11 +536,10 @@ class TestSearch:
         return np.array([chain.lower, chain.upper, *chain.finite_limits(), np.ones(len(chain))])
 
     def test_starts_are_spread_over_the_whole_range_and_inside_it(self, chain):
-        limits, seed = self.limits(chain), chain.mid_configuration()
         starts = np.empty((200, len(chain)))
-        for number, q in enumerate(starts, start=search.SEED_ATTEMPTS):
-            search.start(number, seed, limits, q)
         lower, upper = chain.finite_limits()
+        for number, q in enumerate(starts):
+            search.scatter(number, lower, upper, q)
         assert np.all((lower <= starts) & (starts <= upper))
         for values, low, high in zip(starts.T, lower, upper, strict=True):
             counts, _ = np.histogram(values, 4, (low, high))

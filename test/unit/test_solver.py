@@ -367,7 +367,7 @@ class TestInputs:
                 solver.solve(transform(np.eye(3), [9.0, 0.0, 0.0]), list(seed))
                 limited = solver_for(planar, mode=mode, polish=polish, max_joint_move=0.1)
                 limited.solve(in_plane(1.0, 0.5), [0, 1])
-        called = (search.solve, search.search, search.settle, search.start, search.weigh_up)
+        called = (search.solve, search.search, search.settle, search.scatter, search.weigh_up)
         assert {kernel.__name__: len(kernel.signatures) for kernel in called} == {
             kernel.__name__: 1 for kernel in called
         }
