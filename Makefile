@@ -5,6 +5,9 @@ PYTHON ?= python3
 VENV ?= .venv
 # seconds until the demo ends; empty: until Ctrl-C
 DURATION ?=
+# of the benchmark, as --count 1000 --arms ur5; and the folder for its figures
+OPTIONS ?=
+FIGURES ?= build/benchmark
 
 # Nothing of ours leaves this machine.
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
@@ -25,6 +28,9 @@ NO_ROS := The demo needs ROS 2, and $(VENV) has none: "make clean demo" says why
 # Folders are listed too: their time changes when a file is deleted.
 PACKAGE_FILES := package.xml setup.cfg $(shell find fabrik_ros launch config urdf resource \
 	-not -path '*__pycache__*')
+
+# numba does not notice an edited callee in another file: each state has its own cache.
+KERNELS = $(shell cat fabrik_ros/kernels/*.py | cksum | cut -d ' ' -f 1)
 
 .NOTPARALLEL:
 
@@ -53,8 +59,10 @@ solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array b
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) test/unit test/property
 
 .PHONY: benchmark
-benchmark: $(VENV)/with-benchmark $(VENV)/installed ## measure the solver, and peers if present
-	$(RUN) test/benchmark/bench_solver.py
+benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its peers; 15 minutes
+	$(RUN) test/benchmark/bench_solver.py --output $(FIGURES) $(OPTIONS)
+	$(RUN) test/benchmark/plot.py $(FIGURES)
 
 .PHONY: clean
 clean: ## remove the environment and all caches
@@ -65,6 +73,10 @@ $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py
 	@command -v $(PYTHON) >/dev/null || { echo '$(NO_PYTHON)'; exit 1; }
 	$(PYTHON) scripts/make_environment.py $(VENV) $(EXTRAS_$*)
 	@touch $@ $(VENV)/installed
+
+$(VENV)/with-peers: $(VENV)/with-benchmark test/benchmark/install_peers.py
+	$(RUN) test/benchmark/install_peers.py
+	@touch $@
 
 $(VENV)/installed: $(PACKAGE_FILES)
 	$(PYTHON) scripts/make_environment.py $(VENV)

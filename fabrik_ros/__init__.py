@@ -5,6 +5,7 @@ Nothing in here needs ROS; the ROS 2 node is in `fabrik_ros.ros`.
 
 """
 
+from .batch import BatchSolution
 from .errors import (
     AmbiguousChainError,
     ChainError,
@@ -26,6 +27,7 @@ __version__ = '0.1.0'
 
 __all__ = [
     'AmbiguousChainError',
+    'BatchSolution',
     'Chain',
     'ChainError',
     'FabrikError',

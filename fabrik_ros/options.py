@@ -41,19 +41,55 @@ class SolverOptions:
     """Starts from elsewhere than the seed; None: as many as the budget allows."""
     max_joint_move: float = math.inf
     """No joint is farther than this from the seed in the answer [rad or m]."""
+    prefer: str = 'first'
+    """
+    Of several configurations that reach the target: 'first', whichever is found first; 'near',
+    the one whose largest joint move from the seed is smallest; 'central', the one farthest from
+    its limits. The latter two search as `FabrikSolver.solve_all` does.
+    """
+    posture: tuple[float, ...] | None = None
+    """
+    Joint values [rad or m] that a redundant arm tends to, as far as the target leaves it free: its
+    configuration then depends on the target and no longer on the way there.
+    """
+    posture_weight: float = 1.0
+    """Share of the way to the posture that a step takes, over 0 to 1."""
 
     def __post_init__(self) -> None:
         _one_of('mode', self.mode, MODES)
         _one_of('polish', self.polish, ('auto', 'never'))
+        _one_of('prefer', self.prefer, ('first', 'near', 'central'))
         for name in ('position_tolerance', 'orientation_tolerance', 'budget', 'max_joint_move'):
             value = getattr(self, name)
             if not value > 0.0:
                 raise ValueError(f'{name} must be positive, got {value}')
+        if not 0.0 < self.posture_weight <= 1.0:
+            raise ValueError(
+                f'posture_weight must be over 0 and at most 1, got {self.posture_weight}'
+            )
+        for name in ('axis_tolerances', 'axis_weights'):
+            self._check_axes(name)
         if self.max_restarts is not None and self.max_restarts < 0:
             raise ValueError(f'max_restarts must not be negative, got {self.max_restarts}')
         axis = np.asarray(self.axis, dtype=np.float64)
         if axis.shape != (3,) or not np.isfinite(axis).all() or not np.any(axis):
             raise ValueError(f'axis must be three finite numbers, not all zero, got {self.axis}')
+
+    def _check_axes(self, name: str) -> None:
+        values = np.asarray(getattr(self, name), dtype=np.float64)
+        if values.shape != (6,) or not np.all(values >= 0.0):
+            raise ValueError(
+                f'{name} must be six numbers, none negative: along x, y, z and about them; '
+                f'got {getattr(self, name)}'
+            )
+        if name == 'axis_weights' and not (np.any(values) and np.isfinite(values).all()):
+            raise ValueError(f'{name} must be finite and not all zero, got {self.axis_weights}')
+        default = 1.0 if name == 'axis_weights' else 0.0
+        if self.mode == 'axis' and np.any(values != default):
+            raise ValueError(
+                f"{name} cannot be combined with mode 'axis'; in mode 'pose' an axis of weight 0 "
+                'is free'
+            )
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from .kernels import limits as limits_of_arm, search as kernels
 from .kernels._jit import COMPILED
 from .kernels.model import FRAME
+from .kernels.posture import ease
 from .kernels.task import AXIS_MODE, LENGTH_PER_REACH, pack_task, POSE_MODE, POSITION_MODE, ROOM
 from .kernels.workspace import allocate
 from .options import SolverOptions
@@ -132,7 +133,8 @@ class Search:
         self.attempts = attempts
         # The clock starts behind the first attempts: they may have had to be compiled.
         self._deadline = time.perf_counter() + options.budget
-        self._asked, self._target, self._seed = np.split(problem, [FRAME, 2 * FRAME])
+        self._asked, self._target = problem[:FRAME], problem[FRAME : 2 * FRAME]
+        self.seed = problem[2 * FRAME :]
         self.q = q
         self.report = report
         self.out_of_time = False
@@ -169,7 +171,7 @@ class Search:
         self.attempts += count
         reached = kernels.search(
             arm.model, arm.limits, tasks, arm.rows, arm.vectors, arm.polish,
-            self._target, self._seed, first, count, self.q, self.report,
+            self._target, self.seed, first, count, self.q, self.report,
         )  # fmt: skip
         return bool(reached)
 
@@ -182,14 +184,14 @@ class Search:
         better in another one.
         """
         room = kernels.NEIGHBOURHOOD * self._arm.limits[limits_of_arm.UNITS]
-        self._settle_from(self._arm.around(self._seed, room), self._seed)
-        moves = np.abs(self.q - self._seed)
+        self._settle_from(self._arm.around(self.seed, room), self.seed)
+        moves = np.abs(self.q - self.seed)
         return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))
 
     def settle(self, starts: int = 0) -> None:
         """Bring the tip as near as it gets from the best configuration, and from others."""
         self._settle_from(self._arm, self.q.copy())
-        self._settle_from(self._arm, self._seed)
+        self._settle_from(self._arm, self.seed)
         begin = np.empty_like(self.q)
         lower, upper = self._arm.limits[limits_of_arm.START_LOWER : limits_of_arm.START_UPPER + 1]
         for number in range(starts):
@@ -199,13 +201,21 @@ class Search:
     def _settle_from(self, arm: PackedArm, begin: Array) -> None:
         kernels.settle(
             arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors, arm.polish,
-            self._target, self._seed, begin, self.q, self.report,
+            self._target, self.seed, begin, self.q, self.report,
         )  # fmt: skip
 
     def is_position_reached(self) -> bool:
         """Whether the best configuration has the tip in the right place."""
         tolerance = self._options.position_tolerance
         return bool(self.report[kernels.POSITION_ERROR] <= tolerance)
+
+    def ease(self, posture: Array, weight: float) -> None:
+        """Move the configuration, which reaches the target, towards a posture."""
+        arm = self._arm
+        ease(
+            arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors,
+            self._target, self.seed, posture, weight, self.q, self.report,
+        )  # fmt: skip
 
     def weigh_up(self) -> bool:
         """Account for the target as it was asked for; tell whether a limit is in the way."""

@@ -13,17 +13,21 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from .errors import TargetError
+from .batch import BatchSolution, solve_batch
+from .configurations import Distinct, most_central
+from .errors import JointValueError, TargetError
 from .kernels import search as kernels, target as targets
 from .kernels.model import FRAME
 from .options import SolverOptions
 from .robot import Chain
-from .search import FIRST_ATTEMPTS, pack, Search
+from .search import FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
+SPACING, REDUNDANT_SPACING = 0.01, 0.5
+PATIENCE = 300
 YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
-UNREACHABLE_STARTS = 4
+UNREACHABLE_STARTS = 24
 FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
 
 
@@ -71,6 +75,11 @@ class FabrikSolver:
         self._first = kernels.SEED_ATTEMPTS if self._yields else FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
             self._first = min(self._first, kernels.NEAR_ATTEMPTS + 1 + self.options.max_restarts)
+        self._confined = self.options.max_joint_move != math.inf
+        self._spacing = REDUNDANT_SPACING if _is_redundant(chain, self.options) else SPACING
+        self._posture = None
+        if self.options.posture is not None:
+            self._posture = chain.checked(self.options.posture, 'posture')
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:
         """
@@ -100,17 +109,144 @@ class FabrikSolver:
         """
         T = self._pose(target)
         begin = self._mid if seed is None else self._values(seed)
-        arm, n = self._arm, len(begin)
-        if self.options.max_joint_move != math.inf:
-            arm = arm.around(begin, self.options.max_joint_move)
+        if self.options.prefer != 'first':
+            found = self._solve_all(T, begin, self._spacing)
+            if found:
+                return self._preferred(found)
+        return self._solve(T, begin)
+
+    def _solve(self, T: Array, begin: Array) -> Solution:
+        """Find one configuration."""
+        arm = self._arm_at(begin) if self._confined else self._arm
+        n = len(begin)
         q, report, problem = np.empty(n), np.empty(kernels.REPORT_SIZE), np.empty(2 * FRAME + n)
         code = kernels.solve(*arm, self._first, T, begin, q, report, problem)
-        if code == kernels.REACHED:
+        if code == kernels.REACHED and self._posture is None:
             return self._solution(q, report, Status.CONVERGED)
         if code < 0:
             self._refuse(code, T, begin)
         search = Search(arm, self.options, self._first, q, report, problem)
-        return self._solution(q, report, self._search_on(search, code))
+        status = Status.CONVERGED
+        if code != kernels.REACHED:
+            status = self._search_on(search, code)
+        if status is Status.CONVERGED and self._posture is not None:
+            search.ease(self._posture, self.options.posture_weight)
+        return self._solution(q, report, status)
+
+    def solve_all(
+        self,
+        target: npt.ArrayLike,
+        seed: npt.ArrayLike | None = None,
+        spacing: float | None = None,
+    ) -> tuple[Solution, ...]:
+        """
+        Find the distinct configurations that put the tip on the target: elbow, wrist, shoulder.
+
+        The search ends with the budget, with `max_restarts`, or when 300 starts in a row have
+        found nothing new.
+
+        Parameters
+        ----------
+        target, seed : array-like
+            As for `solve`.
+        spacing : float, optional
+            Configurations in which no joint differs by more than this are one [rad or m]; whole
+            turns of a joint do not count. Left out, 0.01, or 0.5 for an arm with more joints than
+            the task needs: such an arm has infinitely many, of which it gives a sample.
+
+        Returns
+        -------
+        tuple of Solution
+            Those that converged, the one with the smallest largest joint move from the seed
+            first; empty if there are none. In mode 'auto' with fewer than six joints those that
+            reach the whole pose.
+
+        Raises
+        ------
+        TargetError
+            If the target is not a pose.
+        JointValueError
+            If the seed has another shape or is not finite.
+        ValueError
+            If the spacing is not positive.
+
+        """
+        if spacing is not None and not spacing > 0.0:
+            raise ValueError(f'spacing must be positive, got {spacing}')
+        begin = self._mid if seed is None else self._values(seed)
+        return self._solve_all(self._pose(target), begin, spacing or self._spacing)
+
+    def solve_batch(
+        self, targets: npt.ArrayLike, seeds: npt.ArrayLike | None = None, progress: bool = True
+    ) -> BatchSolution:
+        """
+        Solve for many targets, on all cores.
+
+        Each answer is the one that `solve` gives. With a posture, a preference or
+        `max_joint_move` one core does the work.
+
+        Parameters
+        ----------
+        targets : array-like, shape (N, 4, 4)
+            T_base_tip; or in mode 'position' points of shape (N, 3) [m].
+        seeds : array-like, shape (N, n) or (n,), optional
+            Where the searches start, each its own or all the same [rad or m]. Left out, the
+            middle of the limits.
+        progress : bool
+            Whether to show a progress bar if it takes longer than a second, tqdm is installed and
+            standard error is a terminal.
+
+        Raises
+        ------
+        TargetError
+            If a target is not a pose; tells its number.
+        JointValueError
+            If a seed has another shape or is not finite.
+
+        """
+        T = self._poses(targets)
+        begins = _plain(self._mid if seeds is None else seeds)
+        if begins.shape not in (self._mid.shape, (len(T), len(self._mid))):
+            raise JointValueError(
+                f'seeds have shape {begins.shape}, expected ({len(self._mid)},) or '
+                f'({len(T)}, {len(self._mid)})'
+            )
+        begins = _plain(np.broadcast_to(begins, (len(T), len(self._mid))))
+
+        def solve(i: int) -> Solution:
+            try:
+                return self.solve(T[i], begins[i])
+            except TargetError as error:
+                raise TargetError(f'target {i}: {error}') from None
+
+        plain = self._posture is None and not self._confined and self.options.prefer == 'first'
+        arm = self._arm if plain else None
+        return solve_batch(arm, self._first, T, begins, solve, progress)
+
+    def _solve_all(self, T: Array, begin: Array, spacing: float) -> tuple[Solution, ...]:
+        arm = self._arm_at(begin) if self._confined else self._arm
+        n = len(begin)
+        q, report, problem = np.empty(n), np.empty(kernels.REPORT_SIZE), np.empty(2 * FRAME + n)
+        code = kernels.solve(*arm, 0, T, begin, q, report, problem)
+        if code < 0:
+            self._refuse(code, T, begin)
+        if code in (targets.TOO_FAR, targets.TOO_NEAR):
+            return ()
+        search = Search(arm, self.options, 0, q, report, problem)
+        distinct, found, last_new = Distinct(self.chain, spacing), [], 0
+        while search.attempts - last_new < PATIENCE and search.next_solution():
+            if self._posture is not None:
+                search.ease(self._posture, self.options.posture_weight)
+            if distinct.add(search.q):
+                last_new = search.attempts
+                found.append(self._solution(search.q.copy(), report, Status.CONVERGED))
+        return tuple(sorted(found, key=lambda solution: np.abs(solution.q - search.seed).max()))
+
+    def _preferred(self, found: tuple[Solution, ...]) -> Solution:
+        return most_central(found, self.chain) if self.options.prefer == 'central' else found[0]
+
+    def _arm_at(self, begin: Array) -> PackedArm:
+        return self._arm.around(begin, self.options.max_joint_move)
 
     def _search_on(self, search: Search, code: int) -> Status:
         """Go on where the first attempts did not succeed, and say how that ended."""
@@ -188,6 +324,16 @@ class FabrikSolver:
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
         return T
 
+    def _poses(self, targets: npt.ArrayLike) -> Array:
+        """Return targets as an array of shape (N, 4, 4) that the kernels take."""
+        T = _plain(targets)
+        if T.ndim == 2 and T.shape[1] == 3 and self.options.mode == 'position':
+            points, T = T, np.tile(np.eye(4), (len(T), 1, 1))
+            T[:, :3, 3] = points
+        if T.ndim != 3 or T.shape[1:] != (4, 4):
+            raise TargetError(f'targets have shape {T.shape}, expected poses of shape (N, 4, 4)')
+        return T
+
     def _values(self, seed: npt.ArrayLike) -> Array:
         """Return the seed as an array of shape (n,) that the kernels take."""
         values = _plain(seed)
@@ -214,6 +360,14 @@ class FabrikSolver:
         for target in (middle, transform(np.eye(3), far)):
             FabrikSolver(self.chain, impossible).solve(target, seed=self._mid + 0.1)
         return time.perf_counter() - begin
+
+
+def _is_redundant(chain: Chain, options: SolverOptions) -> bool:
+    """Whether the arm has more joints than the task needs."""
+    if options.mode == 'axis':
+        return len(chain) > 5
+    counted = options.axis_weights[:3] if options.mode == 'position' else options.axis_weights
+    return len(chain) > sum(weight != 0.0 for weight in counted)
 
 
 def _plain(values: npt.ArrayLike) -> Array:

@@ -6,16 +6,18 @@ from ..transforms import Array
 from ._jit import kernel
 from .model import POSITION
 
+FARTHEST = 10.0
+
 NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
 
 
 @kernel
 def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled: Array) -> int:
     """
-    Write a pose (4, 4) as a frame, and that frame pulled to where the tip can be.
+    Write a pose (4, 4) as a frame, and that frame pulled near if it is very far away.
 
-    `sphere` holds its centre, inner and outer radius.
-    Returns what is wrong with it: NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR or nothing (0).
+    `sphere` holds the centre of where the tip can be, inner and outer radius. Returns what is
+    wrong with the target: NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR or nothing (0).
     """
     for r in range(4):
         for c in range(4):
@@ -32,17 +34,15 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
     distance = math.sqrt(x * x + y * y + z * z)
     if hole - tolerance <= distance <= reach + tolerance:
         return 0
-    if distance == 0.0:
-        x, distance = 1.0, 1.0
-        code, radius = TOO_NEAR, hole
-    elif distance > reach:
-        code, radius = TOO_FAR, reach
-    else:
-        code, radius = TOO_NEAR, hole
-    pulled[9] = sphere[0] + x / distance * radius
-    pulled[10] = sphere[1] + y / distance * radius
-    pulled[11] = sphere[2] + z / distance * radius
-    return code
+    if distance < hole:
+        return TOO_NEAR
+    closer = min(1.0, FARTHEST * reach / distance)
+    pulled[9], pulled[10], pulled[11] = (
+        sphere[0] + closer * x,
+        sphere[1] + closer * y,
+        sphere[2] + closer * z,
+    )
+    return TOO_FAR
 
 
 @kernel

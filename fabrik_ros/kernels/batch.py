@@ -1,0 +1,33 @@
+"""Many solves in one call, during which other threads may run."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ..transforms import Array
+from ._jit import free_kernel
+from .search import solve
+
+
+@free_kernel
+def solve_many(
+    model: Array,
+    limits: Array,
+    tasks: Array,
+    sphere: Array,
+    rows: Array,
+    vectors: Array,
+    polish: bool,
+    count: int,
+    targets: Array,
+    seeds: Array,
+    q: Array,
+    reports: Array,
+    problem: Array,
+    codes: npt.NDArray[np.int64],
+) -> None:
+    """Make the first `count` attempts for each target, each given and answered as by `solve`."""
+    for i in range(targets.shape[0]):
+        codes[i] = solve(
+            model, limits, tasks, sphere, rows, vectors, polish, count,
+            targets[i], seeds[i], q[i], reports[i], problem,
+        )  # fmt: skip
