@@ -13,13 +13,12 @@ import numpy.typing as npt
 from .kernels.batch import solve_many
 from .kernels.model import FRAME
 from .kernels.search import (
-    LAST_ATTEMPT,
-    NEAR_ATTEMPTS,
     NOT_YET,
     ORIENTATION_ERROR,
     POSITION_ERROR,
     REACHED,
     REPORT_SIZE,
+    RESTARTS,
 )
 from .search import PackedArm
 from .solution import Solution, Status
@@ -80,7 +79,7 @@ def solve_batch(
         if arm is not None:
             for part in first_attempts(arm, attempts, targets, seeds, q, reports, codes):
                 advance(int(np.count_nonzero(codes[part] == REACHED)))
-        restarts = np.maximum(reports[:, LAST_ATTEMPT].astype(int) - NEAR_ATTEMPTS, 0)
+        restarts = reports[:, RESTARTS].astype(int)
         for i in np.flatnonzero(codes != REACHED).tolist():
             solution = solve(i)
             q[i], status[i], restarts[i] = solution.q, solution.status, solution.restarts

@@ -28,6 +28,7 @@ SPACING, REDUNDANT_SPACING = 0.01, 0.5
 PATIENCE = 300
 YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
 UNREACHABLE_STARTS = 24
+POSE_SHAPE = (4, 4)
 FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
 
 
@@ -297,7 +298,7 @@ class FabrikSolver:
 
     def _solution(self, q: Array, report: Array, status: Status) -> Solution:
         q.setflags(write=False)
-        apart, turned, passes, steps, last_attempt, finisher, limited, _ = report.tolist()
+        apart, turned, passes, steps, restarts, finisher, limited, _ = report.tolist()
         return Solution(
             q,
             status,
@@ -305,7 +306,7 @@ class FabrikSolver:
             turned,
             int(passes),
             int(steps),
-            max(0, int(last_attempt) - kernels.NEAR_ATTEMPTS),
+            int(restarts),
             FINISHERS[int(finisher)],
             self._joints_at_limits(q) if limited else (),
         )
@@ -317,12 +318,14 @@ class FabrikSolver:
 
     def _pose(self, target: npt.ArrayLike) -> Array:
         """Return the target as an array of shape (4, 4) that the kernels take."""
-        T = _plain(target)
+        T: Array = np.asarray(target, np.float64)
+        if T.shape == POSE_SHAPE and T.flags.carray:
+            return T
         if T.shape == (3,) and self.options.mode == 'position':
-            T = transform(np.eye(3), T)
-        if T.shape != (4, 4):
+            return transform(np.eye(3), T)
+        if T.shape != POSE_SHAPE:
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
-        return T
+        return T.copy()
 
     def _poses(self, targets: npt.ArrayLike) -> Array:
         """Return targets as an array of shape (N, 4, 4) that the kernels take."""
@@ -336,8 +339,10 @@ class FabrikSolver:
 
     def _values(self, seed: npt.ArrayLike) -> Array:
         """Return the seed as an array of shape (n,) that the kernels take."""
-        values = _plain(seed)
-        return values if values.shape == self._mid.shape else self.chain.checked(seed, 'seed')
+        values = np.asarray(seed, np.float64)
+        if values.shape == self._mid.shape and values.flags.carray:
+            return values
+        return self.chain.checked(values, 'seed')
 
     def _refuse(self, code: int, T: Array, seed: Array) -> None:
         if code == targets.NOT_FINITE:

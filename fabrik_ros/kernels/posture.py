@@ -19,9 +19,7 @@ from .polish import fill_normal, jacobian, product, pushes_out, run_polish, solv
 from .rounds import stand
 from .search import (
     confine,
-    LAST_ATTEMPT,
     MERIT,
-    NEAR_ATTEMPTS,
     NEIGHBOURHOOD,
     note,
     POLISH_STEPS,
@@ -57,7 +55,9 @@ def ease(
     Ends where no step comes nearer. An answer near the seed stays near it.
     """
     work = cut(rows, vectors, model.shape[0] - 1)
-    stays = report[LAST_ATTEMPT] < NEAR_ATTEMPTS
+    stays = True
+    for j in range(q.shape[0]):
+        stays = stays and abs(q[j] - seed[j]) <= NEIGHBOURHOOD * limits[UNITS, j]
     confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
     task, units, nearer = tasks[WHOLE], limits[UNITS], work.image
     distance = distance_to(posture, work, units, q)

@@ -43,7 +43,7 @@ NOBODY, SEED, FABRIK, POLISH = 0, 1, 2, 3
     ORIENTATION_ERROR,
     PASSES,
     POLISH_STEPS,
-    LAST_ATTEMPT,
+    RESTARTS,
     FINISHED_BY,
     STANDS_AT_LIMIT,
     MERIT,
@@ -147,7 +147,7 @@ def search(
         if stays and not near:
             continue
         confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
-        report[LAST_ATTEMPT] = number
+        report[RESTARTS] = max(0, number - NEAR_ATTEMPTS)
         if number < SEED_ATTEMPTS or number == NEAR_ATTEMPTS:
             copy(seed, trial)
         elif stays:
@@ -159,8 +159,8 @@ def search(
         stands_at_seed = False
         opening = 0 if number == 0 else OPENING_ROUNDS
         who = attempt(model, limits, target, whole, polish, opening, trial, report, work)
-        bring_towards(seed, model, limits, trial)
-        stand(model, trial, target, whole, work)
+        if bring_towards(seed, model, limits, trial):
+            stand(model, trial, target, whole, work)
         if is_reached(error, whole):
             report[MERIT] = math.inf
             note(trial, error, tasks, q, report)
@@ -178,7 +178,6 @@ def confine(limits: Array, seed: Array, room: float, work: Workspace) -> None:
     for j in range(seed.shape[0]):
         work.lower[j] = max(limits[LOWER, j], seed[j] - room * limits[UNITS, j])
         work.upper[j] = min(limits[UPPER, j], seed[j] + room * limits[UNITS, j])
-    fill_arcs(work.lower, work.upper, work.arcs)
 
 
 @kernel
@@ -200,8 +199,10 @@ def attempt(
     """
     lower, upper, units = work.lower, work.upper, limits[UNITS]
     most = opening if polish else ACCELERATED_ROUNDS
-    rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q, work)
-    report[PASSES] += 2 * rounds
+    if most > 0:
+        fill_arcs(lower, upper, work.arcs)
+        rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q, work)
+        report[PASSES] += 2 * rounds
     if not polish:
         return FABRIK
     steps = run_polish(model, lower, upper, units, target, task, POLISHING_STEPS, False, q, work)
@@ -281,8 +282,9 @@ def scatter(number: int, lower: Array, upper: Array, q: Array) -> None:
 
 
 @kernel
-def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> None:
-    """Turn hinges by whole turns to where they are nearest to the seed, within the limits."""
+def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
+    """Turn hinges by whole turns to nearest to the seed within the limits; tell whether any."""
+    turned = False
     for i in range(model.shape[0] - 1):
         j = int(model[i, SOURCE])
         turns = round((seed[j] - q[j]) / TURN)
@@ -295,6 +297,8 @@ def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> None:
             value += TURN * math.ceil((limits[LOWER, j] - value) / TURN)
         if limits[LOWER, j] <= value <= limits[UPPER, j]:
             q[j] = value
+            turned = True
+    return turned
 
 
 @kernel
