@@ -325,7 +325,7 @@ class FabrikSolver:
             return transform(np.eye(3), T)
         if T.shape != POSE_SHAPE:
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
-        return T.copy()
+        return np.array(T, order='C')
 
     def _poses(self, targets: npt.ArrayLike) -> Array:
         """Return targets as an array of shape (N, 4, 4) that the kernels take."""
