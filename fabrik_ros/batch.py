@@ -11,15 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .kernels.batch import solve_many
-from .kernels.model import FRAME
-from .kernels.search import (
-    NOT_YET,
-    ORIENTATION_ERROR,
-    POSITION_ERROR,
-    REACHED,
-    REPORT_SIZE,
-    RESTARTS,
-)
+from .kernels.search import NOT_YET, REACHED
 from .search import PackedArm
 from .solution import Solution, Status
 from .transforms import Array
@@ -38,7 +30,7 @@ class BatchSolution(NamedTuple):
     """Distances from tip to target [m], shape (N,)."""
     orientation_error: Array
     """Angles to the orientation, or the axis, that the mode asks for [rad], shape (N,)."""
-    restarts: Array
+    restarts: npt.NDArray[np.int64]
     """Starts made from elsewhere than the seeds and their neighbourhood, shape (N,)."""
 
     @property
@@ -72,23 +64,19 @@ def solve_batch(
         Whether to show how far it is.
 
     """
-    q, reports = np.empty(seeds.shape), np.zeros((len(targets), REPORT_SIZE))
-    codes = np.full(len(targets), NOT_YET)
+    q, errors = np.empty(seeds.shape), np.empty((len(targets), 2))
+    restarts, codes = np.zeros(len(targets), np.int64), np.full(len(targets), NOT_YET)
     status = [Status.CONVERGED] * len(targets)
     with progress_bar(len(targets), progress) as advance:
         if arm is not None:
-            for part in first_attempts(arm, attempts, targets, seeds, q, reports, codes):
+            for part in first_attempts(arm, attempts, targets, seeds, q, errors, restarts, codes):
                 advance(int(np.count_nonzero(codes[part] == REACHED)))
-        restarts = reports[:, RESTARTS].astype(int)
         for i in np.flatnonzero(codes != REACHED).tolist():
             solution = solve(i)
             q[i], status[i], restarts[i] = solution.q, solution.status, solution.restarts
-            reports[i, POSITION_ERROR] = solution.position_error
-            reports[i, ORIENTATION_ERROR] = solution.orientation_error
+            errors[i] = solution.position_error, solution.orientation_error
             advance(1)
-    return BatchSolution(
-        q, tuple(status), reports[:, POSITION_ERROR], reports[:, ORIENTATION_ERROR], restarts
-    )
+    return BatchSolution(q, tuple(status), errors[:, 0], errors[:, 1], restarts)
 
 
 def first_attempts(
@@ -97,7 +85,8 @@ def first_attempts(
     targets: Array,
     seeds: Array,
     q: Array,
-    reports: Array,
+    errors: Array,
+    restarts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
 ) -> Iterator[slice]:
     """Make the first attempts, spread over the cores; yield which part of the targets is done."""
@@ -106,11 +95,10 @@ def first_attempts(
     def work(part: slice) -> slice:
         if not hasattr(memory, 'arm'):
             memory.arm = arm.with_own_memory()
-            memory.problem = np.empty(2 * FRAME + seeds.shape[1])
         own: PackedArm = memory.arm
         solve_many(
-            *own, attempts, targets[part], seeds[part], q[part], reports[part],
-            memory.problem, codes[part],
+            *own, attempts, targets[part], seeds[part], q[part], errors[part], restarts[part],
+            codes[part],
         )  # fmt: skip
         return part
 

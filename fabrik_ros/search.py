@@ -21,6 +21,12 @@ FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (4 if COMPILED else 1)
 ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
 NEARLY_ALL = 0.999
 
+Account = tuple[int, float, float, int, int, int, int, bool, float]
+"""
+A code, then errors of position and orientation, passes, polish steps, restarts, who finished,
+whether a joint stands at a limit, and the merit; see `kernels/search.py`.
+"""
+
 
 class PackedArm(NamedTuple):
     """An arm and what is asked of it, in the order in which the kernels take them."""
@@ -113,9 +119,12 @@ class Search:
         For the budget.
     attempts : int
         Attempts made so far.
-    q, report, problem : array
-        As left by the kernel `solve`: the best configuration, the account of the search, and
-        target and seed as they were read.
+    T, begin : array
+        Target and seed as the kernel `solve` took them.
+    q : array
+        The best configuration.
+    account : tuple
+        What the kernel `solve` returned.
 
     """
 
@@ -124,19 +133,23 @@ class Search:
         arm: PackedArm,
         options: SolverOptions,
         attempts: int,
+        T: Array,
+        begin: Array,
         q: Array,
-        report: Array,
-        problem: Array,
+        account: Account,
     ) -> None:
         self._arm = arm
         self._options = options
         self.attempts = attempts
         # The clock starts behind the first attempts: they may have had to be compiled.
         self._deadline = time.perf_counter() + options.budget
-        self._asked, self._target = problem[:FRAME], problem[FRAME : 2 * FRAME]
-        self.seed = problem[2 * FRAME :]
+        self._asked, self._target = np.empty(FRAME), np.empty(FRAME)
+        self.seed = np.empty(len(q))
+        kernels.read(
+            T, begin, arm.limits, arm.tasks, arm.sphere, self._asked, self._target, self.seed
+        )
         self.q = q
-        self.report = report
+        self.report = np.array(account[1:])
         self.out_of_time = False
 
     def run(self, most: int | None = None, position_only: bool = False) -> bool:
@@ -216,6 +229,12 @@ class Search:
             arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors,
             self._target, self.seed, posture, weight, self.q, self.report,
         )  # fmt: skip
+
+    def account(self) -> Account:
+        """Tell what was done and what came of it; the code says nothing any more."""
+        apart, turned, passes, steps, restarts, finisher, limited, merit = self.report.tolist()
+        counts = int(passes), int(steps), int(restarts), int(finisher)
+        return (kernels.NOT_YET, apart, turned, *counts, limited != 0.0, merit)
 
     def weigh_up(self) -> bool:
         """Account for the target as it was asked for; tell whether a limit is in the way."""

@@ -18,7 +18,7 @@ class Status(Enum):
 
 
 class Solution(NamedTuple):
-    """Answer of the solver."""
+    """Answer of the solver; its arrays belong to the caller."""
 
     q: Array
     """Joint values, shape (n,) [rad or m]; inside the limits whatever the status."""

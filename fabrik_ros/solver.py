@@ -17,10 +17,9 @@ from .batch import BatchSolution, solve_batch
 from .configurations import Distinct, most_central
 from .errors import JointValueError, TargetError
 from .kernels import search as kernels, target as targets
-from .kernels.model import FRAME
 from .options import SolverOptions
 from .robot import Chain
-from .search import FIRST_ATTEMPTS, pack, PackedArm, Search
+from .search import Account, FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
@@ -76,6 +75,7 @@ class FabrikSolver:
         self._first = kernels.SEED_ATTEMPTS if self._yields else FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
             self._first = min(self._first, kernels.NEAR_ATTEMPTS + 1 + self.options.max_restarts)
+        self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
         self._spacing = REDUNDANT_SPACING if _is_redundant(chain, self.options) else SPACING
         self._posture = None
@@ -110,29 +110,22 @@ class FabrikSolver:
         """
         T = self._pose(target)
         begin = self._mid if seed is None else self._values(seed)
-        if self.options.prefer != 'first':
+        if self._prefers:
             found = self._solve_all(T, begin, self._spacing)
             if found:
                 return self._preferred(found)
-        return self._solve(T, begin)
-
-    def _solve(self, T: Array, begin: Array) -> Solution:
-        """Find one configuration."""
         arm = self._arm_at(begin) if self._confined else self._arm
-        n = len(begin)
-        q, report, problem = np.empty(n), np.empty(kernels.REPORT_SIZE), np.empty(2 * FRAME + n)
-        code = kernels.solve(*arm, self._first, T, begin, q, report, problem)
-        if code == kernels.REACHED and self._posture is None:
-            return self._solution(q, report, Status.CONVERGED)
-        if code < 0:
-            self._refuse(code, T, begin)
-        search = Search(arm, self.options, self._first, q, report, problem)
+        q = np.empty(len(begin))
+        account = kernels.solve(*arm, self._first, T, begin, q)
+        if account[0] == kernels.REACHED and self._posture is None:
+            return self._solution(q, account, Status.CONVERGED)
+        search = self._opened(arm, self._first, T, begin, q, account)
         status = Status.CONVERGED
-        if code != kernels.REACHED:
-            status = self._search_on(search, code)
+        if account[0] != kernels.REACHED:
+            status = self._search_on(search, account[0])
         if status is Status.CONVERGED and self._posture is not None:
             search.ease(self._posture, self.options.posture_weight)
-        return self._solution(q, report, status)
+        return self._solution(q, search.account(), status)
 
     def solve_all(
         self,
@@ -220,28 +213,39 @@ class FabrikSolver:
             except TargetError as error:
                 raise TargetError(f'target {i}: {error}') from None
 
-        plain = self._posture is None and not self._confined and self.options.prefer == 'first'
+        plain = self._posture is None and not self._confined and not self._prefers
         arm = self._arm if plain else None
         return solve_batch(arm, self._first, T, begins, solve, progress)
 
     def _solve_all(self, T: Array, begin: Array, spacing: float) -> tuple[Solution, ...]:
         arm = self._arm_at(begin) if self._confined else self._arm
-        n = len(begin)
-        q, report, problem = np.empty(n), np.empty(kernels.REPORT_SIZE), np.empty(2 * FRAME + n)
-        code = kernels.solve(*arm, 0, T, begin, q, report, problem)
-        if code < 0:
-            self._refuse(code, T, begin)
-        if code in (targets.TOO_FAR, targets.TOO_NEAR):
+        q = np.empty(len(begin))
+        account = kernels.solve(*arm, 0, T, begin, q)
+        search = self._opened(arm, 0, T, begin, q, account)
+        if account[0] in (targets.TOO_FAR, targets.TOO_NEAR):
             return ()
-        search = Search(arm, self.options, 0, q, report, problem)
         distinct, found, last_new = Distinct(self.chain, spacing), [], 0
         while search.attempts - last_new < PATIENCE and search.next_solution():
             if self._posture is not None:
                 search.ease(self._posture, self.options.posture_weight)
             if distinct.add(search.q):
                 last_new = search.attempts
-                found.append(self._solution(search.q.copy(), report, Status.CONVERGED))
+                found.append(self._solution(search.q.copy(), search.account(), Status.CONVERGED))
         return tuple(sorted(found, key=lambda solution: np.abs(solution.q - search.seed).max()))
+
+    def _opened(
+        self,
+        arm: PackedArm,
+        attempts: int,
+        T: Array,
+        begin: Array,
+        q: Array,
+        account: Account,
+    ) -> Search:
+        """Take over from the kernel `solve`, or raise if it refused the input."""
+        if account[0] < 0:
+            self._refuse(int(account[0]), T, begin)
+        return Search(arm, self.options, attempts, T, begin, q, account)
 
     def _preferred(self, found: tuple[Solution, ...]) -> Solution:
         return most_central(found, self.chain) if self.options.prefer == 'central' else found[0]
@@ -296,19 +300,11 @@ class FabrikSolver:
             and (self._yields or turned)
         )
 
-    def _solution(self, q: Array, report: Array, status: Status) -> Solution:
-        q.setflags(write=False)
-        apart, turned, passes, steps, restarts, finisher, limited, _ = report.tolist()
+    def _solution(self, q: Array, account: Account, status: Status) -> Solution:
+        _, apart, turned, passes, steps, restarts, finisher, limited, _ = account
+        names = self._joints_at_limits(q) if limited else ()
         return Solution(
-            q,
-            status,
-            apart,
-            turned,
-            int(passes),
-            int(steps),
-            int(restarts),
-            FINISHERS[int(finisher)],
-            self._joints_at_limits(q) if limited else (),
+            q, status, apart, turned, passes, steps, restarts, FINISHERS[finisher], names
         )
 
     def _joints_at_limits(self, q: Array) -> tuple[str, ...]:

@@ -21,13 +21,12 @@ def solve_many(
     targets: Array,
     seeds: Array,
     q: Array,
-    reports: Array,
-    problem: Array,
+    errors: Array,
+    restarts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
 ) -> None:
     """Make the first `count` attempts for each target, each given and answered as by `solve`."""
     for i in range(targets.shape[0]):
-        codes[i] = solve(
-            model, limits, tasks, sphere, rows, vectors, polish, count,
-            targets[i], seeds[i], q[i], reports[i], problem,
-        )  # fmt: skip
+        codes[i], errors[i, 0], errors[i, 1], _, _, restarts[i], _, _, _ = solve(
+            model, limits, tasks, sphere, rows, vectors, polish, count, targets[i], seeds[i], q[i]
+        )

@@ -20,7 +20,7 @@ from .limits import (
     UNITS,
     UPPER,
 )
-from .model import FOLLOWS, FRAME, IS_SLIDE, SOURCE
+from .model import FOLLOWS, IS_SLIDE, SOURCE
 from .polish import jacobian, product, pushes_out, run_polish
 from .reaching import fill_arcs
 from .rounds import run_rounds, stand
@@ -78,30 +78,55 @@ def solve(
     T: Array,
     seed: Array,
     q: Array,
-    report: Array,
-    problem: Array,
-) -> int:
+) -> tuple[int, float, float, int, int, int, int, bool, float]:
     """
     Read a target and a seed and make the first `count` attempts, unless it is out of reach.
 
-    Writes to `problem` the target as asked for, as it can be reached, and the seed brought inside
-    the limits, and the rest as `search` does. Returns what stands in the way (codes of
-    `target.py`), REACHED or NOT_YET.
+    Leaves the best configuration in `q`. Returns what stands in the way (codes of `target.py`),
+    REACHED or NOT_YET, and the account that `search` gives.
     """
-    asked, pulled, begin = problem[:FRAME], problem[FRAME : 2 * FRAME], problem[2 * FRAME :]
-    if not read_seed(seed, limits, begin):
-        return SEED_NOT_FINITE
-    code = read_target(T, sphere, tasks[WHOLE, POSITION_TOLERANCE], asked, pulled)
-    if code != 0:
-        copy(begin, q)
+    work = cut(rows, vectors, model.shape[0] - 1)
+    report = work.account[:REPORT_SIZE]
+    code = read(T, seed, limits, tasks, sphere, work.asked, work.pulled, work.begin)
+    if code == 0:
+        first = min(0, count)  # numba would compile `search` once more for the constant 0
+        reached = search(
+            model, limits, tasks, rows, vectors, polish, work.pulled, work.begin, first, count, q,
+            report,
+        )  # fmt: skip
+        code = REACHED if reached else NOT_YET
+    else:
+        copy(work.begin, q)
         report[:] = 0.0
         report[MERIT] = math.inf
-        return code
-    first = min(0, count)  # numba would compile `search` once more for the constant 0
-    reached = search(
-        model, limits, tasks, rows, vectors, polish, pulled, begin, first, count, q, report
+    return (
+        code,
+        report[POSITION_ERROR],
+        report[ORIENTATION_ERROR],
+        int(report[PASSES]),
+        int(report[POLISH_STEPS]),
+        int(report[RESTARTS]),
+        int(report[FINISHED_BY]),
+        report[STANDS_AT_LIMIT] != 0.0,
+        report[MERIT],
     )
-    return REACHED if reached else NOT_YET
+
+
+@kernel
+def read(
+    T: Array,
+    seed: Array,
+    limits: Array,
+    tasks: Array,
+    sphere: Array,
+    asked: Array,
+    pulled: Array,
+    begin: Array,
+) -> int:
+    """Write target and seed as the search takes them; returns what is wrong (`target.py`)."""
+    if not read_seed(seed, limits, begin):
+        return SEED_NOT_FINITE
+    return read_target(T, sphere, tasks[WHOLE, POSITION_TOLERANCE], asked, pulled)
 
 
 @kernel

@@ -16,8 +16,8 @@ from ._jit import kernel
 DEPTH = 2
 """Differences of rounds that the acceleration combines."""
 
-SMALL_ROWS = 9
-VECTORS = 2 * (DEPTH + 1) + 7
+SMALL_ROWS = 12
+VECTORS = 2 * (DEPTH + 1) + 8
 
 
 class Workspace(NamedTuple):
@@ -43,6 +43,12 @@ class Workspace(NamedTuple):
     """The same without units, shape (12,)."""
     trial_error: Array
     """What a trial would lack, shape (12,)."""
+    account: Array
+    """Account of the search, shape (12,)."""
+    asked: Array
+    """The target as it was asked for, shape (12,)."""
+    pulled: Array
+    """The target as it is searched for, shape (12,)."""
     images: Array
     """Where the last rounds ended, newest first, shape (DEPTH + 1, n)."""
     residuals: Array
@@ -51,6 +57,8 @@ class Workspace(NamedTuple):
     """Limits in force, shape (n,)."""
     upper: Array
     """Limits in force, shape (n,)."""
+    begin: Array
+    """The seed inside the limits, shape (n,)."""
     present: Array
     """The configuration that an attempt is at, shape (n,)."""
     best: Array
@@ -82,8 +90,8 @@ def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
     g = f + 6
     return Workspace(
         rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:e], rows[e:f], rows[f:g],
-        rows[g], rows[g + 1], rows[g + 2],
+        rows[g], rows[g + 1], rows[g + 2], rows[g + 3], rows[g + 4], rows[g + 5],
         vectors[:k], vectors[k : 2 * k],
         vectors[2 * k], vectors[2 * k + 1], vectors[2 * k + 2], vectors[2 * k + 3],
-        vectors[2 * k + 4], vectors[2 * k + 5], vectors[2 * k + 6],
+        vectors[2 * k + 4], vectors[2 * k + 5], vectors[2 * k + 6], vectors[2 * k + 7],
     )  # fmt: skip

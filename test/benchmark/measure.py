@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
     wall: float
     """Time of the call [s]."""
     cpu: float
-    """Processor time of all threads meanwhile [s]."""
+    """Processor time of all threads, the mean over its block of calls [s]."""
     claimed: bool | None
     """Whether the solver says that it solved the task; None where it never says."""
     solved: bool
@@ -85,8 +85,7 @@ def measure(
 ) -> dict[str, list[Outcome]]:
     """Time all solvers of an arm, and judge their answers."""
     for solver in solvers:  # compile, fill caches
-        for task in tasks[:SCRATCH_CALLS]:
-            timed(solver, task)
+        timed(solver, tasks[:SCRATCH_CALLS])
     gc.collect()
     gc.freeze()  # else a collection walks through all modules of all peers, in anybody's call
     outcomes: dict[str, list[Outcome]] = {solver.name: [] for solver in solvers}
@@ -97,8 +96,8 @@ def measure(
             given = tasks[begin : begin + block]
             with pinned(solver.threads):
                 if block > 1:
-                    timed(solver, given[0])
-                answers = [timed(solver, task) for task in given]
+                    timed(solver, given[:1])
+                answers = timed(solver, given)
             outcomes[solver.name] += [
                 judged(arm, task, *answer) for task, answer in zip(given, answers, strict=True)
             ]
@@ -124,14 +123,27 @@ def pinned(threads: int) -> Iterator[None]:
         os.sched_setaffinity(0, cores)
 
 
-def timed(solver: Solver, task: Task) -> tuple[Answer, float, float]:
-    """Let a solver do a task; returns its answer, wall and processor time [s]."""
-    arguments = solver.prepare(task.target, task.seed)
+def timed(solver: Solver, tasks: list[Task]) -> list[tuple[Answer, float, float]]:
+    """
+    Let a solver do tasks; returns its answers, wall and processor times [s].
+
+    The processor time is that of all tasks, shared evenly: to ask for it is a system call, which
+    would slow down what comes after.
+    """
+    arguments = [solver.prepare(task.target, task.seed) for task in tasks]
     ask: Callable[..., object] = solver.ask
-    cpu, wall = time.process_time(), time.perf_counter()
-    raw = ask(*arguments)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return solver.read(raw, task.seed), wall, cpu
+    raws, walls = [], []
+    cpu = time.process_time()
+    for given in arguments:
+        begin = time.perf_counter()
+        raw = ask(*given)
+        walls.append(time.perf_counter() - begin)
+        raws.append(raw)
+    cpu = (time.process_time() - cpu) / len(tasks)
+    return [
+        (solver.read(raw, task.seed), wall, cpu)
+        for raw, task, wall in zip(raws, tasks, walls, strict=True)
+    ]
 
 
 def judged(arm: Arm, task: Task, answer: Answer, wall: float, cpu: float) -> Outcome:
