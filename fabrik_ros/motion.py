@@ -42,6 +42,7 @@ CATCH_UP_SHARE = 0.5
 # Half, because a step may be several times as long as the one before, and the velocity may change
 # only by what their mean allows: then braking takes up to twice the way.
 BRAKING_SHARE = 0.5
+EASING_SHARE = 0.1
 
 
 class Phase(Enum):
@@ -247,6 +248,7 @@ class Motion:
             return self._leave_line(line.ends_early, dt)
         answer = self._solve_on_line(line, speed, dt)
         if self._is_on_line(answer):
+            answer = self._eased(line, speed, answer, catch_up, dt)
             share = self._followable_share((answer.q - line.q) / dt, catch_up)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
@@ -260,6 +262,26 @@ class Motion:
 
     def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Solution:
         return self._line_solver.solve(line.pose_after(speed, dt), seed=line.q)
+
+    def _eased(
+        self, line: LineReference, speed: Array, answer: Solution, catch_up: Array, dt: float
+    ) -> Solution:
+        """
+        Return an answer for which every joint comes to its limit gently, if there is one.
+
+        Where a spare joint ran into its limit the others would have to take over at once.
+        """
+        chain, strength = self.chain, EASING_SHARE * self.limits.joint_acceleration
+        up = braking_speed(np.maximum(chain.upper - self.q, 0.0), strength, dt)
+        down = braking_speed(np.maximum(self.q - chain.lower, 0.0), strength, dt)
+        least = np.minimum(np.maximum(self._least, -down), self._most)
+        most = np.maximum(np.minimum(self._most, up), self._least)
+        lower, upper = line.q + (least - catch_up) * dt, line.q + (most - catch_up) * dt
+        if np.all((lower <= answer.q) & (answer.q <= upper)):
+            return answer
+        pose = line.pose_after(speed, dt)
+        eased = self._line_solver.solve_within(pose, line.q, lower, upper)
+        return eased if self._is_on_line(eased) else answer
 
     def _is_on_line(self, answer: Solution) -> bool:
         """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernels import limits as limits_of_arm, search as kernels
+from .kernels import search as kernels
 from .kernels._jit import COMPILED
+from .kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from .kernels.model import FRAME
 from .kernels.posture import ease
 from .kernels.task import AXIS_MODE, LENGTH_PER_REACH, pack_task, POSE_MODE, POSITION_MODE, ROOM
@@ -48,7 +49,17 @@ class PackedArm(NamedTuple):
 
     def around(self, q: Array, move: float | Array) -> 'PackedArm':
         """Limit every joint to `move` [rad or m] on either side of `q`."""
-        return self._replace(limits=narrowed(self.limits, q, move))
+        lower, upper = self.limits[LOWER], self.limits[UPPER]
+        q = np.minimum(np.maximum(q, lower), upper)
+        return self.within(q - move, q + move)
+
+    def within(self, lower: Array, upper: Array) -> 'PackedArm':
+        """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
+        least, most = self.limits[LOWER], self.limits[UPPER]
+        limits = self.limits.copy()
+        limits[LOWER] = limits[START_LOWER] = np.minimum(np.maximum(lower, least), most)
+        limits[UPPER] = limits[START_UPPER] = np.minimum(np.maximum(upper, least), most)
+        return self._replace(limits=limits)
 
     def with_own_memory(self) -> 'PackedArm':
         """Take the same arm with memory that no other thread works in."""
@@ -94,17 +105,6 @@ def _pack_limits(chain: Chain) -> Array:
     start_upper = np.minimum(start_upper, mid + half)
     units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(chain.reach, 1e-9))
     return np.array([chain.lower, chain.upper, start_lower, start_upper, units])
-
-
-def narrowed(limits: Array, q: Array, move: float | Array) -> Array:
-    """Limits, and the range of other starts, no farther than `move` from `q`."""
-    result: Array = limits.copy()
-    q = np.clip(q, limits[limits_of_arm.LOWER], limits[limits_of_arm.UPPER])
-    for row in (limits_of_arm.LOWER, limits_of_arm.START_LOWER):
-        result[row] = np.maximum(limits[limits_of_arm.LOWER], q - move)
-    for row in (limits_of_arm.UPPER, limits_of_arm.START_UPPER):
-        result[row] = np.minimum(limits[limits_of_arm.UPPER], q + move)
-    return result
 
 
 class Search:
@@ -196,7 +196,7 @@ class Search:
         An arm that follows a target then keeps its configuration, even if the orientation were
         better in another one.
         """
-        room = kernels.NEIGHBOURHOOD * self._arm.limits[limits_of_arm.UNITS]
+        room = kernels.NEIGHBOURHOOD * self._arm.limits[UNITS]
         self._settle_from(self._arm.around(self.seed, room), self.seed)
         moves = np.abs(self.q - self.seed)
         return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))
@@ -206,7 +206,7 @@ class Search:
         self._settle_from(self._arm, self.q.copy())
         self._settle_from(self._arm, self.seed)
         begin = np.empty_like(self.q)
-        lower, upper = self._arm.limits[limits_of_arm.START_LOWER : limits_of_arm.START_UPPER + 1]
+        lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
         for number in range(starts):
             kernels.scatter(number, lower, upper, begin)
             self._settle_from(self._arm, begin)

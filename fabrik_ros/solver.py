@@ -114,7 +114,44 @@ class FabrikSolver:
             found = self._solve_all(T, begin, self._spacing)
             if found:
                 return self._preferred(found)
-        arm = self._arm_at(begin) if self._confined else self._arm
+        return self._solve(self._arm_at(begin) if self._confined else self._arm, T, begin)
+
+    def solve_within(
+        self,
+        target: npt.ArrayLike,
+        seed: npt.ArrayLike,
+        lower: npt.ArrayLike,
+        upper: npt.ArrayLike,
+    ) -> Solution:
+        """
+        Find joint values that put the tip on the target, each within bounds of its own.
+
+        For an arm that moves: what its joints can do within the next tick bounds them.
+
+        Parameters
+        ----------
+        target, seed : array-like
+            As for `solve`; the seed is brought inside the bounds.
+        lower, upper : array-like, shape (n,)
+            Bounds [rad or m], which hold beside the limits of the arm. Bounds that lie outside
+            of those come to lie on the limit next to them.
+
+        Raises
+        ------
+        TargetError
+            If the target is not a pose.
+        JointValueError
+            If seed or bounds have another shape or are not finite, or the bounds of a joint cross.
+
+        """
+        T, begin = self._pose(target), self._values(seed)
+        least, most = self._values(lower), self._values(upper)
+        if np.any(least > most):
+            name = self.chain.joint_names[int(np.argmax(least > most))]
+            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+        return self._solve(self._arm.within(least, most), T, begin)
+
+    def _solve(self, arm: PackedArm, T: Array, begin: Array) -> Solution:
         q = np.empty(len(begin))
         account = kernels.solve(*arm, self._first, T, begin, q)
         if account[0] == kernels.REACHED and self._posture is None:
@@ -360,6 +397,7 @@ class FabrikSolver:
         far = self.chain.root_point + np.array([0.0, 0.0, 2.0 * self.chain.reach])
         for target in (middle, transform(np.eye(3), far)):
             FabrikSolver(self.chain, impossible).solve(target, seed=self._mid + 0.1)
+        self.solve(middle)
         return time.perf_counter() - begin
 
 

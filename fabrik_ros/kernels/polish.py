@@ -32,7 +32,7 @@ from .task import (
 )
 from .workspace import Workspace
 
-FIRST_DAMPING = 1e-2
+FIRST_DAMPING = 5e-2
 LESS_DAMPING = 0.3
 MORE_DAMPING = 8.0
 LEAST_DAMPING = 1e-8
