@@ -22,6 +22,12 @@ FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (4 if COMPILED else 1)
 ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
 NEARLY_ALL = 0.999
 
+FARTHEST = 10.0
+"""
+Reaches at which a target beyond reach is searched for: from there the nearest configuration is
+practically the same. Rounds alone search at the reach itself, as their error must come to nothing.
+"""
+
 Account = tuple[int, float, float, int, int, int, int, bool, float]
 """
 A code, then errors of position and orientation, passes, polish steps, restarts, who finished,
@@ -39,7 +45,7 @@ class PackedArm(NamedTuple):
     tasks: Array
     """Rows: the whole task, the position alone, the orientation yielding more and more."""
     sphere: Array
-    """Centre, inner and outer radius of where the tip can be, shape (5,)."""
+    """Where the tip can be, shape (6,); see `kernels/target.py`."""
     rows: Array
     """Memory to work in; see `kernels/workspace.py`."""
     vectors: Array
@@ -71,11 +77,12 @@ def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     tasks = _pack_tasks(chain, options)
     holds_place = not np.any(tasks[kernels.WHOLE, ROOM : ROOM + 3])
     hole, reach = (chain.hole, chain.reach) if holds_place else (0.0, math.inf)
+    farthest = chain.reach if options.polish == 'never' else FARTHEST * chain.reach
     return PackedArm(
         chain.model,
         _pack_limits(chain),
         tasks,
-        np.array([*chain.root_point, hole, reach]),
+        np.array([*chain.root_point, hole, reach, farthest]),
         *allocate(len(chain.model) - 1, len(chain)),
         options.polish == 'auto',
     )

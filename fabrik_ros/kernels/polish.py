@@ -23,6 +23,7 @@ from .task import (
     ORIENTATION_WEIGHT,
     PER_LENGTH,
     POSITION_MODE,
+    product,
     ROOM,
     SHAPED,
     tip_error,
@@ -98,12 +99,6 @@ def run_polish(
             if moved < SMALLEST_STEP or damping > 1e12:
                 return done + 1
     return most
-
-
-@kernel
-def product(a: Array, b: Array) -> float:
-    """Inner product of the first six entries."""
-    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 
 @kernel

@@ -15,7 +15,7 @@ from ..transforms import Array
 from ._jit import kernel
 from .frames import copy, TURN
 from .limits import UNITS
-from .polish import fill_normal, jacobian, product, pushes_out, run_polish, solve_symmetric
+from .polish import fill_normal, jacobian, pushes_out, run_polish, solve_symmetric
 from .rounds import stand
 from .search import (
     confine,
@@ -25,7 +25,7 @@ from .search import (
     POLISH_STEPS,
     WHOLE,
 )
-from .task import is_reached
+from .task import is_reached, product
 from .workspace import cut, Workspace
 
 EASING_STEPS = 30
@@ -59,7 +59,7 @@ def ease(
     for j in range(q.shape[0]):
         stays = stays and abs(q[j] - seed[j]) <= NEIGHBOURHOOD * limits[UNITS, j]
     confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
-    task, units, nearer = tasks[WHOLE], limits[UNITS], work.image
+    task, units, nearer = tasks[WHOLE], limits[UNITS], work.nearer
     distance = distance_to(posture, work, units, q)
     for _ in range(EASING_STEPS):
         stand(model, q, target, task, work)

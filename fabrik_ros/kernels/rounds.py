@@ -1,12 +1,13 @@
 """
 FABRIK rounds, one pass each way, and their acceleration.
 
-A round is a fixed-point map q -> g(q) that converges linearly. Anderson acceleration combines
-the last rounds so that their residuals f = g(q) - q cancel in the least-squares sense. It uses
-nothing but the rounds themselves: no Jacobian, no matrix of the arm.
+A round is a fixed-point map q -> g(q) that converges linearly. The acceleration looks back at the
+last places, where rounds began and where they ended, and combines the steps between them so that
+what these did to the error cancels, in the least-squares sense, what the tip still lacks. It uses
+nothing but those places and their errors: no Jacobian, no matrix of the arm.
 
-Source: Anderson, "Iterative procedures for nonlinear integral equations", J. ACM 12 (1965);
-Walker & Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numer. Anal. 49 (2011).
+Source: Washio & Oosterlee, "Krylov subspace acceleration for nonlinear multigrid schemes", ETNA 6
+(1997), also known as nonlinear GMRES; a relative of Anderson's method, which cancels g(q) - q.
 
 """
 
@@ -15,11 +16,12 @@ from ._jit import kernel
 from .frames import copy
 from .kinematics import joint_and_link_frames
 from .reaching import base_to_tip, tip_to_base
-from .task import is_reached, merit, tip_error
+from .task import is_reached, merit, product, tip_error, weigh_error
 from .workspace import DEPTH, Workspace
 
-CALM_ROUND = 0.5
-LONGEST_STEP = 1.0
+LONGEST_STEP = 4.0
+SAME_DIRECTION = 1e-10
+SQUARE = 6
 PATIENCE = 7
 WORTHWHILE = 0.9
 
@@ -45,30 +47,29 @@ def run_rounds(
     rounds. Returns the number of rounds.
     """
     m = model.shape[0] - 1
-    frames, error, best, image = work.frames, work.error, work.best, work.image
-    best_merit = merit(error, task)
-    mark, since_mark, kept, now = best_merit, 0, 0, best_merit
-    done = 0
+    frames, error, best = work.frames, work.error, work.best
+    now = merit(error, task)
+    best_merit, mark, since_mark, kept, done = now, now, 0, 0, 0
     copy(q, best)
     while done < most and since_mark < PATIENCE and not is_reached(error, task):
         done += 1
-        copy(q, image)
-        tip_to_base(model, lower, upper, target, task, image, work)
-        base_to_tip(model, lower, upper, task, image, work)
         if accelerate:
-            kept = remember(q, image, units, work.images, work.residuals, kept)
-            combine(work.images, work.residuals, units, lower, upper, kept, q)
+            make_room(work)
+            remember(q, error, task, 1, work)
+            kept = min(kept + 2, DEPTH + 1)
+        tip_to_base(model, lower, upper, target, task, q, work)
+        base_to_tip(model, lower, upper, task, q, work)
+        tip_error(frames[m], target, task, error)
+        now = merit(error, task)
+        if accelerate and not is_reached(error, task):
+            best_merit = keep(q, now, best, best_merit)
+            remember(q, error, task, 0, work)
+            combine(lower, upper, units, kept, q, work)
             now = stand(model, q, target, task, work)
-        else:
-            copy(image, q)
-            tip_error(frames[m], target, task, error)
-            now = merit(error, task)
-        if now < best_merit:
-            best_merit = now
-            copy(q, best)
+        best_merit = keep(q, now, best, best_merit)
         since_mark += 1
-        if now < WORTHWHILE * WORTHWHILE * mark:
-            mark, since_mark = now, 0
+        if best_merit < WORTHWHILE * WORTHWHILE * mark:
+            mark, since_mark = best_merit, 0
     if now > best_merit:
         copy(best, q)
         stand(model, q, target, task, work)
@@ -84,72 +85,73 @@ def stand(model: Array, q: Array, target: Array, task: Array, work: Workspace) -
 
 
 @kernel
-def remember(
-    q: Array, image: Array, units: Array, images: Array, residuals: Array, kept: int
-) -> int:
-    """
-    Push a round onto the memory, newest first, and return how many rounds it holds.
+def keep(q: Array, now: float, best: Array, best_merit: float) -> float:
+    """Keep `q` in `best` if its merit `now` is the least so far; return the least."""
+    if now < best_merit:
+        copy(q, best)
+        return now
+    return best_merit
 
-    A round that moves a joint far starts the memory afresh: the map is not smooth there.
-    """
-    n = q.shape[0]
-    largest = 0.0
-    for k in range(DEPTH, 0, -1):
-        for j in range(n):
-            images[k, j] = images[k - 1, j]
-            residuals[k, j] = residuals[k - 1, j]
-    for j in range(n):
-        images[0, j] = image[j]
-        residuals[0, j] = (image[j] - q[j]) / units[j]
-        largest = max(largest, abs(residuals[0, j]))
-    return 1 if largest > CALM_ROUND else min(kept + 1, DEPTH + 1)
+
+@kernel
+def make_room(work: Workspace) -> None:
+    """Make room in the memory for the two places of a round, where it ends and where it begins."""
+    for k in range(DEPTH, 1, -1):
+        copy(work.places[k - 2], work.places[k])
+        copy(work.errors[k - 2], work.errors[k])
+
+
+@kernel
+def remember(q: Array, error: Array, task: Array, k: int, work: Workspace) -> None:
+    """Write a place and its error to row `k` of the memory."""
+    copy(q, work.places[k])
+    weigh_error(error, task, work.errors[k])
 
 
 @kernel
 def combine(
-    images: Array, residuals: Array, units: Array, lower: Array, upper: Array, kept: int, q: Array
+    lower: Array, upper: Array, units: Array, kept: int, q: Array, work: Workspace
 ) -> None:
     """
-    Write to `q` the combination of the remembered rounds whose residual is least.
+    Write to `q` the combination of the remembered places whose error is least, were it linear.
 
-    The newest round alone where there is no more to combine, or where the combination would
-    step too far.
+    The steps from place to place, newest first, are made independent of each other (modified
+    Gram-Schmidt on what they did to the error), and each is undone as far as that takes the error
+    down. A step that does nothing new is left out. The newest place alone where the combination
+    lies too far from it.
     """
-    n = q.shape[0]
-    first, second = 0.0, 0.0
-    if kept > 1:
-        first, second = least_squares(residuals, kept, n)
-    longest = 0.0
+    n, used, longest = q.shape[0], 0, 0.0
+    places, errors, moves, gains, left = (
+        work.places, work.errors, work.moves, work.gains, work.weighted,
+    )  # fmt: skip
+    copy(places[0], q)
+    copy(errors[0], left)
+    for k in range(kept - 1):
+        move, gain = moves[used], gains[used]
+        for j in range(n):
+            move[j] = places[k, j] - places[k + 1, j]
+        for r in range(6):
+            gain[r] = errors[k, r] - errors[k + 1, r]
+        before = product(gain, gain)
+        for i in range(used):
+            share = product(gain, gains[i]) / gains[i, SQUARE]
+            take(share, moves[i], gains[i], move, gain)
+        square = product(gain, gain)
+        if square > SAME_DIRECTION * before:
+            take(product(left, gain) / square, move, gain, q, left)
+            gain[SQUARE] = square
+            used += 1
     for j in range(n):
-        value = images[0, j] - first * (images[0, j] - images[1, j]) if kept > 1 else images[0, j]
-        if kept > 2:
-            value -= second * (images[1, j] - images[2, j])
-        value = min(max(value, lower[j]), upper[j])
-        longest = max(longest, abs(value - q[j]) / units[j])
-    for j in range(n):
-        value = images[0, j]
-        if kept > 1 and longest <= LONGEST_STEP:
-            value -= first * (images[0, j] - images[1, j])
-            if kept > 2:
-                value -= second * (images[1, j] - images[2, j])
-        q[j] = min(max(value, lower[j]), upper[j])
+        q[j] = min(max(q[j], lower[j]), upper[j])
+        longest = max(longest, abs(q[j] - places[0, j]) / units[j])
+    if longest > LONGEST_STEP:
+        copy(places[0], q)
 
 
 @kernel
-def least_squares(residuals: Array, kept: int, n: int) -> tuple[float, float]:
-    """Weights of the last one or two differences of residuals that cancel the newest best."""
-    aa, ab, bb, af, bf = 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(n):
-        a = residuals[0, j] - residuals[1, j]
-        b = residuals[1, j] - residuals[2, j] if kept > 2 else 0.0
-        aa += a * a
-        ab += a * b
-        bb += b * b
-        af += a * residuals[0, j]
-        bf += b * residuals[0, j]
-    if aa == 0.0:
-        return 0.0, 0.0
-    determinant = aa * bb - ab * ab
-    if determinant <= 1e-10 * aa * bb:
-        return af / aa, 0.0
-    return (bb * af - ab * bf) / determinant, (aa * bf - ab * af) / determinant
+def take(share: float, move: Array, gain: Array, q: Array, error: Array) -> None:
+    """Take a share of a move off `q`, and what it did off the error."""
+    for j in range(q.shape[0]):
+        q[j] -= share * move[j]
+    for r in range(6):
+        error[r] -= share * gain[r]

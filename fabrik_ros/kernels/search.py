@@ -21,7 +21,7 @@ from .limits import (
     UPPER,
 )
 from .model import FOLLOWS, IS_SLIDE, SOURCE
-from .polish import jacobian, product, pushes_out, run_polish
+from .polish import jacobian, pushes_out, run_polish
 from .reaching import fill_arcs
 from .rounds import run_rounds, stand
 from .target import read_target
@@ -30,6 +30,7 @@ from .task import (
     merit,
     norm3,
     POSITION_TOLERANCE,
+    product,
     weigh_error,
 )
 from .workspace import cut, Workspace
@@ -147,13 +148,13 @@ def search(
     """
     Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
 
-    The first `NEAR_ATTEMPTS` stay near the seed: two start there, the first without rounds where
-    it may polish, and the others around it, which frees an arm that is stretched or at a limit.
-    The next one starts at the seed again and may go anywhere, later ones start anywhere. Rows of
-    `limits`: lower, upper, the range that other starts are drawn from, and the unit of each value.
-    Rows of `tasks`: the whole task, the position alone, and the whole task with an orientation
-    that yields more and more to the position. Leaves the best configuration in `q` and an account
-    in `report`.
+    The first `NEAR_ATTEMPTS` stay near the seed: one starts there, or where it may polish two, the
+    first without rounds, and the others around it, which frees an arm that is stretched or at a
+    limit. The next one starts at the seed again and may go anywhere, later ones start anywhere.
+    Rows of `limits`: lower, upper, the range that other starts are drawn from, and the unit of
+    each value. Rows of `tasks`: the whole task, the position alone, and the whole task with an
+    orientation that yields more and more to the position. Leaves the best configuration in `q` and
+    an account in `report`.
     """
     work = cut(rows, vectors, model.shape[0] - 1)
     error, trial, whole = work.error, work.present, tasks[WHOLE]
@@ -169,7 +170,7 @@ def search(
             return True
     for number in range(first, first + count):
         stays = number < NEAR_ATTEMPTS
-        if stays and not near:
+        if stays and (not near or (number == 1 and not polish)):
             continue
         confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
         report[RESTARTS] = max(0, number - NEAR_ATTEMPTS)

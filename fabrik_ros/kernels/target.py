@@ -6,8 +6,6 @@ from ..transforms import Array
 from ._jit import kernel
 from .model import POSITION
 
-FARTHEST = 10.0
-
 NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
 
 
@@ -16,8 +14,9 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
     """
     Write a pose (4, 4) as a frame, and that frame pulled near if it is very far away.
 
-    `sphere` holds the centre of where the tip can be, inner and outer radius. Returns what is
-    wrong with the target: NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR or nothing (0).
+    `sphere` holds the centre of where the tip can be, inner and outer radius, and how far away a
+    target may stay that is too far. Returns what is wrong with the target: NOT_FINITE, NOT_A_POSE,
+    TOO_FAR, TOO_NEAR or nothing (0).
     """
     for r in range(4):
         for c in range(4):
@@ -36,7 +35,7 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
         return 0
     if distance < hole:
         return TOO_NEAR
-    closer = min(1.0, FARTHEST * reach / distance)
+    closer = min(1.0, sphere[5] / distance)
     pulled[9], pulled[10], pulled[11] = (
         sphere[0] + closer * x,
         sphere[1] + closer * y,

@@ -190,6 +190,12 @@ def norm3(v: Array, start: int) -> float:
 
 
 @kernel
+def product(a: Array, b: Array) -> float:
+    """Inner product of the first six entries."""
+    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
+
+
+@kernel
 def weigh_error(error: Array, task: Array, weighted: Array) -> None:
     """Write the error without units, shape (6,)."""
     per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]

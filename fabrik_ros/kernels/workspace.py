@@ -13,11 +13,11 @@ import numpy as np
 from ..transforms import Array
 from ._jit import kernel
 
-DEPTH = 2
-"""Differences of rounds that the acceleration combines."""
+DEPTH = 4
+"""Steps that the acceleration combines: those of two rounds and those between them."""
 
-SMALL_ROWS = 12
-VECTORS = 2 * (DEPTH + 1) + 8
+SMALL_ROWS = 12 + 2 * DEPTH + 1
+VECTORS = 2 * DEPTH + 1 + 8
 
 
 class Workspace(NamedTuple):
@@ -49,10 +49,14 @@ class Workspace(NamedTuple):
     """The target as it was asked for, shape (12,)."""
     pulled: Array
     """The target as it is searched for, shape (12,)."""
-    images: Array
-    """Where the last rounds ended, newest first, shape (DEPTH + 1, n)."""
-    residuals: Array
-    """How far they moved, shape (DEPTH + 1, n)."""
+    errors: Array
+    """What the tip lacked at the last places, without units, newest first, (DEPTH + 1, 12)."""
+    gains: Array
+    """What independent combinations of the last steps did to the error, shape (DEPTH, 12)."""
+    places: Array
+    """Where the last rounds began and ended, newest first, shape (DEPTH + 1, n)."""
+    moves: Array
+    """Independent combinations of the last steps, shape (DEPTH, n)."""
     lower: Array
     """Limits in force, shape (n,)."""
     upper: Array
@@ -63,8 +67,8 @@ class Workspace(NamedTuple):
     """The configuration that an attempt is at, shape (n,)."""
     best: Array
     """The best one of a run of rounds, shape (n,)."""
-    image: Array
-    """Where one round ends, shape (n,)."""
+    nearer: Array
+    """A configuration nearer to a posture, shape (n,)."""
     gradient: Array
     """Slope of the merit, shape (n,)."""
     trial: Array
@@ -80,7 +84,7 @@ def allocate(moving: int, values: int) -> tuple[Array, Array]:
 @kernel
 def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
     """Name the pieces of what `allocate` made; for kernels, as views do not own their memory."""
-    n, k = vectors.shape[1], DEPTH + 1
+    n, k = vectors.shape[1], 2 * DEPTH + 1
     a = moving + 1
     b = a + moving
     c = b + moving + 1
@@ -91,7 +95,8 @@ def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
     return Workspace(
         rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:e], rows[e:f], rows[f:g],
         rows[g], rows[g + 1], rows[g + 2], rows[g + 3], rows[g + 4], rows[g + 5],
-        vectors[:k], vectors[k : 2 * k],
-        vectors[2 * k], vectors[2 * k + 1], vectors[2 * k + 2], vectors[2 * k + 3],
-        vectors[2 * k + 4], vectors[2 * k + 5], vectors[2 * k + 6], vectors[2 * k + 7],
+        rows[g + 6 : g + 7 + DEPTH], rows[g + 7 + DEPTH : g + 7 + 2 * DEPTH],
+        vectors[: DEPTH + 1], vectors[DEPTH + 1 : k],
+        vectors[k], vectors[k + 1], vectors[k + 2], vectors[k + 3], vectors[k + 4],
+        vectors[k + 5], vectors[k + 6], vectors[k + 7],
     )  # fmt: skip

@@ -280,12 +280,16 @@ def test_clamped_turn_is_the_nearest_angle_inside_or_else_the_nearer_limit(lower
             assert found in (lower, upper)
 
 
-def workspace_for(chain: Chain) -> workspace.Workspace:
-    """Memory for kernels, with the chain's limits in it."""
-    moving = len(chain.model) - 1
+def cut_memory(moving: int, values: int) -> workspace.Workspace:
+    """Memory for kernels."""
     # The compiled one would return views that do not keep the memory alive.
     cut = getattr(workspace.cut, 'py_func', workspace.cut)
-    work = cut(*workspace.allocate(moving, len(chain)), moving)
+    return cut(*workspace.allocate(moving, values), moving)
+
+
+def workspace_for(chain: Chain) -> workspace.Workspace:
+    """Memory for kernels, with the chain's limits in it."""
+    work = cut_memory(len(chain.model) - 1, len(chain))
     reaching.fill_arcs(chain.lower, chain.upper, work.arcs)
     return work
 
@@ -414,36 +418,51 @@ def test_forty_plain_rounds_reach_the_share_of_poses_that_the_method_is_known_fo
     assert abs(reached / SAMPLE - share) < 2.5 * math.sqrt(share * (1.0 - share) / SAMPLE) + 0.03
 
 
+GOAL = np.array([0.3, -0.1])
+
+
 class TestAcceleration:
+    def remember_round(self, begin: Array, end: Array, work: workspace.Workspace) -> None:
+        """Remember a round of an arm that lacks nothing at GOAL."""
+        packed = task.pack_task(1e-6, 1e-6, task.POSE_MODE, AXIS, 1.0)
+        rounds.make_room(work)
+        for k, place in enumerate((end, begin)):
+            error = np.zeros(6)
+            error[: len(place)] = GOAL[: len(place)] - place
+            rounds.remember(place, error, packed, k, work)
+
     def accelerate(self, step, q: Array, count: int, room: float = math.inf) -> Array:
         """Follow q -> step(q), accelerated, inside [-room, room]."""
-        n = len(q)
-        images, residuals = np.empty((workspace.DEPTH + 1, n)), np.empty((workspace.DEPTH + 1, n))
-        units, limit, kept, q = np.ones(n), np.full(n, room), 0, q.copy()
-        for _ in range(count):
-            kept = rounds.remember(q, step(q), units, images, residuals, kept)
-            rounds.combine(images, residuals, units, -limit, limit, kept, q)
+        n, q = len(q), q.copy()
+        limit, units, work = np.full(n, room), np.ones(n), cut_memory(1, n)
+        for done in range(1, count + 1):
+            self.remember_round(q, step(q), work)
+            kept = min(2 * done, workspace.DEPTH + 1)
+            rounds.combine(-limit, limit, units, kept, q, work)
         return q
 
-    def test_a_linear_contraction_of_dimension_two_is_solved_in_three_steps(self):
+    def test_a_linear_contraction_of_dimension_two_is_solved_in_two_rounds(self):
         A = np.array([[0.9, 0.05], [-0.1, 0.8]])
-        fixed_point = np.array([0.2, -0.1])
-        q = self.accelerate(lambda q: fixed_point + A @ (q - fixed_point), np.zeros(2), 3)
-        assert_close(q, fixed_point, 1e-12)
+        q = self.accelerate(lambda q: GOAL + A @ (q - GOAL), np.zeros(2), 2)
+        assert_close(q, GOAL, 1e-12)
 
-    def test_a_contraction_of_dimension_one_is_solved_in_two_steps(self):
-        assert_close(self.accelerate(lambda q: 0.3 + 0.9 * (q - 0.3), np.zeros(1), 2), [0.3])
+    def test_a_contraction_of_dimension_one_is_solved_in_one_round(self):
+        assert_close(self.accelerate(lambda q: 0.3 + 0.9 * (q - 0.3), np.zeros(1), 1), GOAL[:1])
 
     def test_a_step_ends_at_the_limits(self):
-        q = self.accelerate(lambda q: 0.3 + 0.9 * (q - 0.3), np.zeros(1), 2, room=0.2)
+        q = self.accelerate(lambda q: 0.3 + 0.9 * (q - 0.3), np.zeros(1), 1, room=0.2)
         assert_close(q, [0.2])
 
-    def test_a_wild_round_starts_the_memory_afresh(self):
-        images, residuals = np.zeros((3, 1)), np.zeros((3, 1))
-        calm, wild = np.array([0.1]), np.array([rounds.CALM_ROUND + 0.1])
-        units, q = np.ones(1), np.zeros(1)
-        kept = [rounds.remember(q, image, units, images, residuals, 3) for image in (calm, wild)]
-        assert kept == [3, 1]
+    def test_a_combination_that_lies_far_away_gives_way_to_the_round(self):
+        q = np.array([GOAL[0] - rounds.LONGEST_STEP - 0.4])
+        assert_close(self.accelerate(lambda q: q + 1e-3, q, 1), q + 1e-3)
+
+    def test_the_last_places_are_remembered(self):
+        work, count = cut_memory(1, 1), workspace.DEPTH
+        for k in range(count):
+            self.remember_round(np.array([2.0 * k]), np.array([2.0 * k + 1.0]), work)
+        newest = 2 * count - 1
+        assert_close(work.places[:, 0], newest - np.arange(workspace.DEPTH + 1))
 
     def test_rounds_that_stand_still_stay_where_they_are(self):
         assert_close(self.accelerate(lambda q: q, np.array([0.4, 0.5]), 5), [0.4, 0.5])
