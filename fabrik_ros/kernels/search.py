@@ -276,10 +276,11 @@ def settle(
         fill_arcs(lower, upper, work.arcs)
         for row in (WHOLE, POSITION_ONLY):
             stand(model, trial, target, tasks[row], work)
-            report[PASSES] += 2 * run_rounds(
-                model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, True, trial,
-                work,
-            )  # fmt: skip
+            for accelerate in (True, False):  # plain rounds settle where an error remains
+                report[PASSES] += 2 * run_rounds(
+                    model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, accelerate,
+                    trial, work,
+                )  # fmt: skip
     bring_towards(seed, model, limits, trial)
     stand(model, trial, target, tasks[WHOLE], work)
     if note(trial, work.error, tasks, q, report):
