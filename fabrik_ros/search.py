@@ -209,14 +209,27 @@ class Search:
         return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))
 
     def settle(self, starts: int = 0) -> None:
-        """Bring the tip as near as it gets from the best configuration, and from others."""
+        """
+        Bring the tip as near as it gets from the best configuration, and from others.
+
+        From elsewhere only what brings it clearly nearer counts: an arm that cannot reach its
+        target need not turn round for a better orientation.
+        """
         self._settle_from(self._arm, self.q.copy())
         self._settle_from(self._arm, self.seed)
-        begin = np.empty_like(self.q)
         lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
+        begin, q, report = np.empty_like(self.q), self.q, self.report
         for number in range(starts):
             kernels.scatter(number, lower, upper, begin)
+            self.q, self.report = q.copy(), report.copy()
+            self.report[kernels.MERIT] = math.inf
             self._settle_from(self._arm, begin)
+            counts = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
+            report[counts] = self.report[counts]
+            nearer = NEARLY_ALL * report[kernels.POSITION_ERROR]
+            if self.report[kernels.POSITION_ERROR] < nearer:
+                q[:], report[:] = self.q, self.report
+        self.q, self.report = q, report
 
     def _settle_from(self, arm: PackedArm, begin: Array) -> None:
         kernels.settle(
