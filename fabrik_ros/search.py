@@ -148,8 +148,7 @@ class Search:
         self._arm = arm
         self._options = options
         self.attempts = attempts
-        # The clock starts behind the first attempts: they may have had to be compiled.
-        self._deadline = time.perf_counter() + options.budget
+        self._deadline = math.inf
         self._asked, self._target = np.empty(FRAME), np.empty(FRAME)
         self.seed = np.empty(len(q))
         kernels.read(
@@ -184,6 +183,8 @@ class Search:
         restarts = self._options.max_restarts
         if restarts is not None:
             count = min(count, kernels.NEAR_ATTEMPTS + 1 + restarts - self.attempts)
+        if self._deadline == math.inf:
+            count = min(count, 1)
         return 0 if self.out_of_time else int(count)
 
     def _attempt(self, tasks: Array, count: int) -> bool:
@@ -193,6 +194,8 @@ class Search:
             arm.model, arm.limits, tasks, arm.rows, arm.vectors, arm.polish,
             self._target, self.seed, first, count, self.q, self.report,
         )  # fmt: skip
+        if self._deadline == math.inf:  # the clock starts here: what ran may have been compiled
+            self._deadline = time.perf_counter() + self._options.budget
         return bool(reached)
 
     def settle_near(self) -> bool:
