@@ -232,7 +232,7 @@ class FabrikSolver:
         TargetError
             If a target is not a pose; tells its number.
         JointValueError
-            If a seed has another shape or is not finite.
+            If the seeds have another shape or one is not finite; tells its number.
 
         """
         T = self._poses(targets)
@@ -247,8 +247,8 @@ class FabrikSolver:
         def solve(i: int) -> Solution:
             try:
                 return self.solve(T[i], begins[i])
-            except TargetError as error:
-                raise TargetError(f'target {i}: {error}') from None
+            except (TargetError, JointValueError) as error:
+                raise type(error)(f'target {i}: {error}') from None
 
         plain = self._posture is None and not self._confined and not self._prefers
         arm = self._arm if plain else None
