@@ -60,7 +60,7 @@ solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array b
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its peers; 15 minutes
+benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its peers; 20 minutes
 	$(RUN) test/benchmark/bench_solver.py --output $(FIGURES) $(OPTIONS)
 	$(RUN) test/benchmark/plot.py $(FIGURES)
 

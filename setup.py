@@ -93,6 +93,6 @@ setup(
             'xacro',
         ],
         # The solvers compared with may be absent: test/benchmark/install_peers.py.
-        'benchmark': ['example-robot-data', 'matplotlib', 'pin'],
+        'benchmark': ['example-robot-data', 'matplotlib', 'pin', 'pytest', 'scipy'],
     },
 )

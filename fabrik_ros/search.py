@@ -11,7 +11,16 @@ from .kernels._jit import COMPILED
 from .kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from .kernels.model import FRAME
 from .kernels.posture import ease
-from .kernels.task import AXIS_MODE, LENGTH_PER_REACH, pack_task, POSE_MODE, POSITION_MODE, ROOM
+from .kernels.task import (
+    AXIS_MODE,
+    LENGTH_PER_REACH,
+    ORIENTATION_TOLERANCE,
+    pack_task,
+    POSE_MODE,
+    POSITION_MODE,
+    POSITION_TOLERANCE,
+    ROOM,
+)
 from .kernels.workspace import allocate
 from .options import SolverOptions
 from .robot import Chain
@@ -21,6 +30,7 @@ MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
 FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (4 if COMPILED else 1)
 ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
 NEARLY_ALL = 0.999
+SHARP = 1e-10
 
 FARTHEST = 10.0
 """
@@ -66,6 +76,13 @@ class PackedArm(NamedTuple):
         limits[LOWER] = limits[START_LOWER] = np.minimum(np.maximum(lower, least), most)
         limits[UPPER] = limits[START_UPPER] = np.minimum(np.maximum(upper, least), most)
         return self._replace(limits=limits)
+
+    def sharpened(self) -> 'PackedArm':
+        """Ask for narrow tolerances: near a singularity a small error leaves joints much room."""
+        tasks = self.tasks.copy()
+        kinds = [POSITION_TOLERANCE, ORIENTATION_TOLERANCE]
+        tasks[:, kinds] = np.minimum(tasks[:, kinds], SHARP)
+        return self._replace(tasks=tasks)
 
     def with_own_memory(self) -> 'PackedArm':
         """Take the same arm with memory that no other thread works in."""

@@ -23,7 +23,7 @@ from .search import Account, FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
-SPACING, REDUNDANT_SPACING = 0.01, 0.5
+SPACING, REDUNDANT_SPACING = 1e-3, 0.5
 PATIENCE = 300
 YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
 UNREACHABLE_STARTS = 24
@@ -182,7 +182,7 @@ class FabrikSolver:
             As for `solve`.
         spacing : float, optional
             Configurations in which no joint differs by more than this are one [rad or m]; whole
-            turns of a joint do not count. Left out, 0.01, or 0.5 for an arm with more joints than
+            turns of a joint do not count. Left out, 0.001, or 0.5 for an arm with more joints than
             the task needs: such an arm has infinitely many, of which it gives a sample.
 
         Returns
@@ -255,7 +255,7 @@ class FabrikSolver:
         return solve_batch(arm, self._first, T, begins, solve, progress)
 
     def _solve_all(self, T: Array, begin: Array, spacing: float) -> tuple[Solution, ...]:
-        arm = self._arm_at(begin) if self._confined else self._arm
+        arm = (self._arm_at(begin) if self._confined else self._arm).sharpened()
         q = np.empty(len(begin))
         account = kernels.solve(*arm, 0, T, begin, q)
         search = self._opened(arm, 0, T, begin, q, account)
@@ -391,7 +391,10 @@ class FabrikSolver:
         """Compile everything that `solve` needs and return how long that took [s]."""
         begin = time.perf_counter()
         impossible = replace(
-            self.options, position_tolerance=1e-300, max_restarts=1, budget=math.inf
+            self.options,
+            position_tolerance=1e-300,
+            max_restarts=FIRST_ATTEMPTS,
+            budget=math.inf,
         )
         middle = self.chain.forward_kinematics(self._mid)
         far = self.chain.root_point + np.array([0.0, 0.0, 2.0 * self.chain.reach])

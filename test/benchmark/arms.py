@@ -38,6 +38,13 @@ ARMS = {
     'tiago': Source('tiago_description/robots/tiago.urdf', 'torso_lift_link', 'arm_7_link'),
 }
 
+OTHER_ARMS = {
+    'ur5_limited': Source(
+        'ur_description/urdf/ur5_joint_limited_robot.urdf', 'base_link', 'tool0'
+    ),
+}
+"""Not among those compared; joints of this one turn by ±pi."""
+
 
 @dataclass(frozen=True, eq=False)
 class Arm:
@@ -82,7 +89,7 @@ class Arm:
 
 def load(name: str, folder: Path) -> Arm:
     """Read an arm, and write its own URDF to a folder."""
-    source = ARMS[name]
+    source = {**ARMS, **OTHER_ARMS}[name]
     urdf = (models_folder() / source.path).read_text()
     # Pinocchio knows nothing of safety controllers, so nobody obeys them here.
     robot = fabrik_ros.load_urdf(urdf, use_safety_limits=False)

@@ -11,7 +11,12 @@ them (without it the 99th percentile would tell of the first call in each 50). W
 each call comes after a call of every other solver and finds the caches cold, as in a program that
 does much between two solves.
 
+Behind the comparison come the ablation (`ablation.py`) and checks of what can be relied on
+(`dependability.py`).
+
     python test/benchmark/bench_solver.py --count 1000 --arms ur5 panda --solvers TRAC-IK
+    python test/benchmark/bench_solver.py --only ablation snake
+    python test/benchmark/bench_solver.py --quick --solvers
 
 """
 
@@ -30,16 +35,22 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import ablation
 from arms import Arm, ARMS, load
 from bars import bars
 from closed_forms import BareCall, CLOSED_FORMS
+from dependability import CHECKS
 import fabrik_ros
 from measure import measure, tasks_from_close, tasks_from_mid
 from peers import SEEDED
 import report
+from sizes import QUICK, Sizes
 from solvers import Fabrik, FabrikAlone, Solver
 
 ROOT = Path(__file__).resolve().parents[2]
+COMPARISON, DEPENDABILITY = 'comparison', 'dependability'
+SECTIONS = {'ablation': ablation, **CHECKS}
+"""All but the comparison: modules that measure and report."""
 PEERS = {peer.name: peer for peer in (*SEEDED, *CLOSED_FORMS)}
 DISTRIBUTIONS = (
     'numpy', 'numba', 'pin', 'example-robot-data', 'pytracik', 'roboticstoolbox-python',
@@ -98,30 +109,43 @@ def one_line(error: Exception) -> str:
 
 def run(arguments: argparse.Namespace) -> Iterator[str]:
     """Measure all that was asked for, write it down, and yield the report line by line."""
-    peers, missing = installed([PEERS[name] for name in arguments.solvers])
     setting = {**machine(), **vars(arguments), 'output': str(arguments.output)}
-    yield from header(setting, missing)
+    setting['sizes'] = arguments.sizes._asdict()
+    yield from header(setting)
+    results = {}
+    if COMPARISON in arguments.only:
+        yield from compare(arguments, results)
+    for name, section in SECTIONS.items():
+        if name in arguments.only:
+            results[name] = section.measure(arguments.sizes, arguments.output / 'arms')
+            yield from section.report(results[name])
+    yield '\nBars:\n'
+    results['bars'] = [str(bar) for bar in bars(results)]
+    yield from results['bars']
+    file = arguments.output / 'benchmark.json'
+    file.write_text(json.dumps({**setting, **results}))
+    yield f'\nAll figures are in {file}.'
+
+
+def compare(arguments: argparse.Namespace, results: dict) -> Iterator[str]:
+    """Measure our solver beside its peers; add the results and yield the tables."""
+    peers, missing = installed([PEERS[name] for name in arguments.solvers])
+    yield from method(arguments.block, missing)
     arms = [load(name, arguments.output / 'arms') for name in arguments.arms]
     trials = [(arm, *set_up(arm, peers)) for arm in arms]
     mid, close = {}, {}
     yield f'{report.MID}\n\n{report.title(report.MID_HEADER)}'
     for arm, solvers, left_out in trials:
-        tasks = tasks_from_mid(arm, arguments.count)
+        tasks = tasks_from_mid(arm, arguments.sizes.count)
         mid[arm.name] = measured(arm, solvers, tasks, arguments.block)
         yield from report.mid_rows(arm.name, len(arm.chain), arm.mode, mid[arm.name], left_out)
     yield f'\n{report.CLOSE_BY}\n{report.title(report.CLOSE_HEADER)}'
     for arm, solvers, _ in trials:
-        tasks = tasks_from_close(arm, arguments.close)
+        tasks = tasks_from_close(arm, arguments.sizes.close)
         close[arm.name] = measured(arm, solvers, tasks, arguments.block)
         yield from report.close_rows(arm.name, close[arm.name])
-    yield '\nBars:\n'
-    checks = [str(bar) for bar in bars(mid, close)]
-    yield from checks
     left_out = {arm.name: reasons for arm, _, reasons in trials}
-    result = {**setting, 'missing': missing, 'left_out': left_out, 'bars': checks}
-    file = arguments.output / 'benchmark.json'
-    file.write_text(json.dumps({**result, 'mid': mid, 'close': close}))
-    yield f'\nAll times are in {file}.'
+    results.update(missing=missing, left_out=left_out, mid=mid, close=close)
 
 
 def measured(
@@ -131,13 +155,16 @@ def measured(
     return {name: report.figures(found) for name, found in outcomes.items()}
 
 
-def header(setting: dict, missing: dict[str, str]) -> Iterator[str]:
+def header(setting: dict) -> Iterator[str]:
     """Say what is measured, on what, with what."""
     yield f'{setting["date"]}, commit {setting["commit"]}, {setting["processor"]}'
     yield ', '.join(f'{name} {version}' for name, version in setting['versions'].items())
+
+
+def method(block: int, missing: dict[str, str]) -> Iterator[str]:
+    """Say how the comparison is made, and with whom it cannot be."""
     yield ''.join(f'\nNot installed: {name}: {reason}' for name, reason in missing.items())
-    warming = report.WARMING if setting['block'] > 1 else ''
-    yield report.METHOD.format(block=setting['block'], warming=warming)
+    yield report.METHOD.format(block=block, warming=report.WARMING if block > 1 else '')
 
 
 def machine() -> dict:
@@ -175,19 +202,36 @@ def processor() -> str:
     return next((x.split(':')[1].strip() for x in lines if x.startswith('model name')), '?')
 
 
-def main() -> None:
-    """Run what the command line asks for."""
+def read_arguments() -> argparse.Namespace:
+    """Read the command line, and settle how much of everything is measured."""
     parser = argparse.ArgumentParser(description=__doc__.strip().split('\n\n')[0])
-    parser.add_argument('--count', type=int, default=10000, help='targets, from mid seeds')
-    parser.add_argument('--close', type=int, default=1000, help='targets, from close seeds')
+    parser.add_argument('--count', type=int, help=f'targets, mid seeds ({Sizes().count})')
+    parser.add_argument('--close', type=int, help=f'targets, close seeds ({Sizes().close})')
     parser.add_argument('--block', type=int, default=50, help='calls of a solver in a row')
-    parser.add_argument('--arms', nargs='+', choices=ARMS, default=list(ARMS))
+    parser.add_argument('--arms', nargs='+', choices=ARMS, default=list(ARMS), help='compared on')
     parser.add_argument('--solvers', nargs='*', choices=PEERS, default=list(PEERS), help='peers')
+    sections = [COMPARISON, *SECTIONS]
+    parser.add_argument(
+        '--only', nargs='+', choices=[*sections, DEPENDABILITY], default=sections, help='sections'
+    )
+    parser.add_argument('--quick', action='store_true', help='a few targets of everything')
     parser.add_argument(
         '--output', type=Path, default=ROOT / 'build' / 'benchmark', help='folder for all figures'
     )
+    arguments = parser.parse_args()
+    if DEPENDABILITY in arguments.only:
+        arguments.only = [*arguments.only, *CHECKS]
+    sizes = QUICK if arguments.quick else Sizes()
+    arguments.sizes = sizes._replace(
+        count=arguments.count or sizes.count, close=arguments.close or sizes.close
+    )
+    return arguments
+
+
+def main() -> None:
+    """Run what the command line asks for."""
     logging.disable(logging.WARNING)  # pink logs every step that ends a hair outside a limit
-    for line in run(parser.parse_args()):
+    for line in run(read_arguments()):
         print(line, flush=True)
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from arms import Arm
 from fabrik_ros.transforms import Array
+from judging import Judge
 import numpy as np
 from solvers import Answer, Solver, TOLERANCE
 
@@ -22,6 +23,8 @@ RANDOM_SEED = 2024
 SCRATCH_CALLS = 20
 LIMIT_SLACK = 1e-9
 """A solution may be outside a limit by this [rad or m]."""
+ROUNDING = 1e-6
+"""An error may exceed the tolerance by this share of it."""
 CLOSE = 0.1
 """A close seed is the true configuration plus up to this at each joint [rad or m]."""
 JUMP = 0.5
@@ -158,11 +161,17 @@ def judged(arm: Arm, task: Task, answer: Answer, wall: float, cpu: float) -> Out
 
 def accepts(arm: Arm, q: Array, target: Array) -> bool:
     """Whether pinocchio finds a configuration inside the limits and the tip on the target."""
-    judge = arm.judge
+    return reaches(arm.judge, q, target, TOLERANCE, TOLERANCE, arm.mode == 'pose')
+
+
+def reaches(
+    judge: Judge, q: Array, target: Array, position: float, orientation: float, whole: bool
+) -> bool:
+    """Whether pinocchio finds the same to tolerances; the orientation counts if `whole`."""
     apart, turned = judge.errors(target, q)
     inside = np.all((judge.lower - LIMIT_SLACK <= q) & (q <= judge.upper + LIMIT_SLACK))
-    accepted = TOLERANCE * (1.0 + 1e-6)
-    return bool(inside and apart <= accepted and (turned <= accepted or arm.mode == 'position'))
+    turned_enough = turned <= orientation * (1.0 + ROUNDING) or not whole
+    return bool(inside and apart <= position * (1.0 + ROUNDING) and turned_enough)
 
 
 def moves(arm: Arm, q: Array, seed: Array) -> Array:

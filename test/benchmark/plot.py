@@ -77,6 +77,9 @@ def main() -> None:
     """Read the figures of a run and write the picture beside them."""
     folder = Path(sys.argv[1])
     results = json.loads((folder / 'benchmark.json').read_text())
+    if 'mid' not in results:
+        print('The run left out the comparison: no picture.')
+        return
     draw(results).savefig(folder / 'benchmark.png', dpi=120)
     print(f'The picture is {folder / "benchmark.png"}.')
 
