@@ -117,7 +117,9 @@ def comparison(mid: Results, close: Results) -> list[Bar]:
         Bar('TRAC-IK / no polish, mid', medians(mid, TracIk.name, alone), operator.ge, 4),
         Bar('no polish solved [%], mid', of(mid, alone, 'solved_percent'), operator.ge, 99.95),
         Bar('jumps, close', of(close, ours, 'jumps'), operator.eq, 0),
-        Bar('mean move beyond the truth [%], close', beyond_the_truth(close, ours), operator.le, 2),
+        Bar(
+            'mean move beyond the truth [%], close', beyond_the_truth(close, ours), operator.le, 2
+        ),
     ]
 
 
