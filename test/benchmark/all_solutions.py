@@ -16,7 +16,7 @@ from sizes import Sizes
 from solvers import TOLERANCE
 
 ARMS = 'ur5', 'ur10'
-SAME, SPACING = 1e-4, 0.01
+SAME, SPACING = 1e-4, 1e-3
 """
 Solutions are the same if no joint differs by more, whole turns left out [rad]. Close to
 singularities the tolerance of the tip leaves joints more room than the first, so there is a second
