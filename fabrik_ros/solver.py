@@ -17,6 +17,7 @@ from .batch import BatchSolution, solve_batch
 from .configurations import Distinct, most_central
 from .errors import JointValueError, TargetError
 from .kernels import search as kernels, target as targets
+from .kernels._jit import COMPILED
 from .options import SolverOptions
 from .robot import Chain
 from .search import Account, FIRST_ATTEMPTS, pack, PackedArm, Search
@@ -152,6 +153,8 @@ class FabrikSolver:
         return self._solve(self._arm.within(least, most), T, begin)
 
     def _solve(self, arm: PackedArm, T: Array, begin: Array) -> Solution:
+        if not COMPILED:  # threads then take turns in the middle of a kernel
+            arm = arm.with_own_memory()
         q = np.empty(len(begin))
         account = kernels.solve(*arm, self._first, T, begin, q)
         if account[0] == kernels.REACHED and self._posture is None:
@@ -256,6 +259,8 @@ class FabrikSolver:
 
     def _solve_all(self, T: Array, begin: Array, spacing: float) -> tuple[Solution, ...]:
         arm = (self._arm_at(begin) if self._confined else self._arm).sharpened()
+        if not COMPILED:
+            arm = arm.with_own_memory()
         q = np.empty(len(begin))
         account = kernels.solve(*arm, 0, T, begin, q)
         search = self._opened(arm, 0, T, begin, q, account)
@@ -390,17 +395,12 @@ class FabrikSolver:
     def warm_up(self) -> float:
         """Compile everything that `solve` needs and return how long that took [s]."""
         begin = time.perf_counter()
-        impossible = replace(
-            self.options,
-            position_tolerance=1e-300,
-            max_restarts=FIRST_ATTEMPTS,
-            budget=math.inf,
-        )
+        brief = replace(self.options, max_restarts=0, budget=math.inf)
         middle = self.chain.forward_kinematics(self._mid)
         far = self.chain.root_point + np.array([0.0, 0.0, 2.0 * self.chain.reach])
         for target in (middle, transform(np.eye(3), far)):
-            FabrikSolver(self.chain, impossible).solve(target, seed=self._mid + 0.1)
-        self.solve(middle)
+            FabrikSolver(self.chain, brief).solve(target)
+        FabrikSolver(self.chain, brief).solve_all(middle)
         return time.perf_counter() - begin
 
 

@@ -19,9 +19,11 @@ from .polish import fill_normal, jacobian, pushes_out, run_polish, solve_symmetr
 from .rounds import stand
 from .search import (
     confine,
+    FINISHED_BY,
     MERIT,
     NEIGHBOURHOOD,
     note,
+    POLISH,
     POLISH_STEPS,
     WHOLE,
 )
@@ -78,6 +80,7 @@ def ease(
             break
         distance = now
         copy(nearer, q)
+        report[FINISHED_BY] = POLISH
     stand(model, q, target, task, work)
     report[MERIT] = math.inf
     copy(q, nearer)

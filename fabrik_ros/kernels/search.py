@@ -174,13 +174,14 @@ def search(
             continue
         confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
         report[RESTARTS] = max(0, number - NEAR_ATTEMPTS)
-        if number < SEED_ATTEMPTS or number == NEAR_ATTEMPTS:
+        from_seed = number < SEED_ATTEMPTS or number == NEAR_ATTEMPTS
+        if from_seed:
             copy(seed, trial)
         elif stays:
             scatter(number, work.lower, work.upper, trial)
         else:
             scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
-        if not stands_at_seed or number > NEAR_ATTEMPTS:
+        if not (from_seed and stands_at_seed):
             stand(model, trial, target, whole, work)
         stands_at_seed = False
         opening = 0 if number == 0 else OPENING_ROUNDS

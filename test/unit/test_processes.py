@@ -1,0 +1,126 @@
+"""What only another process can show: the same answers everywhere, and nothing left to compile."""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+from fabrik_ros import Chain, load_urdf
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.transforms import rotation_from_vector, transform
+import helpers
+from helpers import SIX_AXIS
+import numpy as np
+import pytest
+from solving import same_answer, solver_for
+
+TESTS = Path(__file__).parents[1]
+SIX_VALUES = (0.1, 0.2, -0.3, 0.1, 0.4, 0.2)
+COUNT = 30 if COMPILED else 3
+VARIANTS = {
+    'pose': {},
+    'axis': {'mode': 'axis'},
+    'position': {'mode': 'position'},
+    'never': {'polish': 'never'},
+    'posture': {'mode': 'position', 'posture': SIX_VALUES},
+    'near': {'prefer': 'near'},
+    'central': {'prefer': 'central', 'posture': SIX_VALUES, 'mode': 'position'},
+    'move': {'max_joint_move': 0.2},
+    'axes': {'axis_weights': (1, 1, 1, 1, 1, 0), 'axis_tolerances': (0.01, 0, 0, 0, 0, 0)},
+}
+
+
+def scenes(chain: Chain):
+    """Draw targets and seeds: in reach, too far, turned at random, and near the seed."""
+    rng = np.random.default_rng(1)
+    for k in range(COUNT):
+        q, seed = chain.random_configuration(rng), chain.random_configuration(rng)
+        T = chain.forward_kinematics(
+            q if k % 4 else np.clip(seed + 0.05, chain.lower, chain.upper)
+        )
+        T[:3, 3] *= 4.0 if k % 4 == 1 else 1.0
+        if k % 4 == 2:
+            T = T @ transform(rotation_from_vector(rng.normal(size=3)), np.zeros(3))
+        yield T, seed
+
+
+def answers(options: dict) -> list:
+    """Solve all scenes, one configuration and then all of them."""
+    chain = load_urdf(SIX_AXIS).chain()
+    solver, found = solver_for(chain, max_restarts=10, **options), []
+    for T, seed in scenes(chain):
+        found.append(solver.solve(T, seed))
+        found.extend(solver.solve_all(T, seed))
+    return found
+
+
+def digits(found: list) -> str:
+    """Write answers to the last bit."""
+    return '\n'.join(f'{s.q.tobytes().hex()} {s[1:]}' for s in found)
+
+
+def in_another_process(code: str, hash_seed: int = 0) -> str:
+    """Run code that finds this file as `here`; return what it prints."""
+    environment = {
+        **os.environ,
+        'PYTHONHASHSEED': str(hash_seed),
+        'PYTHONPATH': os.pathsep.join(map(str, (TESTS.parent, TESTS, TESTS / 'unit'))),
+    }
+    done = subprocess.run(
+        [sys.executable, '-c', f'import test_processes as here\n{code}'],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize('options', VARIANTS.values(), ids=VARIANTS.keys())
+def test_two_solvers_give_the_same_answers_bit_for_bit(options):
+    first, second = answers(options), answers(options)
+    assert len(first) == len(second)
+    assert all(map(same_answer, first, second))
+
+
+@pytest.mark.parametrize('name', ['pose', 'position', 'posture'])
+def test_other_processes_give_the_same_answers_bit_for_bit(name):
+    code = f'print(here.digits(here.answers(here.VARIANTS[{name!r}])))'
+    expected = digits(answers(VARIANTS[name]))
+    assert in_another_process(code, 1) == expected
+    assert in_another_process(code, 2) == expected
+
+
+def compiled_kernels() -> dict[str, int]:
+    """Count what each kernel is compiled for, or loaded from the disk."""
+    modules = [m for name, m in sys.modules.items() if name.startswith('fabrik_ros')]
+    kernels = {id(k): k for m in modules for k in vars(m).values() if hasattr(k, 'overloads')}
+    return {f'{k.__module__}.{k.__name__}': len(k.overloads) for k in kernels.values()}
+
+
+def compiled_after_warm_up(arm: str, options: dict) -> dict:
+    """Warm up, then solve all kinds of problems; tell what had to be compiled still."""
+    chain = load_urdf(getattr(helpers, arm)).chain()
+    solver = solver_for(chain, max_restarts=20, **options)
+    solver.warm_up()
+    before, statuses = compiled_kernels(), set()
+    for T, seed in scenes(chain):
+        for begin in (seed, None, list(seed)):
+            solution = solver.solve(T, begin)
+            statuses.add(solution.status.name)
+        solver.solve(T.tolist(), solution.q)
+    after = compiled_kernels()
+    assert sum(before.values()) >= 4  # those that Python calls
+    assert len(statuses) >= 2
+    return {name: count for name, count in after.items() if count != before.get(name, 0)}
+
+
+@pytest.mark.skipif(not COMPILED, reason='nothing is compiled')
+@pytest.mark.parametrize(
+    ('arm', 'name'),
+    [
+        *(('SIX_AXIS', name) for name in VARIANTS),
+        *(('PLANAR', name) for name in VARIANTS if 'posture' not in VARIANTS[name]),
+    ],
+)
+def test_after_the_warm_up_nothing_is_left_to_compile(arm, name):
+    code = f'print(here.compiled_after_warm_up({arm!r}, here.VARIANTS[{name!r}]))'
+    assert in_another_process(code) == '{}'
