@@ -27,7 +27,8 @@ from .robot import Chain
 from .transforms import Array
 
 MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
-FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (4 if COMPILED else 1)
+FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (20 if COMPILED else 1)
+"""So many that hardly a solve needs more: what follows is slower, and cold when it comes."""
 ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
 NEARLY_ALL = 0.999
 SHARP = 1e-10
