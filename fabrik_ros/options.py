@@ -38,7 +38,10 @@ class SolverOptions:
     budget: float = 0.02
     """Time after which no new start is made [s]."""
     max_restarts: int | None = None
-    """Starts from elsewhere than the seed; None: as many as the budget allows."""
+    """
+    Starts from elsewhere than the seed and its neighbourhood; None: as many as the budget allows.
+    0: from the seed itself alone, so that the answer is one the arm gets to without a detour.
+    """
     max_joint_move: float = math.inf
     """No joint is farther than this from the seed in the answer [rad or m]."""
     prefer: str = 'first'

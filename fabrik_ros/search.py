@@ -132,6 +132,11 @@ def _pack_limits(chain: Chain) -> Array:
     return np.array([chain.lower, chain.upper, start_lower, start_upper, units])
 
 
+def attempts_with(restarts: int) -> int:
+    """Count the attempts with so many restarts: near the seed, from the seed, and those."""
+    return kernels.NEAR_ATTEMPTS + 1 + restarts
+
+
 class Search:
     """
     One solve that is not done after its first attempts.
@@ -199,8 +204,10 @@ class Search:
         """How many of `count` attempts may still be made."""
         self.out_of_time = time.perf_counter() > self._deadline
         restarts = self._options.max_restarts
+        if restarts == 0 and self.attempts >= kernels.SEED_ATTEMPTS:
+            self.attempts = max(self.attempts, kernels.NEAR_ATTEMPTS)
         if restarts is not None:
-            count = min(count, kernels.NEAR_ATTEMPTS + 1 + restarts - self.attempts)
+            count = min(count, attempts_with(restarts) - self.attempts)
         if self._deadline == math.inf:
             count = min(count, 1)
         return 0 if self.out_of_time else int(count)

@@ -20,7 +20,7 @@ from .kernels import search as kernels, target as targets
 from .kernels._jit import COMPILED
 from .options import SolverOptions
 from .robot import Chain
-from .search import Account, FIRST_ATTEMPTS, pack, PackedArm, Search
+from .search import Account, attempts_with, FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
@@ -75,7 +75,9 @@ class FabrikSolver:
         self._yields = self.options.mode == 'auto' and len(chain) < 6
         self._first = kernels.SEED_ATTEMPTS if self._yields else FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
-            self._first = min(self._first, kernels.NEAR_ATTEMPTS + 1 + self.options.max_restarts)
+            self._first = min(self._first, attempts_with(self.options.max_restarts))
+        if self.options.max_restarts == 0:
+            self._first = kernels.SEED_ATTEMPTS
         self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
         self._spacing = REDUNDANT_SPACING if _is_redundant(chain, self.options) else SPACING
