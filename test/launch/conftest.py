@@ -127,7 +127,7 @@ class Prefix:
 
 
 def _started(record: Path) -> Started:
-    yaml = pytest.importorskip('yaml')
+    yaml = pytest.importorskip('yaml', reason='PyYAML reads parameter files; in the extra: test')
     content = json.loads(record.read_text())
     parameters: dict[str, object] = {}
     for text in content['files']:

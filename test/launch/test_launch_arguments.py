@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-pytest.importorskip('ament_index_python')
+pytest.importorskip('ament_index_python', reason='comes with ROS 2; in the extra: ros')
 
 from fabrik_ros.ros.launch_arguments import (
     description_command,

@@ -10,7 +10,7 @@ samples, not case by case.
 from dataclasses import replace
 import math
 
-from fabrik_ros import Chain, FabrikSolver, load_urdf, Solution, SolverOptions, Status
+from fabrik_ros import load_urdf, Solution, Status
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.transforms import (
     Array,
@@ -19,10 +19,11 @@ from fabrik_ros.transforms import (
     rotation_vector,
     transform,
 )
-from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
+from helpers import assert_close, REAL_ARMS, Segment, serial_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
+from solving import chain_of, judged, mode_for, solver_for
 
 MODES = ['pose', 'axis', 'position', 'auto']
 POLISH = ['auto', 'never']
@@ -31,13 +32,6 @@ TOLERANCE = 1e-6
 # Interpreted kernels are a hundred times slower: fewer examples, the same laws.
 COUNT = 100 if COMPILED else 20
 laws = settings() if COMPILED else settings(max_examples=30)
-
-
-def solver_for(chain: Chain, **options) -> FabrikSolver:
-    """Make a solver that stops after a number of starts, not after a time."""
-    return FabrikSolver(
-        chain, SolverOptions(**{'budget': math.inf, 'max_restarts': 200, **options})
-    )
 
 
 # --- arms from hypothesis ---------------------------------------------------------------------
@@ -74,10 +68,6 @@ def segments(draw):
             )
         )
     return [*arm, Segment('fixed', xyz=draw(triples))]
-
-
-def chain_of(arm: list[Segment]) -> Chain:
-    return load_urdf(serial_xml(arm)).chain('l0', f'l{len(arm)}')
 
 
 @st.composite
@@ -313,24 +303,9 @@ def test_slides_and_followers_anywhere_are_solved(polish, share):
     assert np.mean(converged) >= share
 
 
-def judged(name: str):
-    """Read a real arm, and have it read by pinocchio; return both."""
-    pytest.importorskip('pinocchio')
-    from judging import Judge
-
-    arm, path = REAL_ARMS[name], example_robot(name)
-    chain = load_urdf(path).chain(arm.base_link, arm.tip_link)
-    return chain, Judge(path.read_text(), chain.base_link, chain.tip_link)
-
-
 @pytest.fixture(params=REAL_ARMS)
 def arm(request):
     return judged(request.param)
-
-
-def mode_for(chain: Chain) -> str:
-    """Poses where there are joints enough for them."""
-    return 'pose' if len(chain) >= 6 else 'position'
 
 
 def is_inside(judge, q: Array) -> bool:

@@ -323,7 +323,7 @@ class TestProgress:
         assert capfd.readouterr() == ('', '')
 
     def test_on_a_terminal_there_is_a_bar_unless_it_is_not_wanted(self, planar, monkeypatch):
-        pytest.importorskip('tqdm')
+        pytest.importorskip('tqdm', reason='tqdm draws the bar; in the extra: fast')
         monkeypatch.setattr(batch, 'LONG_WORK', 0.0)
         targets = mixed_targets(planar, 20, np.random.default_rng(3))
         for wanted in (True, False):
