@@ -409,12 +409,9 @@ class TestModel:
 
     def test_configuring_over_the_wire_without_a_model_fails(self, bench):
         bench.start_node()
-        client = bench.tester.create_client(ChangeState, 'fabrik/change_state')
-        bench.spin_until(client.service_is_ready, 'the service')
         request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CONFIGURE))
-        answer = client.call_async(request)
-        bench.spin_until(answer.done, 'an answer')
-        assert not answer.result().success
+        answer = bench.ask(ChangeState, 'fabrik/change_state', request)
+        assert not answer.success
         bench.wait_for_state('WAITING_FOR_MODEL')
 
     def test_autostart_false_waits_to_be_told(self, bench, six_axis, away):
