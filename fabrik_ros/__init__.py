@@ -6,6 +6,7 @@ Nothing in here needs ROS; the ROS 2 node is in `fabrik_ros.ros`.
 """
 
 from .batch import BatchSolution
+from .chain import Chain
 from .errors import (
     AmbiguousChainError,
     ChainError,
@@ -16,11 +17,13 @@ from .errors import (
     UrdfError,
 )
 from .examples import example_arm
+from .joints import Joint, JointType, Mimic
 from .options import SolverOptions
 from .points import PointChain, PointSolution, PointStatus
-from .robot import Chain, Joint, JointType, Mimic, Robot
+from .robot import Robot
 from .solution import Solution, Status
 from .solver import FabrikSolver
+from .tree import Tree
 from .urdf import load_urdf, parse_urdf
 
 __version__ = '0.1.0'
@@ -45,6 +48,7 @@ __all__ = [
     'SolverOptions',
     'Status',
     'TargetError',
+    'Tree',
     'UrdfError',
     '__version__',
     'example_arm',

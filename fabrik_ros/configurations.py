@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .robot import Chain
+from .chain import Chain
 from .solution import Solution
 from .transforms import Array
 

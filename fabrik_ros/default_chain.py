@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from .errors import AmbiguousChainError, ChainError
 
 if TYPE_CHECKING:
-    from .robot import Joint, Robot
+    from .joints import Joint
+    from .robot import Robot
 
 GRIPPER_WORDS = re.compile(r'grip|finger|jaw|knuckle|hand|thumb|claw|pinc|tongs|suction', re.I)
 

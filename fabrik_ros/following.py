@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .chain import Chain
 from .errors import FabrikError
+from .joints import JointType
 from .motion import Motion, Phase
-from .robot import Chain, JointType
 from .transforms import Array
 
 REPEAT_TIME = 0.5

@@ -13,6 +13,7 @@ from enum import Enum
 
 import numpy as np
 
+from .chain import Chain
 from .options import SolverOptions
 from .reference import (
     approach,
@@ -22,7 +23,6 @@ from .reference import (
     LineReference,
     MotionLimits,
 )
-from .robot import Chain
 from .solution import Solution
 from .solver import FabrikSolver
 from .transforms import Array

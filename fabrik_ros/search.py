@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .chain import Chain
 from .kernels import search as kernels
 from .kernels._jit import COMPILED
 from .kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
@@ -23,7 +24,6 @@ from .kernels.task import (
 )
 from .kernels.workspace import allocate
 from .options import SolverOptions
-from .robot import Chain
 from .transforms import Array
 
 MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}

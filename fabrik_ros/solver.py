@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .batch import BatchSolution, solve_batch
+from .chain import Chain
 from .configurations import Distinct, most_central
 from .errors import JointValueError, TargetError
 from .kernels import search as kernels, target as targets
 from .kernels._jit import COMPILED
 from .options import SolverOptions
-from .robot import Chain
 from .search import Account, attempts_with, FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform

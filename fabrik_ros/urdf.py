@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .errors import TargetError, UrdfError
-from .robot import Joint, JointType, Mimic, Robot
+from .joints import Joint, JointType, Mimic
+from .robot import Robot
 from .transforms import Array, rotation_from_quaternion_xyzw, rotation_from_rpy, transform
 
 MAXIMUM_CHARACTERS = 10_000_000

@@ -4,7 +4,7 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..robot import Chain
+from ..chain import Chain
 from ..transforms import Array
 from .conversions import matrix_to_pose, to_point
 

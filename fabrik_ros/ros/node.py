@@ -27,11 +27,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
+from ..chain import Chain
 from ..errors import ChainError, FabrikError
 from ..following import Command, Follower, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
-from ..robot import Chain, Robot
+from ..robot import Robot
 from ..transforms import rotation_vector
 from ..urdf import parse_urdf
 from .conversions import joint_state, seconds, stamped_pose

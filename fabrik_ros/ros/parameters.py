@@ -10,12 +10,12 @@ from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ..chain import Chain
 from ..errors import FabrikError
 from ..following import FollowingRules
 from ..motion import MotionOptions
 from ..options import SolverOptions
 from ..reference import MotionLimits
-from ..robot import Chain
 from ..transforms import Array, rotation_from_rpy, transform
 
 TINY, HUGE = 1e-9, 1e9
