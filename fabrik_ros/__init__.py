@@ -24,6 +24,7 @@ from .robot import Robot
 from .solution import Solution, Status
 from .solver import FabrikSolver
 from .tree import Tree
+from .tree_solver import TipOptions, TipResult, TreeSolution, TreeSolver
 from .urdf import load_urdf, parse_urdf
 
 __version__ = '0.1.0'
@@ -48,7 +49,11 @@ __all__ = [
     'SolverOptions',
     'Status',
     'TargetError',
+    'TipOptions',
+    'TipResult',
     'Tree',
+    'TreeSolution',
+    'TreeSolver',
     'UrdfError',
     '__version__',
     'example_arm',

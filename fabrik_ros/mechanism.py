@@ -72,6 +72,11 @@ class Mechanism:
         upper = np.where(upper_open, np.where(lower_open, span, self.lower + 2 * span), self.upper)
         return lower, upper
 
+    def joints_at_limits(self, q: Array, margin: float) -> tuple[str, ...]:
+        """Names of the joints that stand within `margin` [rad or m] of a limit, or outside."""
+        near = (q - self.lower < margin) | (self.upper - q < margin)
+        return tuple(self.joint_names[j] for j in np.flatnonzero(near))
+
     def checked(self, q: npt.ArrayLike, name: str = 'q') -> Array:
         """Return `q` as a float array of shape (n,), or raise JointValueError."""
         values = np.array(q, dtype=np.float64, order='C')

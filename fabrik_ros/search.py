@@ -23,6 +23,7 @@ from .kernels.task import (
     ROOM,
 )
 from .kernels.workspace import allocate
+from .mechanism import Mechanism
 from .options import SolverOptions
 from .transforms import Array
 
@@ -30,6 +31,8 @@ MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
 FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (20 if COMPILED else 1)
 """So many that hardly a solve needs more: what follows is slower, and cold when it comes."""
 ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
+FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
+"""What the account calls 0, 1, 2, 3."""
 NEARLY_ALL = 0.999
 SHARP = 1e-10
 
@@ -72,11 +75,7 @@ class PackedArm(NamedTuple):
 
     def within(self, lower: Array, upper: Array) -> 'PackedArm':
         """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
-        least, most = self.limits[LOWER], self.limits[UPPER]
-        limits = self.limits.copy()
-        limits[LOWER] = limits[START_LOWER] = np.minimum(np.maximum(lower, least), most)
-        limits[UPPER] = limits[START_UPPER] = np.minimum(np.maximum(upper, least), most)
-        return self._replace(limits=limits)
+        return self._replace(limits=limits_within(self.limits, lower, upper))
 
     def sharpened(self) -> 'PackedArm':
         """Ask for narrow tolerances: near a singularity a small error leaves joints much room."""
@@ -92,13 +91,13 @@ class PackedArm(NamedTuple):
 
 def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     """Write an arm and a task for the kernels."""
-    tasks = _pack_tasks(chain, options)
+    tasks = pack_tasks(options, chain.reach)
     holds_place = not np.any(tasks[kernels.WHOLE, ROOM : ROOM + 3])
     hole, reach = (chain.hole, chain.reach) if holds_place else (0.0, math.inf)
     farthest = chain.reach if options.polish == 'never' else FARTHEST * chain.reach
     return PackedArm(
         chain.model,
-        _pack_limits(chain),
+        pack_limits(chain),
         tasks,
         np.array([*chain.root_point, hole, reach, farthest]),
         *allocate(len(chain.model) - 1, len(chain)),
@@ -106,14 +105,15 @@ def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     )
 
 
-def _pack_tasks(chain: Chain, options: SolverOptions) -> Array:
+def pack_tasks(options: SolverOptions, reach: float) -> Array:
+    """Write what is asked of a tip with that reach [m]; rows as in `PackedArm.tasks`."""
     mode = MODES.get(options.mode, POSE_MODE)
     axis = np.asarray(options.axis, dtype=np.float64)
 
     def task(mode: int, orientation_weight: float = 1.0) -> Array:
         return pack_task(
             options.position_tolerance, options.orientation_tolerance, mode,
-            axis / np.linalg.norm(axis), max(chain.reach, 1e-9), orientation_weight,
+            axis / np.linalg.norm(axis), max(reach, 1e-9), orientation_weight,
             options.axis_tolerances, options.axis_weights,
         )  # fmt: skip
 
@@ -121,15 +121,25 @@ def _pack_tasks(chain: Chain, options: SolverOptions) -> Array:
     return np.array([task(mode), task(POSITION_MODE), *yielding])
 
 
-def _pack_limits(chain: Chain) -> Array:
-    start_lower, start_upper = chain.finite_limits()
-    hinge = np.array([t.is_hinge for t in chain.joint_types])
+def pack_limits(mechanism: Mechanism) -> Array:
+    """Write the limits as rows, see `kernels/limits.py`."""
+    start_lower, start_upper = mechanism.finite_limits()
+    hinge = np.array([t.is_hinge for t in mechanism.joint_types])
     mid, half = 0.5 * (start_lower + start_upper), 0.5 * (start_upper - start_lower)
     half = np.where(hinge, np.minimum(half, math.pi), half)
     start_lower = np.maximum(start_lower, mid - half)
     start_upper = np.minimum(start_upper, mid + half)
-    units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(chain.reach, 1e-9))
-    return np.array([chain.lower, chain.upper, start_lower, start_upper, units])
+    units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(mechanism.reach, 1e-9))
+    return np.array([mechanism.lower, mechanism.upper, start_lower, start_upper, units])
+
+
+def limits_within(limits: Array, lower: Array, upper: Array) -> Array:
+    """Narrow limits to bounds; bounds that lie outside of them come to lie on them."""
+    least, most = limits[LOWER], limits[UPPER]
+    narrowed: Array = limits.copy()
+    narrowed[LOWER] = narrowed[START_LOWER] = np.minimum(np.maximum(lower, least), most)
+    narrowed[UPPER] = narrowed[START_UPPER] = np.minimum(np.maximum(upper, least), most)
+    return narrowed
 
 
 def attempts_with(restarts: int) -> int:

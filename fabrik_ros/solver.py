@@ -20,7 +20,7 @@ from .errors import JointValueError, TargetError
 from .kernels import search as kernels, target as targets
 from .kernels._jit import COMPILED
 from .options import SolverOptions
-from .search import Account, attempts_with, FIRST_ATTEMPTS, pack, PackedArm, Search
+from .search import Account, attempts_with, FINISHERS, FIRST_ATTEMPTS, pack, PackedArm, Search
 from .solution import Solution, Status
 from .transforms import Array, transform
 
@@ -29,7 +29,6 @@ PATIENCE = 300
 YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
 UNREACHABLE_STARTS = 24
 POSE_SHAPE = (4, 4)
-FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
 
 
 class FabrikSolver:
@@ -346,15 +345,10 @@ class FabrikSolver:
 
     def _solution(self, q: Array, account: Account, status: Status) -> Solution:
         _, apart, turned, passes, steps, restarts, finisher, limited, _ = account
-        names = self._joints_at_limits(q) if limited else ()
+        names = self.chain.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
         return Solution(
             q, status, apart, turned, passes, steps, restarts, FINISHERS[finisher], names
         )
-
-    def _joints_at_limits(self, q: Array) -> tuple[str, ...]:
-        margin = kernels.AT_LIMIT
-        near = (q - self.chain.lower < margin) | (self.chain.upper - q < margin)
-        return tuple(self.chain.joint_names[j] for j in np.flatnonzero(near))
 
     def _pose(self, target: npt.ArrayLike) -> Array:
         """Return the target as an array of shape (4, 4) that the kernels take."""

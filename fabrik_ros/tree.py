@@ -10,7 +10,7 @@ from .chain import Chain
 from .errors import ChainError, LinkNotFoundError
 from .joints import Joint
 from .kernels import tree_kinematics as kinematics
-from .kernels.model import FRAME, POSITION
+from .kernels.model import FOLLOWS, FRAME, POSITION
 from .mechanism import Mechanism, pack, radii, read_only, tool_joint
 from .transforms import Array
 
@@ -83,6 +83,11 @@ class Tree(Mechanism):
         """
         ends = zip(self.tip_links, self._paths, strict=True)
         return tuple(Chain(self.base_link, tip, path) for tip, path in ends)
+
+    def joints_to(self, t: int) -> int:
+        """Count the joints on the way to tip number `t`, without followers."""
+        rows = self.model[self._ways[t][:-1]]
+        return int(np.count_nonzero(rows[:, FOLLOWS] == 0.0))
 
     def with_tools(self, tools: Mapping[str, npt.ArrayLike]) -> 'Tree':
         """

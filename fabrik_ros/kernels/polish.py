@@ -17,6 +17,7 @@ from .task import (
     axis_in_base,
     AXIS_MODE,
     in_frame,
+    inner,
     is_reached,
     merit,
     MODE,
@@ -37,6 +38,7 @@ FIRST_DAMPING = 5e-2
 LESS_DAMPING = 0.3
 MORE_DAMPING = 8.0
 LEAST_DAMPING = 1e-8
+WORST_DAMPING = 1e11
 LONGEST_STEP = 1.0
 WORTHWHILE = 0.98
 FAR = 1e-3
@@ -78,27 +80,37 @@ def run_polish(
             for j in range(q.shape[0]):
                 gradient[j] = product(columns[j], weighted)
             stale = False
-        fill_normal(columns, gradient, lower, upper, q, damping * now + 1e-15, work.normal)
+        fill_normal(columns, gradient, lower, upper, q, damping * now + 1e-15, 6, work.normal)
         copy(weighted, trial_error)
-        solve_symmetric(work.normal, trial_error)
-        moved = take_step(columns, gradient, units, lower, upper, trial_error, q, trial)
+        solve_symmetric(work.normal, trial_error, 6)
+        moved = take_step(columns, gradient, units, lower, upper, trial_error, 6, q, trial)
         link_frames(model, trial, frames)
         tip_error(frames[m], target, task, trial_error)
         after = merit(trial_error, task)
         if after < now:
-            poor = after > WORTHWHILE * WORTHWHILE * now and now > FAR * FAR
+            poor = is_poor(now, after)
             now = after
             copy(trial, q)
             copy(trial_error, error)
-            damping = max(damping * LESS_DAMPING, LEAST_DAMPING)
             stale = True
             if (poor and not to_the_end) or moved < SMALLEST_STEP:
                 return done + 1
-        else:
-            damping *= MORE_DAMPING
-            if moved < SMALLEST_STEP or damping > 1e12:
-                return done + 1
+        elif moved < SMALLEST_STEP or damping > WORST_DAMPING:
+            return done + 1
+        damping = damping_after(stale, damping)
     return most
+
+
+@kernel
+def is_poor(before: float, after: float) -> bool:
+    """Whether a step gained under two per cent while still far away."""
+    return after > WORTHWHILE * WORTHWHILE * before and before > FAR * FAR
+
+
+@kernel
+def damping_after(helped: bool, damping: float) -> float:
+    """Damping of the next step."""
+    return max(damping * LESS_DAMPING, LEAST_DAMPING) if helped else damping * MORE_DAMPING
 
 
 @kernel
@@ -114,34 +126,53 @@ def jacobian(
     """Write how each joint value lowers the error, weighted as that is; rows of six."""
     m = model.shape[0] - 1
     columns[:, :6] = 0.0
-    tip = frames[m]
-    per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
-    ax, ay, az = axis_in_base(tip, task)
+    ax, ay, az = axis_in_base(frames[m], task)
     for i in range(m):
-        s = int(model[i, SOURCE])
-        share = model[i, MULTIPLIER] * units[s]
-        frame = frames[i]
-        zx, zy, zz = frame[2] * share, frame[5] * share, frame[8] * share
-        column = columns[s]
-        if model[i, IS_SLIDE] != 0.0:
-            column[0] += zx * per_length
-            column[1] += zy * per_length
-            column[2] += zz * per_length
-            continue
-        x, y, z = tip[9] - frame[9], tip[10] - frame[10], tip[11] - frame[11]
-        column[0] += (zy * z - zz * y) * per_length
-        column[1] += (zz * x - zx * z) * per_length
-        column[2] += (zx * y - zy * x) * per_length
-        if task[MODE] == POSITION_MODE:
-            continue
-        if task[MODE] == AXIS_MODE:
-            along = zx * ax + zy * ay + zz * az
-            zx, zy, zz = zx - along * ax, zy - along * ay, zz - along * az
-        column[3] += weight * zx
-        column[4] += weight * zy
-        column[5] += weight * zz
+        j = int(model[i, SOURCE])
+        share = model[i, MULTIPLIER] * units[j]
+        add_column(
+            model[i, IS_SLIDE] != 0.0, frames[i], frames[m], share, task, ax, ay, az, columns[j]
+        )
     if task[SHAPED] != 0.0:
-        shape_columns(tip, target, error, task, columns)
+        shape_columns(frames[m], target, error, task, columns)
+
+
+@kernel
+def add_column(
+    is_slide: bool,
+    frame: Array,
+    tip: Array,
+    share: float,
+    task: Array,
+    ax: float,
+    ay: float,
+    az: float,
+    column: Array,
+) -> None:
+    """
+    Add how a joint that stands at `frame` lowers the error, in place.
+
+    The joint moves by `share` for each unit of its value; (ax, ay, az) is the axis of the task.
+    """
+    per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
+    zx, zy, zz = frame[2] * share, frame[5] * share, frame[8] * share
+    if is_slide:
+        column[0] += zx * per_length
+        column[1] += zy * per_length
+        column[2] += zz * per_length
+        return
+    x, y, z = tip[9] - frame[9], tip[10] - frame[10], tip[11] - frame[11]
+    column[0] += (zy * z - zz * y) * per_length
+    column[1] += (zz * x - zx * z) * per_length
+    column[2] += (zx * y - zy * x) * per_length
+    if task[MODE] == POSITION_MODE:
+        return
+    if task[MODE] == AXIS_MODE:
+        along = zx * ax + zy * ay + zz * az
+        zx, zy, zz = zx - along * ax, zy - along * ay, zz - along * az
+    column[3] += weight * zx
+    column[4] += weight * zy
+    column[5] += weight * zz
 
 
 @kernel
@@ -187,10 +218,11 @@ def fill_normal(
     upper: Array,
     q: Array,
     damping: float,
+    size: int,
     normal: Array,
 ) -> None:
     """Write J J^T of the joints that are free to move, plus damping; lower triangle."""
-    for r in range(6):
+    for r in range(size):
         for c in range(r + 1):
             normal[r, c] = 0.0
         normal[r, r] = damping
@@ -198,31 +230,31 @@ def fill_normal(
         if pushes_out(q[j], gradient[j], lower[j], upper[j]):
             continue
         column = columns[j]
-        for r in range(6):
+        for r in range(size):
             for c in range(r + 1):
                 normal[r, c] += column[r] * column[c]
 
 
 @kernel
-def solve_symmetric(a: Array, b: Array) -> None:
-    """Solve a x = b for a positive definite a, 6 by 6, lower triangle; both in place."""
-    for j in range(6):
+def solve_symmetric(a: Array, b: Array, size: int) -> None:
+    """Solve a x = b for a positive definite a, lower triangle; both in place."""
+    for j in range(size):
         pivot = a[j, j]
         for k in range(j):
             pivot -= a[j, k] * a[j, k] * a[k, k]
         a[j, j] = max(pivot, 1e-30)
         inverse = 1.0 / a[j, j]
-        for i in range(j + 1, 6):
+        for i in range(j + 1, size):
             value = a[i, j]
             for k in range(j):
                 value -= a[i, k] * a[j, k] * a[k, k]
             a[i, j] = value * inverse
-    for i in range(6):
+    for i in range(size):
         for k in range(i):
             b[i] -= a[i, k] * b[k]
-    for i in range(5, -1, -1):
+    for i in range(size - 1, -1, -1):
         b[i] /= a[i, i]
-        for k in range(i + 1, 6):
+        for k in range(i + 1, size):
             b[i] -= a[k, i] * b[k]
 
 
@@ -234,6 +266,7 @@ def take_step(
     lower: Array,
     upper: Array,
     multipliers: Array,
+    size: int,
     q: Array,
     trial: Array,
 ) -> float:
@@ -243,7 +276,7 @@ def take_step(
     for j in range(n):
         step = 0.0
         if not pushes_out(q[j], gradient[j], lower[j], upper[j]):
-            step = product(columns[j], multipliers)
+            step = inner(columns[j], multipliers, size)
         trial[j] = step
         longest = max(longest, abs(step))
     scale = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0

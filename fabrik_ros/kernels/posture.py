@@ -124,7 +124,7 @@ def step_in_null_space(
     jacobian(model, work.frames, target, work.error, units, task, columns)
     for j in range(n):
         step[j] = weight * difference(posture, work, q, j) / units[j]
-    fill_normal(columns, step, work.lower, work.upper, q, DAMPING, normal)
+    fill_normal(columns, step, work.lower, work.upper, q, DAMPING, 6, normal)
     for k in range(6):
         tip_step[k] = 0.0
     for j in range(n):
@@ -134,7 +134,7 @@ def step_in_null_space(
                 columns[j, k] = 0.0
         for k in range(6):
             tip_step[k] += columns[j, k] * step[j]
-    solve_symmetric(normal, tip_step)
+    solve_symmetric(normal, tip_step, 6)
     largest = 0.0
     for j in range(n):
         step[j] -= product(columns[j], tip_step)

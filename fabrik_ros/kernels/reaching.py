@@ -87,6 +87,22 @@ def add_turn(moments: Array, lever: float, x: float, y: float, z: float) -> None
 
 
 @kernel
+def add_target(moments: Array, target: Array, task: Array) -> None:
+    """Add a target: its place, and its orientation as far as that counts, in place."""
+    add_point(moments, target[POSITION], target[POSITION + 1], target[POSITION + 2])
+    lever = task[LEVER] * task[ORIENTATION_WEIGHT]
+    if task[MODE] == POSE_MODE and task[SHAPED] != 0.0:
+        for axis in range(3):
+            if task[ROOM + 3 + axis] < math.inf:
+                add_turn(moments, lever, target[axis], target[3 + axis], target[6 + axis])
+    elif task[MODE] == POSE_MODE:
+        add_frame(moments, lever)
+    elif task[MODE] == AXIS_MODE:
+        x, y, z = axis_in_base(target, task)
+        add_direction(moments, lever * x, lever * y, lever * z)
+
+
+@kernel
 def sum_upstream(model: Array, frames: Array, task: Array, sums: Array) -> None:
     """Moments of the base frame and the joint centres before each joint, rows of `sums`."""
     for k in range(MOMENTS):
@@ -104,20 +120,9 @@ def sum_upstream(model: Array, frames: Array, task: Array, sums: Array) -> None:
 def sum_downstream(model: Array, wanted: Array, task: Array, sums: Array) -> None:
     """Moments of the target and the joint centres behind each joint, rows of `sums`."""
     last = model.shape[0] - 2
-    target = wanted[last + 1]
     for k in range(MOMENTS):
         sums[last, k] = 0.0
-    add_point(sums[last], target[POSITION], target[POSITION + 1], target[POSITION + 2])
-    lever = task[LEVER] * task[ORIENTATION_WEIGHT]
-    if task[MODE] == POSE_MODE and task[SHAPED] != 0.0:
-        for axis in range(3):
-            if task[ROOM + 3 + axis] < math.inf:
-                add_turn(sums[last], lever, target[axis], target[3 + axis], target[6 + axis])
-    elif task[MODE] == POSE_MODE:
-        add_frame(sums[last], lever)
-    elif task[MODE] == AXIS_MODE:
-        x, y, z = axis_in_base(target, task)
-        add_direction(sums[last], lever * x, lever * y, lever * z)
+    add_target(sums[last], wanted[last + 1], task)
     for i in range(last - 1, -1, -1):
         for k in range(MOMENTS):
             sums[i, k] = sums[i + 1, k]

@@ -16,12 +16,12 @@ from ._jit import kernel
 from .frames import copy
 from .kinematics import joint_and_link_frames
 from .reaching import base_to_tip, tip_to_base
-from .task import is_reached, merit, product, tip_error, weigh_error
+from .task import inner, is_reached, merit, tip_error, weigh_error
+from .tree_workspace import TreeWorkspace
 from .workspace import DEPTH, Workspace
 
 LONGEST_STEP = 4.0
 SAME_DIRECTION = 1e-10
-SQUARE = 6
 PATIENCE = 7
 WORTHWHILE = 0.9
 
@@ -64,7 +64,7 @@ def run_rounds(
         if accelerate and not is_reached(error, task):
             best_merit = keep(q, now, best, best_merit)
             remember(q, error, task, 0, work)
-            combine(lower, upper, units, kept, q, work)
+            combine(lower, upper, units, kept, 6, q, work)
             now = stand(model, q, target, task, work)
         best_merit = keep(q, now, best, best_merit)
         since_mark += 1
@@ -94,7 +94,7 @@ def keep(q: Array, now: float, best: Array, best_merit: float) -> float:
 
 
 @kernel
-def make_room(work: Workspace) -> None:
+def make_room(work: Workspace | TreeWorkspace) -> None:
     """Make room in the memory for the two places of a round, where it ends and where it begins."""
     for k in range(DEPTH, 1, -1):
         copy(work.places[k - 2], work.places[k])
@@ -110,7 +110,13 @@ def remember(q: Array, error: Array, task: Array, k: int, work: Workspace) -> No
 
 @kernel
 def combine(
-    lower: Array, upper: Array, units: Array, kept: int, q: Array, work: Workspace
+    lower: Array,
+    upper: Array,
+    units: Array,
+    kept: int,
+    size: int,
+    q: Array,
+    work: Workspace | TreeWorkspace,
 ) -> None:
     """
     Write to `q` the combination of the remembered places whose error is least, were it linear.
@@ -118,28 +124,29 @@ def combine(
     The steps from place to place, newest first, are made independent of each other (modified
     Gram-Schmidt on what they did to the error), and each is undone as far as that takes the error
     down. A step that does nothing new is left out. The newest place alone where the combination
-    lies too far from it.
+    lies too far from it. An error has `size` entries; what a step did has its square behind them.
     """
     n, used, longest = q.shape[0], 0, 0.0
     places, errors, moves, gains, left = (
         work.places, work.errors, work.moves, work.gains, work.weighted,
     )  # fmt: skip
     copy(places[0], q)
-    copy(errors[0], left)
+    for r in range(size):
+        left[r] = errors[0, r]
     for k in range(kept - 1):
         move, gain = moves[used], gains[used]
         for j in range(n):
             move[j] = places[k, j] - places[k + 1, j]
-        for r in range(6):
+        for r in range(size):
             gain[r] = errors[k, r] - errors[k + 1, r]
-        before = product(gain, gain)
+        before = inner(gain, gain, size)
         for i in range(used):
-            share = product(gain, gains[i]) / gains[i, SQUARE]
-            take(share, moves[i], gains[i], move, gain)
-        square = product(gain, gain)
+            share = inner(gain, gains[i], size) / gains[i, size]
+            take(share, moves[i], gains[i], size, move, gain)
+        square = inner(gain, gain, size)
         if square > SAME_DIRECTION * before:
-            take(product(left, gain) / square, move, gain, q, left)
-            gain[SQUARE] = square
+            take(inner(left, gain, size) / square, move, gain, size, q, left)
+            gain[size] = square
             used += 1
     for j in range(n):
         q[j] = min(max(q[j], lower[j]), upper[j])
@@ -149,9 +156,9 @@ def combine(
 
 
 @kernel
-def take(share: float, move: Array, gain: Array, q: Array, error: Array) -> None:
+def take(share: float, move: Array, gain: Array, size: int, q: Array, error: Array) -> None:
     """Take a share of a move off `q`, and what it did off the error."""
     for j in range(q.shape[0]):
         q[j] -= share * move[j]
-    for r in range(6):
+    for r in range(size):
         error[r] -= share * gain[r]

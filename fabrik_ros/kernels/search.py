@@ -33,6 +33,7 @@ from .task import (
     product,
     weigh_error,
 )
+from .tree_workspace import TreeWorkspace
 from .workspace import cut, Workspace
 
 SEED_NOT_FINITE, REACHED, NOT_YET = -3, 3, 4
@@ -200,7 +201,7 @@ def search(
 
 
 @kernel
-def confine(limits: Array, seed: Array, room: float, work: Workspace) -> None:
+def confine(limits: Array, seed: Array, room: float, work: Workspace | TreeWorkspace) -> None:
     """Write the limits in force: those of the arm, and `room` units on either side of the seed."""
     for j in range(seed.shape[0]):
         work.lower[j] = max(limits[LOWER, j], seed[j] - room * limits[UNITS, j])

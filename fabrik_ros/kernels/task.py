@@ -196,6 +196,15 @@ def product(a: Array, b: Array) -> float:
 
 
 @kernel
+def inner(a: Array, b: Array, size: int) -> float:
+    """Inner product of the first entries, so many."""
+    total = 0.0
+    for k in range(size):
+        total += a[k] * b[k]
+    return total
+
+
+@kernel
 def weigh_error(error: Array, task: Array, weighted: Array) -> None:
     """Write the error without units, shape (6,)."""
     per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]

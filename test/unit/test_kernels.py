@@ -498,7 +498,7 @@ class TestPolish:
         A = Q @ np.diag(np.geomspace(1.0, 1.0 / condition, 6)) @ Q.T
         x = rng.normal(size=6)
         b = A @ x
-        polish.solve_symmetric(np.tril(A), b)
+        polish.solve_symmetric(np.tril(A), b, 6)
         assert_close(b, x, 1e-14 * condition)
 
     @pytest.mark.parametrize('mode', MODES)

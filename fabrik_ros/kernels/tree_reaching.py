@@ -1,0 +1,234 @@
+"""
+The two reaching passes for several arms on one base.
+
+They are those of `reaching.py`, with two additions. A link with several branches is asked by each
+of them to be somewhere else: on the way to the base it goes where the weighted mean of that is,
+of the places and of the turns, as FABRIK puts a sub-base on the centroid. And on the way to the
+tips a joint lays all that hangs below it, all branches together, where they should be.
+
+Source: Aristidou & Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics
+problem", Graphical Models 73 (2011), section 4.4, for sub-bases.
+
+"""
+
+import math
+
+from ..transforms import Array
+from ._jit import kernel
+from .frames import (
+    compose_inverse,
+    copy,
+    rotate_frame,
+    rotation_between,
+    slide_along_z,
+    turn_about_z,
+)
+from .kinematics import joint_value, move_joint
+from .model import FOLLOWS, IS_SLIDE, POSITION, SOURCE
+from .reaching import (
+    add_frame,
+    add_point,
+    add_target,
+    best_shift,
+    best_turn,
+    clamp_direction,
+    clamp_turn,
+    MOMENTS,
+)
+from .task import aim, LEVER
+from .tree_kinematics import frame_before
+from .tree_model import PARENT
+from .tree_workspace import TreeWorkspace
+
+COUNT = 9
+WEIGHT, SHIFT, TURNED = 0, 1, 4
+
+
+@kernel
+def weigh_joints(model: Array, work: TreeWorkspace) -> None:
+    """Write how much the heaviest tip below each joint counts."""
+    tips = work.weights.shape[0]
+    m = model.shape[0] - tips
+    work.below[:] = 0.0
+    for i in range(model.shape[0] - 1, -1, -1):
+        parent = int(model[i, PARENT])
+        if parent >= 0:
+            weight = work.weights[i - m] if i >= m else work.below[i]
+            work.below[parent] = max(work.below[parent], weight)
+
+
+@kernel
+def sum_above(model: Array, frames: Array, tasks: Array, sums: Array) -> None:
+    """Moments and count of the base frame and the joint centres before each joint."""
+    for i in range(sums.shape[0]):
+        parent = int(model[i, PARENT])
+        if parent < 0:
+            sums[i, :COUNT] = 0.0
+            add_point(sums[i], model[i, POSITION], model[i, POSITION + 1], model[i, POSITION + 2])
+            add_frame(sums[i], tasks[0, LEVER])
+            sums[i, COUNT] = 1.0
+        else:
+            copy(sums[parent], sums[i])
+            p = frames[parent]
+            add_point(sums[i], p[POSITION], p[POSITION + 1], p[POSITION + 2])
+            sums[i, COUNT] += 1.0
+
+
+@kernel
+def sum_below(model: Array, tasks: Array, work: TreeWorkspace) -> None:
+    """Weighted moments and count of the targets and the joint centres behind each joint."""
+    sums, wanted, tips = work.sums, work.wanted, work.weights.shape[0]
+    m = model.shape[0] - tips
+    sums[:] = 0.0
+    for t in range(tips):
+        parent = int(model[m + t, PARENT])
+        if work.weights[t] > 0.0:
+            part = work.asks[parent]
+            part[:COUNT] = 0.0
+            add_target(part, wanted[m + t], tasks[t])
+            add_weighted(sums[parent], part, work.weights[t], 1.0)
+    for i in range(m - 1, 0, -1):
+        parent = int(model[i, PARENT])
+        if parent >= 0 and work.below[i] > 0.0:
+            part, p = work.asks[parent], wanted[i]
+            add_weighted(sums[parent], sums[i], 1.0, sums[i, COUNT])
+            part[:COUNT] = 0.0
+            add_point(part, p[POSITION], p[POSITION + 1], p[POSITION + 2])
+            add_weighted(sums[parent], part, work.below[i], 1.0)
+
+
+@kernel
+def add_weighted(sums: Array, moments: Array, weight: float, count: float) -> None:
+    """Add moments and count, so many times, in place."""
+    for k in range(MOMENTS):
+        sums[k] += weight * moments[k]
+    sums[COUNT] += weight * count
+
+
+@kernel
+def ask(link: int, frame: Array, weight: float, work: TreeWorkspace) -> None:
+    """Ask a link to come to `frame`: the first asks for all, others add how they differ."""
+    wanted, asks = work.wanted[link], work.asks[link]
+    if asks[WEIGHT] == 0.0:
+        copy(frame, wanted)
+    else:
+        x, y, z = rotation_between(wanted, frame)
+        asks[TURNED] += weight * x
+        asks[TURNED + 1] += weight * y
+        asks[TURNED + 2] += weight * z
+        for k in range(3):
+            asks[SHIFT + k] += weight * (frame[POSITION + k] - wanted[POSITION + k])
+    asks[WEIGHT] += weight
+
+
+@kernel
+def agree(link: int, work: TreeWorkspace) -> None:
+    """Put a link where the mean of what was asked of it is."""
+    wanted, asks = work.wanted[link], work.asks[link]
+    share = 1.0 / asks[WEIGHT]
+    rotate_frame(wanted, share * asks[TURNED], share * asks[TURNED + 1], share * asks[TURNED + 2])
+    for k in range(3):
+        wanted[POSITION + k] += share * asks[SHIFT + k]
+
+
+@kernel
+def tips_to_base(
+    model: Array,
+    lower: Array,
+    upper: Array,
+    targets: Array,
+    tasks: Array,
+    q: Array,
+    work: TreeWorkspace,
+) -> None:
+    """
+    Put the tips on their targets and choose joint values from the tips down to the base.
+
+    The arms stand at `q`, `work.joints` and `work.frames`, with their limits in `work.arcs` too.
+    Writes to `work.wanted` the link frames of the arms that hang on their targets. Followers, and
+    joints with only free tips below them, stay as they are.
+    """
+    frames, joints, wanted, sums, tips = (
+        work.frames, work.joints, work.wanted, work.sums, work.weights.shape[0],
+    )  # fmt: skip
+    m = model.shape[0] - tips
+    sum_above(model, frames, tasks, sums)
+    work.asks[:, : TURNED + 3] = 0.0
+    scratch = work.trial_error[0]
+    for t in range(tips):
+        parent = int(model[m + t, PARENT])
+        if work.weights[t] > 0.0:
+            aim(frames[m + t], targets[t], tasks[t], wanted[m + t])
+            compose_inverse(wanted[m + t], model[m + t], scratch)
+            ask(parent, scratch, work.weights[t], work)
+    for i in range(m - 1, -1, -1):
+        if work.below[i] == 0.0:
+            continue
+        agree(i, work)
+        parent = int(model[i, PARENT])
+        if parent >= 0:
+            copy(wanted[i], scratch)
+            unmove(model[i], joints[i], wanted[i], sums[i], lower, upper, q, work.arcs, scratch)
+            ask(parent, scratch, work.asks[i, WEIGHT], work)
+
+
+@kernel
+def unmove(
+    row: Array,
+    joint: Array,
+    wanted: Array,
+    sums: Array,
+    lower: Array,
+    upper: Array,
+    q: Array,
+    arcs: Array,
+    frame: Array,
+) -> None:
+    """Carry `frame` from a link to the one before it, by the value that suits what is above."""
+    j = int(row[SOURCE])
+    if row[IS_SLIDE] != 0.0:
+        value = joint_value(row, q)
+        if row[FOLLOWS] == 0.0:
+            value = min(max(best_shift(sums, sums[COUNT], joint, wanted), lower[j]), upper[j])
+        slide_along_z(frame, -value)
+    else:
+        c, s = 0.0, 0.0
+        if row[FOLLOWS] == 0.0:
+            c, s = best_turn(sums, sums[COUNT], joint, wanted)
+        if c == 0.0 and s == 0.0:
+            value = joint_value(row, q)
+            c, s = math.cos(value), math.sin(value)
+        else:
+            c, s = clamp_direction(c, s, arcs[j])
+        turn_about_z(frame, c, -s)
+    compose_inverse(frame, row, frame)
+
+
+@kernel
+def base_to_tips(
+    model: Array, lower: Array, upper: Array, tasks: Array, q: Array, work: TreeWorkspace
+) -> None:
+    """
+    Start at the real base and choose joint values from the base up to the tips.
+
+    `work.wanted` are link frames from `tips_to_base`. Writes `q`, and to `work.joints` and
+    `work.frames` where the arms come to stand.
+    """
+    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
+    sum_below(model, tasks, work)
+    for i in range(model.shape[0]):
+        row, frame = model[i], frames[i]
+        frame_before(model, i, frames, frame)
+        if row[SOURCE] < 0.0:
+            continue
+        copy(frame, joints[i])
+        if row[FOLLOWS] == 0.0 and work.below[i] > 0.0:
+            j, count = int(row[SOURCE]), sums[i, COUNT]
+            if row[IS_SLIDE] != 0.0:
+                value = best_shift(sums[i], count, joints[i], wanted[i])
+                q[j] = min(max(value, lower[j]), upper[j])
+            else:
+                c, s = best_turn(sums[i], count, joints[i], wanted[i])
+                if c != 0.0 or s != 0.0:
+                    q[j] = clamp_turn(math.atan2(s, c), q[j], lower[j], upper[j])
+        move_joint(row, joint_value(row, q), frame)

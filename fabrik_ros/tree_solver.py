@@ -1,0 +1,413 @@
+"""
+Constrained FABRIK for arms that share a body: target poses in, the joint values of all out.
+
+Tips that share moving joints are one problem: each of them has its own mode and weight, and all
+are solved for together.
+
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import JointValueError, LinkNotFoundError, TargetError
+from .kernels import search as kernels, target as codes, tree_search
+from .kernels._jit import COMPILED
+from .kernels.limits import LOWER, UPPER
+from .kernels.tree_workspace import allocate
+from .options import MODES, SolverOptions
+from .search import (
+    ATTEMPTS_PER_LOOK_AT_THE_CLOCK,
+    attempts_with,
+    FARTHEST,
+    FINISHERS,
+    FIRST_ATTEMPTS,
+    limits_within,
+    pack_limits,
+    pack_tasks,
+)
+from .solution import Status
+from .transforms import Array, is_pose
+from .tree import Tree
+
+JOINTS_FOR_A_POSE = 6
+
+
+@dataclass(frozen=True)
+class TipOptions:
+    """What is asked of one tip of several; ValueError names what is wrong."""
+
+    mode: str | None = None
+    """As in `SolverOptions`; None: the mode of those."""
+    axis: tuple[float, float, float] | None = None
+    """Tool axis for mode 'axis', in the tip frame; None: the axis of `SolverOptions`."""
+    weight: float = 1.0
+    """How much the errors of this tip count against those of others, where not all can be met."""
+
+    def __post_init__(self) -> None:
+        if self.mode is not None and self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}; got '{self.mode}'")
+        if not 0.0 < self.weight < math.inf:
+            raise ValueError(f'weight must be positive and finite, got {self.weight}')
+
+
+class TipResult(NamedTuple):
+    """Where one tip came to."""
+
+    position_error: float
+    """Distance from the tip to its target [m]; 0 for a free tip."""
+    orientation_error: float
+    """Angle [rad] to the orientation, or the axis, the mode asks for; 0 for a free tip."""
+    converged: bool
+    """Whether both are within the tolerances."""
+
+
+class TreeSolution(NamedTuple):
+    """Answer for several tips; its arrays belong to the caller."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]; inside the limits whatever the status."""
+    status: Status
+    """How the solve ended; of several hindrances the first that applies to any tip."""
+    tips: tuple[TipResult, ...]
+    """What each tip lacks, from forward kinematics of `q`, in the order of `Tree.tip_links`."""
+    position_error: float
+    """The largest of the tips [m]."""
+    orientation_error: float
+    """The largest of the tips [rad]."""
+    passes: int
+    """Reaching passes made, two to a round."""
+    polish_steps: int
+    """Levenberg-Marquardt steps made."""
+    restarts: int
+    """Starts made from elsewhere than the seed and its neighbourhood."""
+    finished_by: str
+    """Who made the last improvement, as in `Solution`."""
+    limited_joints: tuple[str, ...]
+    """Joints that stand at a limit."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether all targets are reached within the tolerances of their modes."""
+        return self.status is Status.CONVERGED
+
+
+class PackedTree(NamedTuple):
+    """Arms and what is asked of their tips, in the order in which the kernels take them."""
+
+    model: Array
+    """See `kernels/tree_model.py`."""
+    limits: Array
+    """See `kernels/limits.py`."""
+    tasks: Array
+    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
+    spheres: Array
+    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
+    weights: Array
+    """How much each tip counts, shape (k,)."""
+    rows: Array
+    """Memory to work in; see `kernels/tree_workspace.py`."""
+    lists: Array
+    """Memory to work in."""
+    vectors: Array
+    """Memory to work in."""
+    polish: bool
+    """Whether the polish may finish."""
+
+    @property
+    def memory(self) -> tuple[Array, Array, Array]:
+        """The memory to work in; between calls it holds targets, weights and seed."""
+        return self.rows, self.lists, self.vectors
+
+    def with_own_memory(self) -> 'PackedTree':
+        """Take the same arms with memory that no other thread works in."""
+        rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
+        return self._replace(rows=rows, lists=lists, vectors=vectors)
+
+
+class TreeSolver:
+    """
+    Inverse kinematics of several arms on one base.
+
+    Parameters
+    ----------
+    tree : Tree
+        The arms.
+    options : SolverOptions, optional
+        What is asked of all tips. Mode 'auto' is 'pose' for a tip with six joints or more on its
+        way, else 'position'. Postures and preferences among solutions are for single arms.
+    tips : mapping, optional
+        `TipOptions` by tip link, for tips of which something else is asked.
+
+    Raises
+    ------
+    LinkNotFoundError
+        If options are given for a link that is no tip.
+    ValueError
+        If the options cannot be used with several tips.
+
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        options: SolverOptions | None = None,
+        tips: Mapping[str, TipOptions] | None = None,
+    ) -> None:
+        self.tree = tree
+        self.options = options or SolverOptions()
+        self._tips = dict(tips or {})
+        _check_options(self.options)
+        for link in self._tips:
+            if link not in tree.tip_links:
+                raise LinkNotFoundError(link, tree.tip_links)
+        self._packed = self._pack()
+        self._mid = tree.mid_configuration()
+        self._confined = self.options.max_joint_move != math.inf
+        self._first = FIRST_ATTEMPTS
+        if self.options.max_restarts is not None:
+            self._first = min(self._first, attempts_with(self.options.max_restarts))
+        if self.options.max_restarts == 0:
+            self._first = kernels.SEED_ATTEMPTS
+
+    def solve(
+        self,
+        targets: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
+        seed: npt.ArrayLike | None = None,
+    ) -> TreeSolution:
+        """
+        Find joint values that put the tips on their targets.
+
+        Parameters
+        ----------
+        targets : mapping or array-like
+            T_base_tip of shape (4, 4) by tip link; a tip that is left out is free. Or all in one
+            array of shape (k, 4, 4), where NaN leaves a tip free.
+        seed : array-like, shape (n,), optional
+            Where the search starts [rad or m], brought inside the limits. Left out, the middle of
+            the limits.
+
+        Raises
+        ------
+        TargetError
+            If a target is not a pose; names its tip.
+        LinkNotFoundError
+            If a target is for a link that is no tip.
+        JointValueError
+            If the seed has another shape or is not finite.
+
+        """
+        begin = self._mid if seed is None else self._values(seed, 'seed')
+        packed = self._packed
+        if self._confined:
+            move = self.options.max_joint_move
+            inside = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
+            packed = _within(packed, inside - move, inside + move)
+        return self._solve(packed, self._poses(targets), begin)
+
+    def solve_within(
+        self,
+        targets: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
+        seed: npt.ArrayLike,
+        lower: npt.ArrayLike,
+        upper: npt.ArrayLike,
+    ) -> TreeSolution:
+        """
+        Find joint values likewise, each within bounds of its own.
+
+        Parameters
+        ----------
+        targets, seed : array-like
+            As for `solve`; the seed is brought inside the bounds.
+        lower, upper : array-like, shape (n,)
+            Bounds [rad or m], which hold beside the limits of the arm. Bounds that lie outside
+            of those come to lie on the limit next to them.
+
+        Raises
+        ------
+        TargetError, LinkNotFoundError
+            If the targets are not those of `solve`.
+        JointValueError
+            If seed or bounds have another shape or are not finite, or the bounds of a joint cross.
+
+        """
+        begin = self._values(seed, 'seed')
+        least, most = self._values(lower, 'lower'), self._values(upper, 'upper')
+        if np.any(least > most):
+            name = self.tree.joint_names[int(np.argmax(least > most))]
+            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+        return self._solve(_within(self._packed, least, most), self._poses(targets), begin)
+
+    def warm_up(self) -> float:
+        """Compile everything that `solve` needs and return how long that took [s]."""
+        begin = time.perf_counter()
+        brief = TreeSolver(
+            self.tree, replace(self.options, max_restarts=0, budget=math.inf), self._tips
+        )
+        targets = self.tree.forward_kinematics(self._mid)
+        brief.solve(targets)
+        targets[:, 2, 3] += 10.0 * self.tree.reach
+        brief.solve(targets)
+        return time.perf_counter() - begin
+
+    def _pack(self) -> PackedTree:
+        tree, options = self.tree, self.options
+        tips = [self._options_of(tip) for tip in range(len(tree.tip_links))]
+        tasks = [pack_tasks(own, tree.reaches[t]) for t, own in enumerate(tips)]
+        free = np.any(np.asarray(options.axis_tolerances)[:3]) or not np.all(
+            np.asarray(options.axis_weights)[:3]
+        )
+        far = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
+        holes, reaches = tree.holes, tree.reaches
+        if free:
+            holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
+        moving = len(tree.model) - len(tips)
+        return PackedTree(
+            tree.model,
+            pack_limits(tree),
+            np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
+            np.column_stack([tree.root_points, holes, reaches, far]),
+            np.array([self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]),
+            *allocate(moving, len(tips), len(tree)),
+            options.polish == 'auto',
+        )
+
+    def _options_of(self, t: int) -> SolverOptions:
+        """Options with the mode and the axis of tip number `t`."""
+        tip = self._tips.get(self.tree.tip_links[t], TipOptions())
+        mode = tip.mode or self.options.mode
+        if mode == 'auto':
+            mode = 'pose' if self.tree.joints_to(t) >= JOINTS_FOR_A_POSE else 'position'
+        return replace(self.options, mode=mode, axis=tip.axis or self.options.axis)
+
+    def _solve(self, packed: PackedTree, T: Array, begin: Array) -> TreeSolution:
+        if not COMPILED:  # threads then take turns in the middle of a kernel
+            packed = packed.with_own_memory()
+        q, apart = np.empty(len(begin)), np.empty((len(T), 2))
+        report = np.empty(kernels.REPORT_SIZE)
+        code = tree_search.solve(*packed, self._first, T, begin, q, report, apart)
+        if code == kernels.REACHED:
+            return self._solution(q, report, apart, Status.CONVERGED)
+        if code < 0:
+            self._refuse(code, T, begin)
+        packed = packed.with_own_memory()
+        tree_search.solve(*packed, 0, T, begin, np.empty_like(q), report.copy(), apart.copy())
+        status = self._search_on(packed, code, begin, q, report, apart)
+        return self._solution(q, report, apart, status)
+
+    def _search_on(
+        self, packed: PackedTree, code: int, begin: Array, q: Array, report: Array, apart: Array
+    ) -> Status:
+        """Go on where the first attempts did not succeed, and say how that ended."""
+        out_of_time = False
+        if code == kernels.NOT_YET:
+            reached, out_of_time = self._attempt_on(packed, q, report, apart)
+            if reached:
+                return Status.CONVERGED
+        arms = packed[:3]
+        seed = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
+        for start in (q.copy(), seed):
+            tree_search.settle(*arms, *packed.memory, packed.polish, start, q, report, apart)
+        model, limits, tasks = arms
+        blocked = tree_search.weigh_up(
+            model, limits, tasks[kernels.WHOLE], *packed.memory, q, report, apart
+        )
+        if self._is_reached(report):
+            return Status.CONVERGED
+        if code in (codes.TOO_FAR, codes.TOO_NEAR):
+            return Status.TOO_FAR if code == codes.TOO_FAR else Status.TOO_NEAR
+        if blocked:
+            return Status.BLOCKED_BY_LIMITS
+        return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
+
+    def _attempt_on(
+        self, packed: PackedTree, q: Array, report: Array, apart: Array
+    ) -> tuple[bool, bool]:
+        """Make more attempts; tell whether one succeeded, and whether the budget ended."""
+        options, made = self.options, self._first
+        last = math.inf if options.max_restarts is None else attempts_with(options.max_restarts)
+        if options.max_restarts == 0:
+            made = max(made, kernels.NEAR_ATTEMPTS)
+        deadline = time.perf_counter() + options.budget
+        while made < last:
+            if time.perf_counter() > deadline:
+                return False, True
+            count = int(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - made))
+            reached = tree_search.search(
+                *packed[:3], *packed.memory, packed.polish, made, count, q, report, apart
+            )
+            if reached:
+                return True, False
+            made += count
+        return False, False
+
+    def _is_reached(self, report: Array) -> bool:
+        options = self.options
+        return bool(
+            report[kernels.POSITION_ERROR] <= options.position_tolerance
+            and report[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
+        )
+
+    def _solution(self, q: Array, report: Array, apart: Array, status: Status) -> TreeSolution:
+        place, turn = self.options.position_tolerance, self.options.orientation_tolerance
+        tips = tuple(TipResult(p, r, p <= place and r <= turn) for p, r in apart.tolist())
+        apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = report.tolist()
+        names = self.tree.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
+        return TreeSolution(
+            q, status, tips, apart_most, turned_most, int(passes), int(steps), int(restarts),
+            FINISHERS[int(finisher)], names,
+        )  # fmt: skip
+
+    def _poses(self, targets: Mapping[str, npt.ArrayLike] | npt.ArrayLike) -> Array:
+        """Return the targets as an array of shape (k, 4, 4) that the kernels take."""
+        shape = (len(self.tree.tip_links), 4, 4)
+        if not isinstance(targets, Mapping):
+            T = np.ascontiguousarray(targets, np.float64)
+            if T.shape != shape:
+                raise TargetError(f'targets have shape {T.shape}, expected poses of shape {shape}')
+            return T
+        T = np.full(shape, math.nan)
+        for link, target in targets.items():
+            if link not in self.tree.tip_links:
+                raise LinkNotFoundError(link, self.tree.tip_links)
+            pose = np.asarray(target, np.float64)
+            if pose.shape != shape[1:]:
+                raise TargetError(f"the target of '{link}' has shape {pose.shape}, not (4, 4)")
+            if np.isnan(pose).all():
+                raise TargetError(f"the target of '{link}' has entries that are not finite")
+            T[self.tree.tip_links.index(link)] = pose
+        return T
+
+    def _values(self, values: npt.ArrayLike, name: str) -> Array:
+        """Return joint values as an array of shape (n,) that the kernels take."""
+        array = np.asarray(values, np.float64)
+        if array.shape == self._mid.shape and array.flags.carray:
+            return array
+        return self.tree.checked(array, name)
+
+    def _refuse(self, code: int, T: Array, seed: Array) -> None:
+        self.tree.checked(seed, 'seed')
+        for link, pose in zip(self.tree.tip_links, T, strict=True):
+            if not np.isfinite(pose).all() and not np.isnan(pose).all():
+                raise TargetError(f"the target of '{link}' has entries that are not finite")
+            if code == codes.NOT_A_POSE and np.isfinite(pose).all() and not is_pose(pose):
+                raise TargetError(
+                    f"the target of '{link}' is not a pose: its upper left 3x3 block must be a "
+                    f'rotation and its last row 0 0 0 1, got {pose.tolist()}'
+                )
+
+
+def _within(packed: PackedTree, lower: Array, upper: Array) -> PackedTree:
+    return packed._replace(limits=limits_within(packed.limits, lower, upper))
+
+
+def _check_options(options: SolverOptions) -> None:
+    if options.posture is not None:
+        raise ValueError('a posture is for single arms; leave it out with several tips')
+    if options.prefer != 'first':
+        raise ValueError(f"prefer must be 'first' with several tips; got '{options.prefer}'")
