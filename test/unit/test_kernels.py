@@ -438,7 +438,7 @@ class TestAcceleration:
         for done in range(1, count + 1):
             self.remember_round(q, step(q), work)
             kept = min(2 * done, workspace.DEPTH + 1)
-            rounds.combine(-limit, limit, units, kept, q, work)
+            rounds.combine(-limit, limit, units, kept, 6, q, work)
         return q
 
     def test_a_linear_contraction_of_dimension_two_is_solved_in_two_rounds(self):
