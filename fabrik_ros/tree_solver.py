@@ -18,22 +18,12 @@ import numpy.typing as npt
 from .errors import JointValueError, LinkNotFoundError, TargetError
 from .kernels import search as kernels, target as codes, tree_search
 from .kernels._jit import COMPILED
-from .kernels.limits import LOWER, UPPER
-from .kernels.tree_workspace import allocate
 from .options import MODES, SolverOptions
-from .search import (
-    ATTEMPTS_PER_LOOK_AT_THE_CLOCK,
-    attempts_with,
-    FARTHEST,
-    FINISHERS,
-    FIRST_ATTEMPTS,
-    limits_within,
-    pack_limits,
-    pack_tasks,
-)
+from .search import attempts_with, FINISHERS, FIRST_ATTEMPTS
 from .solution import Status
 from .transforms import Array, is_pose
 from .tree import Tree
+from .tree_search import pack_tree, PackedTree, TreeSearch
 
 JOINTS_FOR_A_POSE = 6
 
@@ -97,39 +87,6 @@ class TreeSolution(NamedTuple):
         return self.status is Status.CONVERGED
 
 
-class PackedTree(NamedTuple):
-    """Arms and what is asked of their tips, in the order in which the kernels take them."""
-
-    model: Array
-    """See `kernels/tree_model.py`."""
-    limits: Array
-    """See `kernels/limits.py`."""
-    tasks: Array
-    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
-    spheres: Array
-    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
-    weights: Array
-    """How much each tip counts, shape (k,)."""
-    rows: Array
-    """Memory to work in; see `kernels/tree_workspace.py`."""
-    lists: Array
-    """Memory to work in."""
-    vectors: Array
-    """Memory to work in."""
-    polish: bool
-    """Whether the polish may finish."""
-
-    @property
-    def memory(self) -> tuple[Array, Array, Array]:
-        """The memory to work in; between calls it holds targets, weights and seed."""
-        return self.rows, self.lists, self.vectors
-
-    def with_own_memory(self) -> 'PackedTree':
-        """Take the same arms with memory that no other thread works in."""
-        rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
-        return self._replace(rows=rows, lists=lists, vectors=vectors)
-
-
 class TreeSolver:
     """
     Inverse kinematics of several arms on one base.
@@ -166,7 +123,9 @@ class TreeSolver:
         for link in self._tips:
             if link not in tree.tip_links:
                 raise LinkNotFoundError(link, tree.tip_links)
-        self._packed = self._pack()
+        tips_options = [self._options_of(t) for t in range(len(tree.tip_links))]
+        weights = [self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]
+        self._packed = pack_tree(tree, tips_options, weights)
         self._mid = tree.mid_configuration()
         self._confined = self.options.max_joint_move != math.inf
         self._first = FIRST_ATTEMPTS
@@ -205,9 +164,7 @@ class TreeSolver:
         begin = self._mid if seed is None else self._values(seed, 'seed')
         packed = self._packed
         if self._confined:
-            move = self.options.max_joint_move
-            inside = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
-            packed = _within(packed, inside - move, inside + move)
+            packed = packed.around(begin, self.options.max_joint_move)
         return self._solve(packed, self._poses(targets), begin)
 
     def solve_within(
@@ -241,7 +198,7 @@ class TreeSolver:
         if np.any(least > most):
             name = self.tree.joint_names[int(np.argmax(least > most))]
             raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
-        return self._solve(_within(self._packed, least, most), self._poses(targets), begin)
+        return self._solve(self._packed.within(least, most), self._poses(targets), begin)
 
     def warm_up(self) -> float:
         """Compile everything that `solve` needs and return how long that took [s]."""
@@ -254,28 +211,6 @@ class TreeSolver:
         targets[:, 2, 3] += 10.0 * self.tree.reach
         brief.solve(targets)
         return time.perf_counter() - begin
-
-    def _pack(self) -> PackedTree:
-        tree, options = self.tree, self.options
-        tips = [self._options_of(tip) for tip in range(len(tree.tip_links))]
-        tasks = [pack_tasks(own, tree.reaches[t]) for t, own in enumerate(tips)]
-        free = np.any(np.asarray(options.axis_tolerances)[:3]) or not np.all(
-            np.asarray(options.axis_weights)[:3]
-        )
-        far = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
-        holes, reaches = tree.holes, tree.reaches
-        if free:
-            holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
-        moving = len(tree.model) - len(tips)
-        return PackedTree(
-            tree.model,
-            pack_limits(tree),
-            np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
-            np.column_stack([tree.root_points, holes, reaches, far]),
-            np.array([self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]),
-            *allocate(moving, len(tips), len(tree)),
-            options.polish == 'auto',
-        )
 
     def _options_of(self, t: int) -> SolverOptions:
         """Options with the mode and the axis of tip number `t`."""
@@ -295,56 +230,23 @@ class TreeSolver:
             return self._solution(q, report, apart, Status.CONVERGED)
         if code < 0:
             self._refuse(code, T, begin)
-        packed = packed.with_own_memory()
-        tree_search.solve(*packed, 0, T, begin, np.empty_like(q), report.copy(), apart.copy())
-        status = self._search_on(packed, code, begin, q, report, apart)
-        return self._solution(q, report, apart, status)
+        search = TreeSearch(packed.with_own_memory(), self.options, T, begin, q, report, apart)
+        return self._solution(q, report, apart, self._search_on(search, code))
 
-    def _search_on(
-        self, packed: PackedTree, code: int, begin: Array, q: Array, report: Array, apart: Array
-    ) -> Status:
+    def _search_on(self, search: TreeSearch, code: int) -> Status:
         """Go on where the first attempts did not succeed, and say how that ended."""
-        out_of_time = False
-        if code == kernels.NOT_YET:
-            reached, out_of_time = self._attempt_on(packed, q, report, apart)
-            if reached:
-                return Status.CONVERGED
-        arms = packed[:3]
-        seed = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
-        for start in (q.copy(), seed):
-            tree_search.settle(*arms, *packed.memory, packed.polish, start, q, report, apart)
-        model, limits, tasks = arms
-        blocked = tree_search.weigh_up(
-            model, limits, tasks[kernels.WHOLE], *packed.memory, q, report, apart
-        )
-        if self._is_reached(report):
+        if code == kernels.NOT_YET and search.run(self._first):
+            return Status.CONVERGED
+        search.settle()
+        search.give_way(self._first)
+        blocked = search.weigh_up()
+        if self._is_reached(search.report):
             return Status.CONVERGED
         if code in (codes.TOO_FAR, codes.TOO_NEAR):
             return Status.TOO_FAR if code == codes.TOO_FAR else Status.TOO_NEAR
         if blocked:
             return Status.BLOCKED_BY_LIMITS
-        return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
-
-    def _attempt_on(
-        self, packed: PackedTree, q: Array, report: Array, apart: Array
-    ) -> tuple[bool, bool]:
-        """Make more attempts; tell whether one succeeded, and whether the budget ended."""
-        options, made = self.options, self._first
-        last = math.inf if options.max_restarts is None else attempts_with(options.max_restarts)
-        if options.max_restarts == 0:
-            made = max(made, kernels.NEAR_ATTEMPTS)
-        deadline = time.perf_counter() + options.budget
-        while made < last:
-            if time.perf_counter() > deadline:
-                return False, True
-            count = int(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - made))
-            reached = tree_search.search(
-                *packed[:3], *packed.memory, packed.polish, made, count, q, report, apart
-            )
-            if reached:
-                return True, False
-            made += count
-        return False, False
+        return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
 
     def _is_reached(self, report: Array) -> bool:
         options = self.options
@@ -400,10 +302,6 @@ class TreeSolver:
                     f"the target of '{link}' is not a pose: its upper left 3x3 block must be a "
                     f'rotation and its last row 0 0 0 1, got {pose.tolist()}'
                 )
-
-
-def _within(packed: PackedTree, lower: Array, upper: Array) -> PackedTree:
-    return packed._replace(limits=limits_within(packed.limits, lower, upper))
 
 
 def _check_options(options: SolverOptions) -> None:
