@@ -42,16 +42,22 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Array:
 
 def rotation_from_axis_angle(axis: npt.ArrayLike, angle: float) -> Array:
     """Rotate by `angle` [rad] about the unit vector `axis`, shape (3,) (Rodrigues)."""
-    x, y, z = np.asarray(axis, dtype=np.float64)
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    R: Array = np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)
-    return R
+    x, y, z = np.asarray(axis, dtype=np.float64).tolist()
+    c, s = math.cos(angle), math.sin(angle)
+    d = 1.0 - c
+    return np.array(
+        [
+            [c + d * x * x, d * x * y - s * z, d * x * z + s * y],
+            [d * x * y + s * z, c + d * y * y, d * y * z - s * x],
+            [d * x * z - s * y, d * y * z + s * x, c + d * z * z],
+        ]
+    )
 
 
 def rotation_from_vector(vector: npt.ArrayLike) -> Array:
     """Turn a rotation vector (axis times angle [rad]), shape (3,), into a matrix (3, 3)."""
     v = np.asarray(vector, dtype=np.float64)
-    angle = float(np.linalg.norm(v))
+    angle = math.hypot(*v.tolist())
     return rotation_from_axis_angle(v / angle, angle) if angle > 0.0 else np.eye(3)
 
 
@@ -61,12 +67,10 @@ def rotation_vector(R: npt.ArrayLike) -> Array:
 
     Goes through the quaternion, which keeps full precision near 0 and near pi.
     """
-    x, y, z, w = quaternion_xyzw_from_rotation(R)
-    v = np.array([x, y, z])
-    norm = float(np.linalg.norm(v))
-    if norm == 0.0:
-        return v
-    return v * (2.0 * math.atan2(norm, w) / norm)
+    x, y, z, w = quaternion_xyzw_from_rotation(R).tolist()
+    norm = math.hypot(x, y, z)
+    scale = 2.0 * math.atan2(norm, w) / norm if norm > 0.0 else 0.0
+    return np.array([scale * x, scale * y, scale * z])
 
 
 def rotation_from_quaternion_xyzw(quaternion_xyzw: npt.ArrayLike) -> Array:
@@ -104,22 +108,19 @@ def quaternion_xyzw_from_rotation(R: npt.ArrayLike) -> Array:
 
     Shepperd's method: divide by the largest of the four components.
     """
-    R = np.asarray(R, dtype=np.float64)
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    squares = np.array([R[0, 0], R[1, 1], R[2, 2], trace])
-    k = int(np.argmax(squares))
-    xyzw = np.empty(4)
-    if k == 3:
-        xyzw[:3] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-        xyzw[3] = 1.0 + trace
+    (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = np.asarray(R, np.float64).tolist()
+    trace = r00 + r11 + r22
+    largest = max(r00, r11, r22, trace)
+    if largest == trace:
+        x, y, z, w = r21 - r12, r02 - r20, r10 - r01, 1.0 + trace
+    elif largest == r00:
+        x, y, z, w = 1.0 + r00 - r11 - r22, r01 + r10, r02 + r20, r21 - r12
+    elif largest == r11:
+        x, y, z, w = r01 + r10, 1.0 + r11 - r00 - r22, r12 + r21, r02 - r20
     else:
-        i, j = (k + 1) % 3, (k + 2) % 3
-        xyzw[k] = 1.0 + R[k, k] - R[i, i] - R[j, j]
-        xyzw[i] = R[i, k] + R[k, i]
-        xyzw[j] = R[j, k] + R[k, j]
-        xyzw[3] = R[j, i] - R[i, j]
-    xyzw /= np.linalg.norm(xyzw)
-    return -xyzw if xyzw[3] < 0.0 else xyzw
+        x, y, z, w = r02 + r20, r12 + r21, 1.0 + r22 - r00 - r11, r10 - r01
+    norm = math.copysign(math.hypot(x, y, z, w), w)
+    return np.array([x, y, z, w]) / norm
 
 
 def rotation_z_to(axis: npt.ArrayLike) -> Array:
