@@ -55,6 +55,9 @@ class PointStatus(Enum):
     STALLED = 'stalled'
     """The tip has stopped moving short of the target, even after a push aside."""
 
+    BLOCKED_BY_LIMITS = 'blocked by limits'
+    """In reach, but known not to be allowed by the limits; only where a closed form can tell."""
+
     ITERATION_LIMIT = 'iteration limit'
     """The iterations ran out while the tip was still moving."""
 
@@ -112,7 +115,7 @@ class PointChain:
     """
 
     def __init__(self, points: npt.ArrayLike) -> None:
-        self._points = _checked_points(points)
+        self._points = checked_points(points)
         self._lengths = np.array([math.dist(a, b) for a, b in pairwise(self._points)])
         self._points.flags.writeable = self._lengths.flags.writeable = False
 
@@ -162,7 +165,7 @@ class PointChain:
         old, p, d = self._points, self._points.copy(), self._lengths
         p[-1] = self._checked_target(target)
         for i in reversed(range(len(d))):
-            p[i] = p[i + 1] + d[i] * _unit(old[i] - p[i + 1], old[i] - old[i + 1])
+            p[i] = p[i + 1] + d[i] * unit(old[i] - p[i + 1], old[i] - old[i + 1])
         return self._moved_to(p)
 
     def base_to_tip(self, base: npt.ArrayLike) -> PointChain:
@@ -187,15 +190,16 @@ class PointChain:
 
         """
         old, p, d = self._points, self._points.copy(), self._lengths
-        p[0] = _checked_point('base', base, p.shape[1])
+        p[0] = checked_point('base', base, p.shape[1])
         for i in range(len(d)):
-            p[i + 1] = p[i] + d[i] * _unit(old[i + 1] - p[i], old[i + 1] - old[i])
+            p[i + 1] = p[i] + d[i] * unit(old[i + 1] - p[i], old[i + 1] - old[i])
         return self._moved_to(p)
 
     def solve(
         self,
         target: npt.ArrayLike,
         *,
+        base: npt.ArrayLike | None = None,
         position_tolerance: float = 1e-6,
         max_iterations: int = 1000,
     ) -> PointSolution:
@@ -206,6 +210,8 @@ class PointChain:
         ----------
         target : array-like, shape (d,)
             Where the tip shall be, in the frame and unit of the points.
+        base : array-like, shape (d,), optional
+            Where the base shall be; left out, where it is. A pass puts it there to begin with.
         position_tolerance : float
             Accepted distance between tip and target, in the unit of the points; positive.
         max_iterations : int
@@ -221,7 +227,7 @@ class PointChain:
         TargetError
             If the target has another shape, or a coordinate is not finite or over 1e150.
         ValueError
-            If the tolerance or the number of iterations is out of range.
+            If base, tolerance or number of iterations is out of range.
 
         Notes
         -----
@@ -241,6 +247,10 @@ class PointChain:
             )
         if max_iterations < 1:
             raise ValueError(f'max_iterations must be at least 1, got {max_iterations}')
+        if base is not None:
+            return self.base_to_tip(base).solve(
+                t, position_tolerance=position_tolerance, max_iterations=max_iterations
+            )
 
         distance = math.dist(self._points[0], t)
         straight, folded = self._lengths, self._folded_lengths()
@@ -289,7 +299,7 @@ class PointChain:
         """
         along = self._direction_to(target)
         k = np.argmin(np.abs(along))
-        sideways = _unit(np.eye(len(along))[k] - along[k] * along)
+        sideways = unit(np.eye(len(along))[k] - along[k] * along)
         points = self._points.copy()
         points[1:-1] += PUSH * self.reach * sideways
         return self._moved_to(points).base_to_tip(points[0])
@@ -303,7 +313,7 @@ class PointChain:
     def _direction_to(self, target: Array) -> Array:
         """Look from the base to the target; if that is the base, to the tip; else along x."""
         base, tip = self._points[0], self._points[-1]
-        return _unit(target - base, tip - base, np.eye(len(base))[0])
+        return unit(target - base, tip - base, np.eye(len(base))[0])
 
     def _distance_to(self, point: Array) -> float:
         """Measure from the tip to a point."""
@@ -324,12 +334,12 @@ class PointChain:
 
     def _checked_target(self, target: npt.ArrayLike) -> Array:
         try:
-            return _checked_point('target', target, self._points.shape[1])
+            return checked_point('target', target, self._points.shape[1])
         except ValueError as error:
             raise TargetError(str(error)) from error
 
 
-def _unit(*candidates: Array) -> Array:
+def unit(*candidates: Array) -> Array:
     """
     Give the direction of the first candidate that has one, or zeros.
 
@@ -343,8 +353,8 @@ def _unit(*candidates: Array) -> Array:
     return np.zeros_like(candidates[0])
 
 
-def _checked_points(points: npt.ArrayLike) -> Array:
-    checked = _finite('points', points)
+def checked_points(points: npt.ArrayLike) -> Array:
+    checked = finite('points', points)
     if checked.ndim != 2 or len(checked) < 2 or checked.shape[1] not in (2, 3):
         raise ValueError(
             'points must have shape (n + 1, 2) or (n + 1, 3) with at least two points, '
@@ -353,14 +363,14 @@ def _checked_points(points: npt.ArrayLike) -> Array:
     return checked
 
 
-def _checked_point(name: str, point: npt.ArrayLike, dimension: int) -> Array:
-    checked = _finite(name, point)
+def checked_point(name: str, point: npt.ArrayLike, dimension: int) -> Array:
+    checked = finite(name, point)
     if checked.shape != (dimension,):
         raise ValueError(f'{name} must have shape ({dimension},), got shape {checked.shape}')
     return checked
 
 
-def _finite(name: str, values: npt.ArrayLike) -> Array:
+def finite(name: str, values: npt.ArrayLike) -> Array:
     """Copy the values, refusing what is not a number or too large to calculate with."""
     try:
         checked = np.array(values, dtype=np.float64)
