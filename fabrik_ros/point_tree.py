@@ -45,6 +45,12 @@ from .transforms import is_pose
 LEVER = 0.15
 """What a turn of one radian off counts beside a distance, as a share of the reach of the tip."""
 
+HALF, PATIENCE, LAST_PATIENCE = 0.5, 10, 50
+"""Passes that do not halve the residual in 10 iterations are helped, in 50 more begun anew."""
+
+MEMORY = 0.8
+"""What is left of a lead after an iteration."""
+
 
 @dataclass(frozen=True, eq=False)
 class Goal:
@@ -409,36 +415,79 @@ class PointTree:
         self, task: Task, aims: Goals, max_iterations: int
     ) -> tuple[PointTree, PointStatus, int]:
         """
-        Run both passes in turn until the tips are on their aims, or stall once too often.
+        Run both passes in turn until the tips are on their aims, or nothing helps any more.
 
-        A stall is answered by a push aside, each time to another side: it takes bones off a line
-        that none of them would leave, and limits may let them off it to one side only.
+        Added to the papers: where the passes get slow or come to rest short of the aims they are
+        helped along, and where that comes to rest too, the tree is pushed aside, each time to
+        another side, and they begin anew.
         """
         state = best = self
         least = best._weighted_residual(task.goals)
         if best._is_on(aims, task):
             return best, PointStatus.CONVERGED, 0
         sides = iter(range(2 * (self._dimension - 1)))
-        first_stalled: PointTree | None = None
+        progress, first_rest = Progress(aims), None
         for iteration in range(1, max_iterations + 1):
-            before, state = state, state._iteration(aims, task.free_base)
+            before = state
+            if progress.helped:
+                state = state._turned_towards(aims)
+            state = state._iteration(progress.led, task.free_base)
             residual = state._weighted_residual(task.goals)
             if residual < least:
                 best, least = state, residual
             if state._is_on(aims, task):
                 return best, PointStatus.CONVERGED, iteration
-            if state._moved_since(before) <= STALL_FRACTION * task.position_tolerance:
+            at_rest = state._moved_since(before) <= STALL_FRACTION * task.position_tolerance
+            progress.note(state._points, state._weighted_residual(aims), at_rest)
+            if progress.ended:
                 side = next(sides, None)
                 if side is None:
-                    return best, PointStatus.STALLED, iteration
-                first_stalled = first_stalled or state
-                state = first_stalled._pushed_aside(aims, side)
+                    return best._settled(task, aims, iteration, max_iterations)
+                first_rest = first_rest or state
+                state, progress = first_rest._pushed_aside(aims, side), Progress(aims)
+        return best, PointStatus.ITERATION_LIMIT, max_iterations
+
+    def _settled(
+        self, task: Task, aims: Goals, begun: int, max_iterations: int
+    ) -> tuple[PointTree, PointStatus, int]:
+        """Let the best state come to rest by plain passes: help overshoots what cannot be had."""
+        state = best = self
+        least = best._weighted_residual(task.goals)
+        for iteration in range(begun + 1, max_iterations + 1):
+            before, state = state, state._iteration(aims, task.free_base)
+            residual = state._weighted_residual(task.goals)
+            if residual < least:
+                best, least = state, residual
+            if state._moved_since(before) <= STALL_FRACTION * task.position_tolerance:
+                return best, PointStatus.STALLED, iteration
         return best, PointStatus.ITERATION_LIMIT, max_iterations
 
     def _iteration(self, aims: Goals, free_base: bool) -> PointTree:
         """Make one pass each way."""
         reached = self._tip_to_base(aims)
         return reached._base_to_tip(reached._points[0] if free_base else self._points[0])
+
+    def _turned_towards(self, aims: Goals) -> PointTree:
+        """
+        Turn the tree as a whole about its base, its tips towards their aims in the mean.
+
+        The passes turn the first bone by the next point alone: a chain too stiff to follow its
+        first bone comes to rest bent to the one side, with its tip far off on the other.
+        """
+        base = self._points[0]
+        weights = [self._weights[tip] for tip in aims]
+        tips = centroid([self._points[tip] for tip in aims], weights) - base
+        there = centroid([aim.point for aim in aims.values()], weights) - base
+        along, wanted = unit(tips), unit(there)
+        if not (along.any() and wanted.any()):
+            return self
+        axes = self._frames[0].T
+        square = axes[np.argmin(np.abs(axes @ along))] if self._dimension == 3 else axes[0]
+        frame = framed(square, along)
+        turn = turned_to(frame, wanted) @ frame.T
+        frames = turn @ self._frames
+        frames[0] = self._frames[0]
+        return self._moved_to(base + (self._points - base) @ turn.T, frames)._base_to_tip(base)
 
     def _moved_since(self, before: PointTree) -> float:
         """Tell how far the farthest point has moved."""
@@ -645,6 +694,42 @@ class Task:
     position_tolerance: float
     orientation_tolerance: float
     free_base: bool
+
+
+class Progress:
+    """
+    How a run of passes gets on: when it wants help, when it is at its end.
+
+    Help is to lead the tips: to aim past the target by what they missed it by in the passes
+    before, the more recent the more. Limits that hold a tip back are so overcome.
+    """
+
+    def __init__(self, aims: Goals) -> None:
+        self._aims = aims
+        self.led = aims
+        self._leads = {tip: np.zeros(3) for tip in aims}
+        self._mark = math.inf
+        self._waiting = 0
+        self.helped = self.ended = False
+
+    def note(self, points: Array, residual: float, at_rest: bool) -> None:
+        """Take note of an iteration: where the points are, how far off, and if still moving."""
+        self._waiting += 1
+        if residual <= HALF * self._mark:
+            self._mark, self._waiting = residual, 0
+        if self.helped:
+            self.ended = self._waiting >= LAST_PATIENCE or (at_rest and self._waiting >= PATIENCE)
+            self._lead(points)
+        elif at_rest or self._waiting >= PATIENCE:
+            self.helped, self._waiting = True, 0
+
+    def _lead(self, points: Array) -> None:
+        for tip, aim in self._aims.items():
+            self._leads[tip] = MEMORY * self._leads[tip] + aim.point - points[tip]
+        self.led = {
+            tip: Goal(aim.point + self._leads[tip], aim.rotation)
+            for tip, aim in self._aims.items()
+        }
 
 
 # --- geometry -------------------------------------------------------------------------------
