@@ -77,12 +77,15 @@ setup(
             'xacro',
         ],
         'demo': ['matplotlib', 'pin'],
+        # fabrik_ros.playground
+        'plot': ['matplotlib', 'pillow'],
         'test': [
             'colcon-common-extensions',
             'example-robot-data',
             'hypothesis',
             'matplotlib',
             'mypy',
+            'pillow',
             'pin',
             'pytest',
             'pyyaml',
