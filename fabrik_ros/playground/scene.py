@@ -8,7 +8,7 @@ A scene is a value: whatever happens makes a new one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
@@ -94,8 +94,8 @@ class Scene:
     iterations: int = 0
     """Made since a target last moved."""
 
-    history: tuple[float, ...] = field(default=())
-    """The residual after each solve since then."""
+    settled: bool = False
+    """Whether to solve on would change nothing worth seeing."""
 
     @staticmethod
     def start(layout: Layout) -> Scene:
@@ -118,20 +118,12 @@ class Scene:
     @property
     def residual(self) -> float:
         """The largest distance between a tip and its target."""
-        points = self.tree.points
-        return max(math.dist(points[tip], target) for tip, target in self.targets.items())
+        return max(self._distances)
 
     @property
-    def settled(self) -> bool:
-        """Whether to solve on would change nothing worth seeing."""
-        if self.status is None:
-            return False
-        if self.status is not PointStatus.ITERATION_LIMIT:
-            return True
-        if len(self.history) < 2:
-            return False
-        before, now = self.history[-2:]
-        return before - now < LEAST_GAIN * self.layout.reach
+    def _distances(self) -> list[float]:
+        points = self.tree.points
+        return [math.dist(points[tip], target) for tip, target in self.targets.items()]
 
     def nearest_tip(self, point: npt.ArrayLike) -> int:
         """Name the tip whose target is nearest to a point."""
@@ -140,22 +132,21 @@ class Scene:
     def with_target(self, tip: int, point: npt.ArrayLike) -> Scene:
         """Put the target of a tip somewhere else; the body stays."""
         targets = {**self.targets, tip: np.array(point, dtype=np.float64)}
-        return replace(self, targets=targets, status=None, iterations=0, history=())
+        return replace(self, targets=targets, status=None, iterations=0, settled=False)
 
     def solved(self) -> Scene:
         """Let the body follow its targets, by a few iterations at most."""
+        most = max(2, POINTS_AT_ONCE // len(self.tree.points))
         solution = self.tree.solve(
             self.targets,
             position_tolerance=TOLERANCE * self.layout.reach,
-            max_iterations=max(2, POINTS_AT_ONCE // len(self.tree.points)),
+            max_iterations=most,
         )
-        after = replace(
-            self,
-            tree=solution.tree,
-            status=solution.status,
-            iterations=self.iterations + solution.iterations,
-        )
-        return replace(after, history=(*self.history, after.residual))
+        iterations = self.iterations + solution.iterations
+        after = replace(self, tree=solution.tree, status=solution.status, iterations=iterations)
+        gain = math.fsum(self._distances) - math.fsum(after._distances)
+        idle = self.status is not None and gain < LEAST_GAIN * self.layout.reach
+        return replace(after, settled=solution.iterations < most or idle)
 
     def iterated(self) -> tuple[Scene, tuple[Move, ...]]:
         """Make one iteration, and tell it move by move."""
@@ -166,7 +157,9 @@ class Scene:
             *tip_to_base_moves(self.body, before.points, middle.points, self.targets),
             *base_to_tip_moves(self.body, middle.points, after.points),
         )
-        return replace(self, tree=after, status=None, iterations=self.iterations + 1), moves
+        iterations = self.iterations + 1
+        scene = replace(self, tree=after, status=None, settled=False, iterations=iterations)
+        return scene, moves
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,7 +123,7 @@ class Window:
                 self._canvas.figure.draw_artist(artist)
 
     def _on_press(self, event: MouseEvent) -> None:
-        if event.inaxes is self._drawing.space and event.button is MouseButton.LEFT:
+        if event.inaxes is self._drawing.stage.space and event.button is MouseButton.LEFT:
             self._drags = True
             self._chosen = self.scene.nearest_tip((event.xdata, event.ydata))
             self._aim(event)
@@ -133,7 +133,7 @@ class Window:
 
     def _on_motion(self, event: MouseEvent) -> None:
         follows = self._drags or (self.follows and self.lesson is None)
-        if event.inaxes is self._drawing.space and follows:
+        if event.inaxes is self._drawing.stage.space and follows:
             self._aim(event)
 
     def _aim(self, event: MouseEvent) -> None:
@@ -181,7 +181,7 @@ class Window:
         """Stand another body up, its targets in the usual places."""
         scene = Options(layout).scene()
         self._chosen = min(scene.targets)
-        self._drawing.frame(layout)
+        self._drawing.stage.frame(layout)
         self._become(scene)
         self._canvas.draw_idle()
 

@@ -17,8 +17,9 @@ import pytest
 matplotlib = pytest.importorskip('matplotlib', reason='the playground draws with matplotlib')
 image = pytest.importorskip('PIL.Image', reason='films are written with pillow')
 
-from fabrik_ros.playground.drawing import MARGIN, SIZE  # noqa: E402
+from fabrik_ros.playground.drawing import SIZE  # noqa: E402
 from fabrik_ros.playground.rendering import DOTS  # noqa: E402
+from fabrik_ros.playground.stage import MARGIN  # noqa: E402
 from fabrik_ros.playground.window import Window, WORDS_TICKS  # noqa: E402
 from matplotlib.backend_bases import KeyEvent, MouseEvent  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
@@ -185,6 +186,15 @@ def test_target_out_of_reach_is_pointed_at():
     assert scene.settled
     assert scene.status is PointStatus.TOO_FAR
     np.testing.assert_allclose(scene.tree.points, [[0, 0], [0, -1], [0, -2]], atol=1e-12)
+
+
+def test_limited_body_gets_as_near_to_a_target_out_of_reach_as_a_long_solve():
+    scene = Scene.start(Layout((1.0,) * 12, limit=0.15)).with_target(12, (14.0, -3.0))
+    long = scene.tree.solve(scene.targets, position_tolerance=1e-6).residual
+    while not scene.settled:
+        scene = scene.solved()
+    assert scene.status is PointStatus.TOO_FAR
+    assert scene.residual == pytest.approx(long, abs=0.01)
 
 
 def test_solving_ends_where_branches_cannot_have_all_they_want():
