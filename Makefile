@@ -19,6 +19,7 @@ PYTEST := $(RUN) -m pytest
 EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
 EXTRAS_benchmark := fast benchmark
+EXTRAS_figures := plot
 
 NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
 	Debian, Ubuntu: apt install python3 python3-venv
@@ -63,6 +64,11 @@ benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its peers; 20 minutes
 	$(RUN) test/benchmark/bench_solver.py --output $(FIGURES) $(OPTIONS)
 	$(RUN) test/benchmark/plot.py $(FIGURES)
+
+.PHONY: figures
+figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs; half a minute
+	$(RUN) docs/draw_figures.py
+	$(RUN) test/benchmark/published_experiments.py --figure docs/figures/convergence.png
 
 .PHONY: clean
 clean: ## remove the environment and all caches

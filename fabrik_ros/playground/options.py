@@ -63,6 +63,8 @@ def read_options(arguments: Sequence[str]) -> Options:
     if targets and len(targets) != layout.branches:
         tips = layout.branches
         parser.error(f'--target is needed once for each tip, got {len(targets)} for {tips}')
+    if given.steps and not given.render:
+        parser.error('--steps needs --render; in the window the space bar shows the steps')
     return Options(layout, targets, given.render, given.frames, given.steps)
 
 
@@ -98,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         '--steps',
         type=_whole(0, 1000),
         default=0,
-        help='with --render: show this many moves, one joint at a time',
+        help='with --render: show this many moves, each of one joint',
     )
     return parser
 

@@ -136,7 +136,7 @@ class Scene:
 
     def solved(self) -> Scene:
         """Let the body follow its targets, by a few iterations at most."""
-        most = max(2, POINTS_AT_ONCE // len(self.tree.points))
+        most = max(1, POINTS_AT_ONCE // len(self.tree.points))
         solution = self.tree.solve(
             self.targets,
             position_tolerance=TOLERANCE * self.layout.reach,

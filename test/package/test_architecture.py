@@ -1,4 +1,4 @@
-"""The borders inside the package: ROS, numba and XML each have their place."""
+"""The borders inside the package: ROS, numba, XML and drawing each have their place."""
 
 import ast
 from collections.abc import Iterator
@@ -14,8 +14,12 @@ MODULES = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob('*.py'
 
 ROS = re.compile(r'rclpy|\w+_(msgs|srvs|interfaces)|tf2_\w+|launch\w*|ament_\w+|rosidl_\w+')
 NUMBA = re.compile('numba|llvmlite')
+DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
 XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
 
+DRAWING_MODULES = {
+    f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
+}
 ROS_FOLDERS = ('ros', 'sim', 'viewer')
 
 
@@ -51,6 +55,11 @@ def test_only_the_jit_module_imports_numba(module):
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'urdf.py'])
 def test_only_the_urdf_module_imports_xml(module):
     assert imports_of(XML, module) == []
+
+
+@pytest.mark.parametrize('module', sorted(set(MODULES) - DRAWING_MODULES))
+def test_only_the_playground_imports_what_draws(module):
+    assert imports_of(DRAWING, module) == []
 
 
 def modules_loaded_by(code: str) -> set[str]:

@@ -269,6 +269,7 @@ def test_targets_of_the_command_line_are_where_they_are_asked_for():
         (['--limit', 'x'], "--limit: must be above 0 and at most 180 degrees, got 'x'"),
         (['--target', 'inf', '0'], "--target: must be a number of at most 1e6 in size, got 'inf'"),
         (['--target', '1', '1', '--branches', '2'], 'once for each tip, got 1 for 2'),
+        (['--steps', '3'], '--steps needs --render; in the window the space bar shows the steps'),
         (['--joints', '2', '--lengths', '1'], 'not allowed with argument'),
         (['--render', 'a.jpg'], "--render: must end in .png or .gif, got 'a.jpg'"),
         (['--render', '/nowhere/a.png'], "--render: there is no folder '/nowhere'"),
