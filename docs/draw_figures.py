@@ -125,11 +125,11 @@ def draw_limits() -> None:
                     fontsize=10, color=INK)  # fmt: skip
     target = bent_points(-0.6, 0.7)[-1]
     scene = Scene(far, crooked_chain(Scene.start(far).tree.points), {4: target})
-    while not scene.settled:
-        scene = scene.solved()
+    for _ in range(500):
+        scene, _moves = scene.iterated()
     Stage(second, far).show_body(scene)
     second.plot(*bent_points(-0.6, 0.7).T, '-o', color=ALLOWED, linewidth=3.0, markersize=5)
-    second.set_title('green: allowed, and on the target\nblue: where the passes end instead',
+    second.set_title('green: allowed, and on the target\nblue: where the passes come to rest',
                      fontsize=10, color=INK)  # fmt: skip
     save(figure, 'limits')
 

@@ -22,8 +22,11 @@ from .moves import Array, base_to_tip_moves, Body, Move, tip_to_base_moves
 TOLERANCE = 1e-3
 """Accepted distance between a tip and its target, as a share of the reach."""
 
-POINTS_AT_ONCE = 120
-"""Moved in a solve at most, iterations times points, so that a picture is never late."""
+AT_ONCE, AT_REST = 120, 3000
+"""Points moved in a solve at most, iterations times points: few, so that no picture is late, and
+more where that no longer helps, as slow passes are helped only after a while."""
+MORE = 5
+"""Times as many are tried next."""
 
 SPREAD = 1.2
 """Between the outermost branches at the start [rad]."""
@@ -97,6 +100,9 @@ class Scene:
     settled: bool = False
     """Whether to solve on would change nothing worth seeing."""
 
+    effort: int = AT_ONCE
+    """Points that the next solve may move at most."""
+
     @staticmethod
     def start(layout: Layout) -> Scene:
         """Let the body stand up in an arc, its targets where its tips are."""
@@ -132,11 +138,11 @@ class Scene:
     def with_target(self, tip: int, point: npt.ArrayLike) -> Scene:
         """Put the target of a tip somewhere else; the body stays."""
         targets = {**self.targets, tip: np.array(point, dtype=np.float64)}
-        return replace(self, targets=targets, status=None, iterations=0, settled=False)
+        return Scene(self.layout, self.tree, targets)
 
     def solved(self) -> Scene:
         """Let the body follow its targets, by a few iterations at most."""
-        most = max(1, POINTS_AT_ONCE // len(self.tree.points))
+        most = max(1, self.effort // len(self.tree.points))
         solution = self.tree.solve(
             self.targets,
             position_tolerance=TOLERANCE * self.layout.reach,
@@ -145,8 +151,12 @@ class Scene:
         iterations = self.iterations + solution.iterations
         after = replace(self, tree=solution.tree, status=solution.status, iterations=iterations)
         gain = math.fsum(self._distances) - math.fsum(after._distances)
-        idle = self.status is not None and gain < LEAST_GAIN * self.layout.reach
-        return replace(after, settled=solution.iterations < most or idle)
+        if solution.converged or solution.iterations == 0:
+            return replace(after, settled=True)
+        if self.status is None or gain > LEAST_GAIN * self.layout.reach:
+            return after
+        effort = min(MORE * self.effort, AT_REST)
+        return replace(after, effort=effort, settled=self.effort == AT_REST)
 
     def iterated(self) -> tuple[Scene, tuple[Move, ...]]:
         """Make one iteration, and tell it move by move."""
@@ -158,8 +168,7 @@ class Scene:
             *base_to_tip_moves(self.body, middle.points, after.points),
         )
         iterations = self.iterations + 1
-        scene = replace(self, tree=after, status=None, settled=False, iterations=iterations)
-        return scene, moves
+        return Scene(self.layout, after, self.targets, iterations=iterations), moves
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,8 @@ import sys
 from fabrik_ros.playground import __main__ as program
 from fabrik_ros.playground.options import Options, read_options
 from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
+from fabrik_ros.point_limits import Hinge
+from fabrik_ros.point_tree import PointTree
 from fabrik_ros.points import PointChain, PointStatus
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -195,6 +197,19 @@ def test_limited_body_gets_as_near_to_a_target_out_of_reach_as_a_long_solve():
         scene = scene.solved()
     assert scene.status is PointStatus.TOO_FAR
     assert scene.residual == pytest.approx(long, abs=0.01)
+
+
+def test_body_whose_passes_come_to_rest_short_of_the_target_is_helped_to_it():
+    layout = Layout((1.0,) * 4)
+    limits = dict.fromkeys((2, 3, 4), Hinge(lower=0.35, upper=1.05))
+    tree = PointTree.chain(Scene.start(layout).tree.points, limits=limits)
+    resting = scene = Scene(layout, tree, {4: np.array([2.6, 1.3])})
+    for _ in range(500):
+        resting, _ = resting.iterated()
+    assert resting.residual > 1.0
+    while not scene.settled:
+        scene = scene.solved()
+    assert scene.status is PointStatus.CONVERGED
 
 
 def test_solving_ends_where_branches_cannot_have_all_they_want():
