@@ -19,8 +19,10 @@ from .errors import FabrikError
 from .joints import JointType
 from .motion import Motion, Phase
 from .transforms import Array
+from .tree import Tree
 
 REPEAT_TIME = 0.5
+TRY_AGAIN_TIME = 0.5
 FOLLOWING_TIME = 0.3
 METRES_FACTOR = 3.0
 MOST_TURNS = 1000.0
@@ -66,6 +68,8 @@ class FollowingRules:
     """Greatest gap between a command and what is measured [rad or m]."""
     limit_margin: float = 0.1
     """A start outside a limit by no more than this may move inwards [rad or m]."""
+    idle_tips: str = 'keep'
+    """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
 
 
 class MeasuredJoints:
@@ -103,12 +107,12 @@ class MeasuredJoints:
 
 class Follower:
     """
-    Drives one arm by the rules.
+    Drives one arm, or arms that share a body, by the rules.
 
     Parameters
     ----------
-    chain : Chain
-        The arm.
+    chain : Chain or Tree
+        The arm, or arms.
     motion : Motion
         How it moves.
     rules : FollowingRules
@@ -119,7 +123,11 @@ class Follower:
     """
 
     def __init__(
-        self, chain: Chain, motion: Motion, rules: FollowingRules, measured: MeasuredJoints
+        self,
+        chain: Chain | Tree,
+        motion: Motion,
+        rules: FollowingRules,
+        measured: MeasuredJoints,
     ) -> None:
         self.chain = chain
         self.motion = motion
@@ -127,10 +135,18 @@ class Follower:
         self.measured = measured
         self._continuous = np.array([t is JointType.CONTINUOUS for t in chain.joint_types])
         self.goal: Array | None = None
-        """T_base_tip of the last accepted target, shape (4, 4)."""
+        """
+        Where each tip is to be, shape (..., 4, 4): the last accepted targets, in the base frame
+        or, by `in_world`, in the world; NaN for a tip that is free.
+        """
+        self.in_world = np.zeros(_shape_of_tips(chain), dtype=bool)
+        """Which of the goals stay where they are in the world, shape (...)."""
+        self.has_target = np.zeros(_shape_of_tips(chain), dtype=bool)
+        """Which of the goals are targets; the others are poses that are kept, or free."""
         self._goal_time = -math.inf
         self._engaged = False
         self._repeat_time = 0.0
+        self._try_again_time = 0.0
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
         if not rules.wait_for_state:
@@ -138,8 +154,9 @@ class Follower:
 
     def state(self, now: float) -> tuple[State, str]:
         """State, and the reason for it in words."""
-        if self.motion.phase in (Phase.LINE, Phase.JOINT):
-            return State.MOVING, self.motion.hindrance
+        motion = self.motion
+        if motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal:
+            return State.MOVING, motion.hindrance
         reason = self._hold_reason or self.motion.hindrance
         if self.motion.phase is Phase.STOPPING or (self._engaged and reason):
             return State.HOLDING, reason
@@ -152,9 +169,22 @@ class Follower:
             return State.HOLDING, 'the arm was moved away from the target by someone else'
         return State.REACHED, ''
 
-    def accept(self, T_base_goal: Array, now: float) -> None:
+    def accept(
+        self, T_target: Array, now: float, tip: int = 0, T_base_world: Array | None = None
+    ) -> None:
         """
-        Take a target, T_base_tip of shape (4, 4), as the new goal.
+        Take a target as the new goal of a tip.
+
+        Parameters
+        ----------
+        T_target : array, shape (4, 4)
+            T_base_tip, or T_world_tip if the target is to stay where it is in the world.
+        now : float
+            The time [s].
+        tip : int
+            Number of the tip it is for.
+        T_base_world : array, shape (4, 4), optional
+            Given for a target in the world: where the world is now.
 
         Raises
         ------
@@ -163,22 +193,55 @@ class Follower:
             says why.
 
         """
-        self._check_distance(T_base_goal)
+        T_base_target = T_target if T_base_world is None else T_base_world @ T_target
+        self._check_distance(T_base_target, tip)
         self._check_start(now)
-        if self._stands_at(T_base_goal, now):
+        if self._stands_at(T_target, tip, T_base_world is not None, now):
             self._goal_time = now
             return
+        begins_anew = self.goal is None or bool(self._hold_reason)
         if not self._is_under_way() and self.rules.wait_for_state:
-            self._start_where_measured(now)
-        self.goal = T_base_goal
+            begins_anew |= self._start_where_measured(now)
+        if T_base_world is not None and not self.is_held_in_world:
+            self.motion.base.begin(T_base_world)
+        self._set_goal(T_target, tip, T_base_world is not None, begins_anew)
         self._goal_time = now
         self._engaged = True
         self._hold_reason = ''
         self._repeat_time = REPEAT_TIME
-        self.motion.aim(T_base_goal)
+        assert self.goal is not None
+        self.motion.aim(self.goal, self.in_world)
+
+    def _set_goal(self, T_target: Array, tip: int, in_world: bool, begins_anew: bool) -> None:
+        """Give a tip its goal; the others keep theirs, unless everything begins anew."""
+        shape = self.in_world.shape
+        if begins_anew or self.goal is None:
+            self.goal = self.chain.forward_kinematics(self.motion.q)
+            if self.rules.idle_tips == 'free':
+                self.goal[:] = np.nan
+            self.in_world = np.zeros(shape, dtype=bool)
+            self.has_target = np.zeros(shape, dtype=bool)
+        which = tip if shape else ...
+        self.goal, self.in_world = self.goal.copy(), self.in_world.copy()
+        self.goal[which], self.in_world[which], self.has_target[which] = T_target, in_world, True
+
+    @property
+    def is_held_in_world(self) -> bool:
+        """Whether a goal in force stays where it is in the world while the base moves."""
+        return self._engaged and not self._hold_reason and self.motion.is_held_in_world
+
+    def goal_in_base(self) -> Array | None:
+        """Goals as they are now in the base frame, shape (..., 4, 4); None before the first."""
+        if self.goal is None:
+            return None
+        return self.motion.seen_from_base(self.goal, self.in_world)
 
     def tick(self, now: float, dt: float) -> Command | None:
         """Move on by `dt` seconds; the command to send, or None when there is nothing to say."""
+        if self._should_try_again(dt):
+            assert self.goal is not None
+            self._repeat_time = REPEAT_TIME
+            self.motion.aim(self.goal, self.in_world)
         if not self.has_something_to_say:
             return None
         self._watch(now)
@@ -189,6 +252,16 @@ class Follower:
             self._repeat_time = 0.0 if self._hold_reason else REPEAT_TIME
         self._remember(now)
         return Command(self.motion.q, self.motion.velocity)
+
+    def _should_try_again(self, dt: float) -> bool:
+        """Whether a goal in the world that could not be reached may be in reach by now."""
+        motion = self.motion
+        self._try_again_time -= dt
+        may = self.is_held_in_world and motion.base.moves and motion.is_at_goal
+        if not (may and motion.hindrance and self._try_again_time <= 0.0):
+            return False
+        self._try_again_time = TRY_AGAIN_TIME
+        return True
 
     @property
     def has_something_to_say(self) -> bool:
@@ -256,21 +329,26 @@ class Follower:
         turns = np.round((self.motion.q - q) / (2.0 * math.pi))
         return q + np.where(self._continuous, 2.0 * math.pi * turns, 0.0)
 
-    def _stands_at(self, T_base_goal: Array, now: float) -> bool:
+    def _stands_at(self, T_target: Array, tip: int, in_world: bool, now: float) -> bool:
         """Whether this very goal is reached already: sent again, it changes nothing."""
-        is_the_goal = self.goal is not None and np.array_equal(T_base_goal, self.goal)
-        return is_the_goal and self.state(now)[0] is State.REACHED
+        if self.goal is None:
+            return False
+        which = tip if self.in_world.shape else ...
+        is_the_goal = np.array_equal(T_target, self.goal[which])
+        is_held_so = bool(self.in_world[which]) == in_world and bool(self.has_target[which])
+        return is_the_goal and is_held_so and self.state(now)[0] is State.REACHED
 
     def _is_under_way(self) -> bool:
         return self._engaged and self.motion.phase is not Phase.RESTING
 
-    def _check_distance(self, T_base_goal: Array) -> None:
-        distance = float(np.linalg.norm(T_base_goal[:3, 3] - self.chain.root_point))
-        farthest = METRES_FACTOR * self.chain.reach
+    def _check_distance(self, T_base_target: Array, tip: int) -> None:
+        root, reach = _root_and_reach(self.chain, tip)
+        distance = float(np.linalg.norm(T_base_target[:3, 3] - root))
+        farthest = METRES_FACTOR * reach
         if not distance <= farthest:
             raise RefusedError(
                 f'the target is {distance:.3g} m from the arm, whose reach is '
-                f'{self.chain.reach:.3g} m; at most {farthest:.3g} m is taken as meant (metres?)'
+                f'{reach:.3g} m; at most {farthest:.3g} m is taken as meant (metres?)'
             )
 
     def _check_start(self, now: float) -> None:
@@ -295,14 +373,20 @@ class Follower:
                 f'limit_margin {self.rules.limit_margin:g}'
             )
 
-    def _start_where_measured(self, now: float) -> None:
-        """Begin at the last command if the arm stands there, else at the measured state."""
+    def _start_where_measured(self, now: float) -> bool:
+        """
+        Begin at the last command if the arm stands there, else at the measured state.
+
+        Tells whether it was the latter: nothing that was meant before holds any longer.
+        """
         q = self._measured_q(now)
         follows = self._engaged and not self._hold_reason
         gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
-        if not follows or np.max(gap) > self.rules.resync_tolerance:
-            self.motion.reset(q)
-            self._recent.clear()
+        if follows and np.max(gap) <= self.rules.resync_tolerance:
+            return False
+        self.motion.reset(q)
+        self._recent.clear()
+        return True
 
     def _assumed_start(self) -> Array:
         if not self.rules.start_configuration:
@@ -310,3 +394,13 @@ class Follower:
         q = self.chain.checked(self.rules.start_configuration, 'start_configuration')
         self._check_limits(q)
         return q
+
+
+def _shape_of_tips(chain: Chain | Tree) -> tuple[int, ...]:
+    return () if isinstance(chain, Chain) else (len(chain.tip_links),)
+
+
+def _root_and_reach(chain: Chain | Tree, tip: int) -> tuple[Array, float]:
+    if isinstance(chain, Chain):
+        return chain.root_point, chain.reach
+    return chain.root_points[tip], float(chain.reaches[tip])

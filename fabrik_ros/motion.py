@@ -6,18 +6,26 @@ rotation (`path: line`), or straight in joint space (`path: joint`). Every step 
 reference from the last command, so the arm keeps its configuration. Whatever the reference
 does, no command leaves the joint limits, and none is faster or accelerates harder than allowed.
 
+Arms that share a body have a goal for each tip, and their references travel together. A goal may
+stay where it is in the world while the base moves: the reference then travels in the world, and
+once it has arrived the arm goes on making up for the motion of its base.
+
 """
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from .chain import Chain
+from .moving_base import MovingBase
 from .options import SolverOptions
 from .reference import (
     approach,
     braking_speed,
+    is_free,
     LANDED,
     largest,
     LineReference,
@@ -25,7 +33,8 @@ from .reference import (
 )
 from .solution import Solution
 from .solver import FabrikSolver
-from .transforms import Array
+from .transforms import Array, inverse
+from .tree import Tree
 
 # A search for a new goal must not keep a moving arm waiting for its next command [s].
 MOVING_BUDGET = 0.004
@@ -43,6 +52,29 @@ CATCH_UP_SHARE = 0.5
 # only by what their mean allows: then braking takes up to twice the way.
 BRAKING_SHARE = 0.5
 EASING_SHARE = 0.1
+TRAILING = 1e-2
+"""An arm that trails behind its moving base by less [rad or m] is still at its goal."""
+
+
+class ArmSolver(Protocol):
+    """What a motion needs of a solver, for one tip or for several."""
+
+    def solve(self, target: Array, seed: Array) -> Solution:
+        """Find joint values for poses of shape (..., 4, 4)."""
+        ...
+
+    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array) -> Solution:
+        """Find joint values, each within bounds of its own."""
+        ...
+
+    def warm_up(self) -> float:
+        """Compile what is needed."""
+        ...
+
+
+def solver_for(chain: Chain | Tree, options: SolverOptions) -> ArmSolver:
+    """Choose the solver for what is to be moved."""
+    return FabrikSolver(chain, options)  # type: ignore[arg-type]
 
 
 class Phase(Enum):
@@ -68,12 +100,14 @@ class MotionOptions:
 
 class Motion:
     """
-    Moves one arm.
+    Moves one arm, or arms that share a body.
+
+    Poses have the shape (4, 4) for a chain and (k, 4, 4) for a tree with k tips.
 
     Parameters
     ----------
-    chain : Chain
-        The arm.
+    chain : Chain or Tree
+        The arm, or arms.
     limits : MotionLimits
         How fast things may go.
     solver_options : SolverOptions
@@ -89,6 +123,8 @@ class Motion:
         Its velocity [rad/s or m/s].
     phase : Phase
         What the motion is doing.
+    base : MovingBase
+        Where the world is, for goals that are held in it.
     hindrance : str
         Why the arm rests short of the goal; '' when nothing hinders it.
     solution : Solution or None
@@ -100,7 +136,7 @@ class Motion:
 
     def __init__(
         self,
-        chain: Chain,
+        chain: Chain | Tree,
         limits: MotionLimits,
         solver_options: SolverOptions,
         options: MotionOptions,
@@ -123,20 +159,19 @@ class Motion:
             orientation_tolerance=min(ON_LINE, solver_options.orientation_tolerance),
             max_restarts=0,
         )
-        self._goal_solver = FabrikSolver(self.chain, solver_options)
         budget = min(MOVING_BUDGET, solver_options.budget)
-        self._moving_goal_solver = FabrikSolver(self.chain, replace(solver_options, budget=budget))
-        self._line_solver = FabrikSolver(
-            self.chain, replace(on_line, max_joint_move=FOLLOWING_MOVE)
-        )
-        self._ahead_solver = FabrikSolver(
-            self.chain, replace(on_line, max_joint_move=LOOKING_MOVE)
-        )
-        self._skip_solver = FabrikSolver(
-            self.chain, replace(solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES)
+        self._goal_solver = self._solver(solver_options)
+        self._moving_goal_solver = self._solver(solver_options, budget=budget)
+        self._line_solver = self._solver(on_line, max_joint_move=FOLLOWING_MOVE)
+        self._ahead_solver = self._solver(on_line, max_joint_move=LOOKING_MOVE)
+        self._skip_solver = self._solver(
+            solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES
         )
         if self._line is not None:
             self._line.change_limits(limits)
+
+    def _solver(self, options: SolverOptions, **changes: Any) -> ArmSolver:
+        return solver_for(self.chain, replace(options, **changes))
 
     def warm_up(self) -> None:
         """Compile what the solvers need."""
@@ -157,35 +192,100 @@ class Motion:
         self._continues_to: Array | None = None
         self._skips = 0
         self._line = None
+        self._in_world = np.array(False)
+        self._stays = False
+        self.base = MovingBase()
 
-    def aim(self, T_base_goal: Array) -> bool:
+    def aim(self, T_goal: Array, in_world: npt.ArrayLike = False) -> bool:
         """
-        Set a new goal, T_base_tip of shape (4, 4); tell whether the arm will move towards it.
+        Set a new goal; tell whether the arm will move towards it.
 
         Where the goal cannot be reached, `hindrance` says why, and the arm goes to the closest
         configuration or stays, by option.
+
+        Parameters
+        ----------
+        T_goal : array, shape (..., 4, 4)
+            Where the tips are to be, T_base_tip, or T_world_tip for those held in the world. A
+            tip whose pose is NaN is free.
+        in_world : array-like of bool, shape (...)
+            Whether the goal stays where it is in the world while the base moves (`carry`).
+
         """
         resting = self.phase is Phase.RESTING
         solver = self._goal_solver if resting else self._moving_goal_solver
-        answer = solver.solve(T_base_goal, seed=self.q)
+        before, self._in_world = self._in_world, np.asarray(in_world, dtype=bool)
+        answer = solver.solve(self._seen_from_base(T_goal), seed=self.q)
         self.solution = self.goal_solution = answer
         self.hindrance = '' if answer.converged else answer.status.value
         if not answer.converged:
             if not self.options.approach_unreachable:
                 self.stop(self.hindrance)
                 return False
-            T_base_goal = self.chain.forward_kinematics(answer.q)
+            T_goal = _masked(self._tips_where_held(answer.q, self.base.T_base_world), T_goal)
         self._goal_q = answer.q
         self._continues_to = None
         self._skips = 0
+        self._stays = False
         if self.options.path == 'line':
-            self._go_in_a_line(T_base_goal)
+            if not np.array_equal(before, self._in_world):
+                self._line = None
+            self._go_in_a_line(T_goal)
         else:
-            self._go_in_joint_space()
+            self._go_in_joint_space(T_goal)
         return True
+
+    def carry(self, T_base_world: Array, dt: float) -> None:
+        """
+        Tell where the world is, seen from the base, at the end of the next step.
+
+        An arm that rests at a goal held in the world sets out again when the base moves.
+
+        Parameters
+        ----------
+        T_base_world : array, shape (4, 4)
+            Pose of the world in the base frame.
+        dt : float
+            Length of that step [s].
+
+        """
+        self.base.follow(T_base_world, dt)
+        if self.base.moves and self._stays and self.phase is Phase.RESTING:
+            self.phase = Phase.LINE
+
+    @property
+    def is_held_in_world(self) -> bool:
+        """Whether a tip has a goal that stays where it is while the base moves."""
+        return bool(self._in_world.any())
+
+    @property
+    def is_at_goal(self) -> bool:
+        """Whether the arm rests, or is at its goal and does no more than follow the base."""
+        if self.phase is Phase.LINE and self._line is not None and self.is_held_in_world:
+            return self._line.is_at_goal() and largest(self._line.q - self.q) < TRAILING
+        return self.phase is Phase.RESTING
+
+    def seen_from_base(self, T: Array, in_world: Array) -> Array:
+        """Poses (..., 4, 4) in the base frame; those with `in_world` are given in the world."""
+        if not in_world.any():
+            return T
+        held: Array = np.where(in_world[..., None, None], self.base.T_base_world @ T, T)
+        return held
+
+    def _seen_from_base(self, T: Array) -> Array:
+        return self.seen_from_base(T, self._in_world)
+
+    def _tips_where_held(self, q: Array, T_base_world: Array) -> Array:
+        """Poses of the tips, each in the frame its goal is held in: base or world."""
+        T = self.chain.forward_kinematics(q)
+        if not self.is_held_in_world:
+            return T
+        held: Array = np.where(self._in_world[..., None, None], inverse(T_base_world) @ T, T)
+        return held
 
     def stop(self, reason: str) -> None:
         """Slow down to rest as fast as the joints may, for a reason."""
+        self._stays = False
         self.hindrance = reason
         self.phase = Phase.STOPPING if np.any(self.velocity) else Phase.RESTING
 
@@ -194,7 +294,7 @@ class Motion:
         self.velocity = np.zeros_like(self.q)
         self._dt = 0.0
         if self._line is not None:
-            self._line.speed = np.zeros(6)
+            self._line.stand_still()
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""
@@ -215,24 +315,45 @@ class Motion:
     def _come_to_rest(self) -> None:
         goal, self._continues_to = self._continues_to, None
         half_way = self.phase is Phase.JOINT and goal is not None
+        self._stays = self.phase is Phase.LINE and self.is_held_in_world
+        if self._stays and self._line is not None:
+            self._line.stand_still()
         self.phase = Phase.RESTING
         self.velocity = np.zeros_like(self.q)
         if half_way and goal is not None:
             self._go_in_a_line(goal)
 
-    def _go_in_a_line(self, T_base_goal: Array) -> None:
-        if self.phase is not Phase.LINE or self._line is None:
-            start = np.minimum(np.maximum(self.q, self.chain.lower), self.chain.upper)
-            T = self.chain.forward_kinematics(start)
-            T_before = self.chain.forward_kinematics(start - self.velocity * MOMENT)
-            self._line = LineReference(T, start, self.limits)
-            self._line.take_speed(T_before, MOMENT)
-        self._line.goal = T_base_goal
-        self._line.ends_early = None
+    def _go_in_a_line(self, T_goal: Array) -> None:
+        line = self._line
+        if (
+            self.phase is not Phase.LINE
+            or line is None
+            or not np.array_equal(is_free(T_goal), is_free(line.goal))
+        ):
+            line = self._line = self._new_line(T_goal)
+        line.head_for(T_goal)
         self.phase = Phase.LINE
 
-    def _go_in_joint_space(self) -> None:
+    def _new_line(self, T_goal: Array) -> LineReference:
+        """Begin a line where the tips are, as fast as they are; free ones stay free."""
+        start = np.minimum(np.maximum(self.q, self.chain.lower), self.chain.upper)
+        T = _masked(self._tips_where_held(start, self.base.T_base_world), T_goal)
+        moment = self._dt if self._follows_base else MOMENT
+        before = self.base.T_base_world_before if self._follows_base else self.base.T_base_world
+        T_before = self._tips_where_held(start - self.velocity * moment, before)
+        line = LineReference(T, start, self.limits)
+        line.take_speed(T_before, moment)
+        return line
+
+    @property
+    def _follows_base(self) -> bool:
+        """Whether the base moves, and with it what is held in the world."""
+        base = self.base
+        return base.moves and not base.has_leapt and self._dt > 0.0 and self.is_held_in_world
+
+    def _go_in_joint_space(self, T_goal: Array) -> None:
         self._joint_goal = self._goal_q
+        self._continues_to = T_goal if self.is_held_in_world else None
         self.phase = Phase.JOINT
 
     def _line_velocity(self, dt: float) -> Array:
@@ -241,6 +362,30 @@ class Motion:
         assert line is not None
         lag = line.q - self.q
         catch_up = self._catch_up(lag, dt)
+        if self.is_held_in_world:
+            return self._line_velocity_in_world(line, catch_up, dt)
+        return self._velocity_along(line, catch_up, dt)
+
+    def _line_velocity_in_world(self, line: LineReference, catch_up: Array, dt: float) -> Array:
+        """
+        Joint velocity along a line in the world.
+
+        First the tips stay where they are in the world while the base moves, then they go on.
+        """
+        if self.base.has_leapt:
+            goal, line = line.goal, self._new_line(line.goal)
+            line.head_for(goal)
+            self._line = line
+            return self._velocity_along(line, np.zeros_like(self.q), dt)
+        answer = self._line_solver.solve(self._seen_from_base(line.T), seed=line.q)
+        if not self._is_on_line(answer):
+            return self._leave_line(answer, dt)
+        carried = (answer.q - line.q) / dt
+        line.q = answer.q
+        return self._velocity_along(line, carried + catch_up, dt)
+
+    def _velocity_along(self, line: LineReference, catch_up: Array, dt: float) -> Array:
+        """Joint velocity along the line, on top of what the joints have to catch up anyway."""
         if line.ends_early is None:
             self._look_ahead(line, dt)
         speed = line.next_speed(dt)
@@ -261,7 +406,7 @@ class Motion:
         return rate + catch_up
 
     def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Solution:
-        return self._line_solver.solve(line.pose_after(speed, dt), seed=line.q)
+        return self._line_solver.solve(self._seen_from_base(line.pose_after(speed, dt)), line.q)
 
     def _eased(
         self, line: LineReference, speed: Array, answer: Solution, catch_up: Array, dt: float
@@ -279,7 +424,7 @@ class Motion:
         lower, upper = line.q + (least - catch_up) * dt, line.q + (most - catch_up) * dt
         if np.all((lower <= answer.q) & (answer.q <= upper)):
             return answer
-        pose = line.pose_after(speed, dt)
+        pose = self._seen_from_base(line.pose_after(speed, dt))
         eased = self._line_solver.solve_within(pose, line.q, lower, upper)
         return eased if self._is_on_line(eased) else answer
 
@@ -296,7 +441,7 @@ class Motion:
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self._ahead_solver.solve(pose, seed=line.q)
+        answer = self._ahead_solver.solve(self._seen_from_base(pose), seed=line.q)
         if not self._is_on_line(answer):
             line.ends_early = answer
             return
@@ -311,11 +456,22 @@ class Motion:
         if answer.limited_joints:
             blocked += f' ({", ".join(answer.limited_joints)})'
         blocked += '; another way: path joint, or allow_reconfiguration'
-        if self.options.allow_reconfiguration:
-            self._go_in_joint_space()
+        if self.options.allow_reconfiguration and self._find_goal_again():
+            assert self._line is not None
+            self._go_in_joint_space(self._line.goal)
             return self._joint_velocity(dt)
         self.stop(blocked)
         return self._stopping_velocity(dt)
+
+    def _find_goal_again(self) -> bool:
+        """Solve anew for a goal in the world, as the base has moved since that was set."""
+        assert self._line is not None
+        if not self.is_held_in_world:
+            return True
+        goal = self._seen_from_base(self._line.goal)
+        answer = self._moving_goal_solver.solve(goal, seed=self.q)
+        self._goal_q = answer.q
+        return answer.converged
 
     def _can_skip_the_beginning(self) -> bool:
         """
@@ -327,7 +483,8 @@ class Motion:
         line = self._line
         assert line is not None
         while not line.has_left and self._skips < len(SKIPPED):
-            answer = self._skip_solver.solve(line.pose_at(SKIPPED[self._skips]), seed=self.q)
+            pose = self._seen_from_base(line.pose_at(SKIPPED[self._skips]))
+            answer = self._skip_solver.solve(pose, seed=self.q)
             self._skips += 1
             if answer.converged:
                 self._continues_to, self._joint_goal = line.goal, answer.q
@@ -399,9 +556,16 @@ class Motion:
         if self.phase is Phase.JOINT:
             return self._is_close(self._joint_goal)
         assert self._line is not None
-        return self._line.is_at_goal() and self._is_close(self._line.q)
+        base_stands = not (self.is_held_in_world and self.base.moves)
+        return base_stands and self._line.is_at_goal() and self._is_close(self._line.q)
 
     def _is_close(self, q: Array) -> bool:
         return bool(
             np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) <= STILL
         )
+
+
+def _masked(T: Array, T_goal: Array) -> Array:
+    """Poses `T` (..., 4, 4), NaN for the tips that have no goal."""
+    free = is_free(T_goal)
+    return np.where(free[..., None, None], T_goal, T) if free.any() else T

@@ -1,7 +1,9 @@
 """
 The moving reference of a motion: a pose that travels to the goal in a straight line.
 
-Speeds here are shares of the greatest speed, so a distance is the time it takes at full speed.
+Several tips have a pose each: all travel together and arrive together. A tip whose pose is NaN
+is free and goes no way. Speeds here are shares of the greatest speed, so a distance is the time
+it takes at full speed.
 
 """
 
@@ -47,8 +49,9 @@ class LineReference:
     """
     The reference on its way to the goal.
 
-    Speeds are six numbers, translation and rotation, each as a share of the greatest speed:
-    a distance is then the time it takes at full speed [s].
+    Poses have the shape (..., 4, 4): one pose, or one for each tip. Speeds have the shape
+    (..., 6), translation and rotation, each as a share of the greatest speed: a distance is then
+    the time it takes at full speed [s].
     """
 
     def __init__(self, T: Array, q: Array, limits: MotionLimits) -> None:
@@ -60,59 +63,76 @@ class LineReference:
         self.brake = self.full_gain
         """Change of speed [1/s] that the joints can follow when they must."""
         self.T = T
-        self.goal = T
         self.q = q
         self.rate = np.zeros_like(q)
         """Joint velocity at full speed, as of the last step."""
         self.cap = 1.0
         """Share of the full speed that the joints can follow."""
-        self.ends_early: Solution | None = None
-        """The answer that showed the line to end before the goal."""
-        self.speed = np.zeros(6)
         self.has_left = False
         """Whether the reference has moved from where it began."""
+        self.stand_still()
+        self.head_for(T)
+
+    def head_for(self, goal: Array) -> None:
+        """Go on to another goal, shape (..., 4, 4)."""
+        self.goal = goal
+        self.ends_early: Solution | None = None
+        """The answer that showed the line to end before the goal."""
+        self._way_left = self._way(self.T, goal)
+
+    def stand_still(self) -> None:
+        """Lose all speed."""
+        self.speed = np.zeros((*self.T.shape[:-2], 6))
 
     def take_speed(self, T_before: Array, dt: float) -> None:
-        """Go on as fast as the tip came here from the pose `T_before` (4, 4), `dt` ago."""
+        """Go on as fast as the tips came here from the poses `T_before`, `dt` ago."""
         self.speed = self._way(T_before, self.T) / dt
 
     def change_limits(self, limits: MotionLimits) -> None:
         """Go on at the same pace under other limits."""
-        self.speed[:3] *= self._limits.tip_speed / limits.tip_speed
-        self.speed[3:] *= self._limits.tip_rotation / limits.tip_rotation
+        self.speed[..., :3] *= self._limits.tip_speed / limits.tip_speed
+        self.speed[..., 3:] *= self._limits.tip_rotation / limits.tip_rotation
         self._limits = limits
+        self._way_left = self._way(self.T, self.goal)
         self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
 
     def _way(self, T: Array, T_to: Array) -> Array:
+        if T.ndim > 2:
+            return np.array([self._way_of_tip(*ends) for ends in zip(T, T_to, strict=True)])
         way = np.empty(6)
         way[:3] = (T_to[:3, 3] - T[:3, 3]) / self._limits.tip_speed
         way[3:] = rotation_vector(T_to[:3, :3] @ T[:3, :3].T) / self._limits.tip_rotation
         return way
 
-    def _moved(self, way: Array) -> Array:
-        R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ self.T[:3, :3]
-        return transform(R, self.T[:3, 3] + way[:3] * self._limits.tip_speed)
+    def _way_of_tip(self, T: Array, T_to: Array) -> Array:
+        return np.zeros(6) if is_free(T_to) else self._way(T, T_to)
+
+    def _moved(self, T: Array, way: Array) -> Array:
+        if T.ndim > 2:
+            return np.array([self._moved(*step) for step in zip(T, way, strict=True)])
+        R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ T[:3, :3]
+        return transform(R, T[:3, 3] + way[:3] * self._limits.tip_speed)
 
     def pose_after(self, speed: Array, dt: float) -> Array:
-        """Pose (4, 4) after `dt` at `speed`; the goal itself where that is as good as reached."""
-        way = self._way(self.T, self.goal)
-        if length_of(way - speed * dt) < LANDED:
+        """Poses after `dt` at `speed`; the goal itself where that is as good as reached."""
+        if length_of(self._way_left - speed * dt) < LANDED:
             return self.goal
-        return self._moved(speed * dt)
+        return self._moved(self.T, speed * dt)
 
     def pose_ahead(self, dt: float) -> tuple[Array, float]:
-        """Return a pose that the reference passes even if it brakes, and how far it is."""
-        length = length_of(self._way(self.T, self.goal))
+        """Return poses that the reference passes even if it brakes, and how far they are."""
+        length = length_of(self._way_left)
         speed = min(length_of(self.speed) + self.gain * dt, 1.0)
         ahead = LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt
         ahead = min(length, max(ahead, LEAST_LOOKAHEAD))
         return self.pose_at(ahead), ahead
 
     def pose_at(self, distance: float) -> Array:
-        """Pose (4, 4) some way [s] ahead; the goal where that is nearer."""
-        way = self._way(self.T, self.goal)
-        length = length_of(way)
-        return self.goal if length <= distance else self._moved(way * (distance / length))
+        """Poses some way [s] ahead; the goal where that is nearer."""
+        length = length_of(self._way_left)
+        if length <= distance:
+            return self.goal
+        return self._moved(self.T, self._way_left * (distance / length))
 
     def heed(self, q_ahead: Array, distance: float) -> None:
         """
@@ -121,7 +141,7 @@ class LineReference:
         Parameters
         ----------
         q_ahead : array, shape (n,)
-            Joint values for the pose ahead.
+            Joint values for the poses ahead.
         distance : float
             How far that is [s].
 
@@ -141,21 +161,21 @@ class LineReference:
         now, change = length_of(self.speed), self.full_gain * dt
         if self.ends_early is not None:
             return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
-        way = self._way(self.T, self.goal)
-        speed = approach(way, self.speed, self.gain, self.full_gain, dt, length_of)
+        speed = approach(self._way_left, self.speed, self.gain, self.full_gain, dt, length_of)
         size = length_of(speed)
         most = max(self.cap, now - change)
         return speed * (most / size) if size > most else speed
 
     def shortened(self, speed: Array, dt: float) -> Array:
         """Speed that neither exceeds the greatest nor passes the goal within the step."""
-        size, way = length_of(speed), length_of(self._way(self.T, self.goal))
+        size, way = length_of(speed), length_of(self._way_left)
         most = min(1.0, way / dt)
         return speed * (most / size) if size > most else speed
 
     def advance(self, speed: Array, dt: float, q: Array) -> None:
-        """Take a step; `q` are the joint values for the pose it leads to."""
+        """Take a step; `q` are the joint values for the poses it leads to."""
         self.T = self.pose_after(speed, dt)
+        self._way_left = self._way(self.T, self.goal)
         size = length_of(speed)
         if size > 0.0:
             self.has_left = True
@@ -168,8 +188,15 @@ class LineReference:
         return self.T is self.goal
 
 
+def is_free(T: Array) -> Any:
+    """Whether tips have no goal: True or False for each of the poses, shape (..., 4, 4)."""
+    return np.isnan(T[..., 0, 0])
+
+
 def length_of(speed: Array) -> float:
-    """Size of a speed: the larger of its translation and its rotation."""
+    """Size of a speed: the largest of its translations and its rotations."""
+    if speed.ndim > 1:
+        return max(length_of(of_tip) for of_tip in speed)
     linear = math.sqrt(speed[0] ** 2 + speed[1] ** 2 + speed[2] ** 2)
     return max(linear, math.sqrt(speed[3] ** 2 + speed[4] ** 2 + speed[5] ** 2))
 

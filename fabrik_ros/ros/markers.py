@@ -1,51 +1,93 @@
-"""What RViz shows: the chain, the target, what is missing to it, and the reach."""
+"""What RViz shows: the chains, the targets, what is missing to them, and the reach."""
+
+from dataclasses import dataclass
 
 from builtin_interfaces.msg import Time
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..chain import Chain
+from ..reference import is_free
 from ..transforms import Array
+from ..tree import Tree
 from .conversions import matrix_to_pose, to_point
 
 CHAIN = ColorRGBA(r=0.1, g=0.45, b=0.9, a=1.0)
 TARGET = ColorRGBA(r=0.1, g=0.75, b=0.3, a=0.9)
 RESIDUAL = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0)
 REACH = ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.08)
+NAMESPACE = 'fabrik'
 
 
-def marker_array(chain: Chain, q: Array, T_base_goal: Array | None, stamp: Time) -> MarkerArray:
-    """Draw the arm at `q`, shape (n,), and its goal, T_base_tip of shape (4, 4)."""
-    points = chain.points(q)
-    size = 0.02 * chain.reach
-    line = _marker(0, Marker.LINE_STRIP, CHAIN, chain, stamp, size)
-    joints = _marker(1, Marker.SPHERE_LIST, CHAIN, chain, stamp, 2.0 * size)
-    line.points = joints.points = [to_point(p) for p in points]
-    reach = _marker(2, Marker.SPHERE, REACH, chain, stamp, 2.0 * chain.reach)
-    reach.pose.position = to_point(chain.root_point)
-    markers = [line, joints, reach]
-    if T_base_goal is not None:
-        markers += _goal_markers(chain, points[-1], T_base_goal, stamp, size)
+def marker_array(
+    chain: Chain | Tree, q: Array, T_base_goal: Array | None, stamp: Time
+) -> MarkerArray:
+    """
+    Draw the arms at `q`, shape (n,), and their goals, T_base_tip of shape (..., 4, 4).
+
+    Markers are in the namespace `fabrik`, those of several arms in `fabrik/<tip link>`. Tips
+    whose goal is NaN have none.
+    """
+    markers = []
+    for i, arm in enumerate(_arms(chain, q, stamp)):
+        markers += arm.markers()
+        goal = T_base_goal if T_base_goal is None or isinstance(chain, Chain) else T_base_goal[i]
+        markers += arm.without_goal() if goal is None or is_free(goal) else arm.goal_markers(goal)
     return MarkerArray(markers=markers)
 
 
-def _goal_markers(
-    chain: Chain, tip: Array, T_base_goal: Array, stamp: Time, size: float
-) -> list[Marker]:
-    arrow = _marker(3, Marker.ARROW, TARGET, chain, stamp, size)
-    arrow.scale.x = 8.0 * size
-    arrow.pose = matrix_to_pose(T_base_goal)
-    residual = _marker(4, Marker.LINE_LIST, RESIDUAL, chain, stamp, 0.5 * size)
-    residual.points = [to_point(tip), to_point(T_base_goal[:3, 3])]
-    return [arrow, residual]
+def _arms(chain: Chain | Tree, q: Array, stamp: Time) -> 'list[_Arm]':
+    base = chain.base_link
+    if isinstance(chain, Chain):
+        return [_Arm(NAMESPACE, base, stamp, chain.points(q), chain.root_point, chain.reach)]
+    parts = zip(
+        chain.tip_links, chain.points(q), chain.root_points, chain.reaches.tolist(), strict=True
+    )
+    return [_Arm(f'{NAMESPACE}/{tip}', base, stamp, *rest) for tip, *rest in parts]
 
 
-def _marker(
-    number: int, kind: int, color: ColorRGBA, chain: Chain, stamp: Time, size: float
-) -> Marker:
-    marker = Marker(ns='fabrik', id=number, type=kind, action=Marker.ADD, color=color)
-    marker.header.frame_id = chain.base_link
-    marker.header.stamp = stamp
-    marker.pose.orientation.w = 1.0
-    marker.scale.x = marker.scale.y = marker.scale.z = size
-    return marker
+@dataclass(frozen=True)
+class _Arm:
+    """What is drawn of one arm."""
+
+    namespace: str
+    base_link: str
+    stamp: Time
+    points: Array
+    root_point: Array
+    reach: float
+
+    @property
+    def size(self) -> float:
+        return 0.02 * self.reach
+
+    def markers(self) -> list[Marker]:
+        line = self._marker(0, Marker.LINE_STRIP, CHAIN, self.size)
+        joints = self._marker(1, Marker.SPHERE_LIST, CHAIN, 2.0 * self.size)
+        line.points = joints.points = [to_point(p) for p in self.points]
+        reach = self._marker(2, Marker.SPHERE, REACH, 2.0 * self.reach)
+        reach.pose.position = to_point(self.root_point)
+        return [line, joints, reach]
+
+    def goal_markers(self, T_base_goal: Array) -> list[Marker]:
+        arrow = self._marker(3, Marker.ARROW, TARGET, self.size)
+        arrow.scale.x = 8.0 * self.size
+        arrow.pose = matrix_to_pose(T_base_goal)
+        residual = self._marker(4, Marker.LINE_LIST, RESIDUAL, 0.5 * self.size)
+        residual.points = [to_point(self.points[-1]), to_point(T_base_goal[:3, 3])]
+        return [arrow, residual]
+
+    def without_goal(self) -> list[Marker]:
+        """Take away what an earlier goal may have left in the picture."""
+        gone = [self._marker(number, Marker.ARROW, TARGET, 0.0) for number in (3, 4)]
+        for marker in gone:
+            marker.action = Marker.DELETE
+        return gone
+
+    def _marker(self, number: int, kind: int, color: ColorRGBA, size: float) -> Marker:
+        marker = Marker(ns=self.namespace, id=number, type=kind, action=Marker.ADD, color=color)
+        marker.header.frame_id = self.base_link
+        marker.header.stamp = self.stamp
+        marker.pose.orientation.w = 1.0
+        marker.scale.x = marker.scale.y = marker.scale.z = size
+        return marker
