@@ -12,6 +12,7 @@ once it has arrived the arm goes on making up for the motion of its base.
 
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -23,6 +24,7 @@ from .chain import Chain
 from .moving_base import MovingBase
 from .options import SolverOptions
 from .reference import (
+    Answer,
     approach,
     braking_speed,
     is_free,
@@ -31,10 +33,10 @@ from .reference import (
     LineReference,
     MotionLimits,
 )
-from .solution import Solution
 from .solver import FabrikSolver
 from .transforms import Array, inverse
 from .tree import Tree
+from .tree_solver import TipOptions, TreeSolver
 
 # A search for a new goal must not keep a moving arm waiting for its next command [s].
 MOVING_BUDGET = 0.004
@@ -59,22 +61,17 @@ TRAILING = 1e-2
 class ArmSolver(Protocol):
     """What a motion needs of a solver, for one tip or for several."""
 
-    def solve(self, target: Array, seed: Array) -> Solution:
+    def solve(self, target: Array, seed: Array, /) -> Answer:
         """Find joint values for poses of shape (..., 4, 4)."""
         ...
 
-    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array) -> Solution:
+    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array, /) -> Answer:
         """Find joint values, each within bounds of its own."""
         ...
 
     def warm_up(self) -> float:
         """Compile what is needed."""
         ...
-
-
-def solver_for(chain: Chain | Tree, options: SolverOptions) -> ArmSolver:
-    """Choose the solver for what is to be moved."""
-    return FabrikSolver(chain, options)  # type: ignore[arg-type]
 
 
 class Phase(Enum):
@@ -114,6 +111,8 @@ class Motion:
         Mode, tolerances and budget.
     options : MotionOptions
         How goals are pursued.
+    tips : mapping, optional
+        What is asked of the tips of a tree, `TipOptions` by tip link.
 
     Attributes
     ----------
@@ -127,9 +126,9 @@ class Motion:
         Where the world is, for goals that are held in it.
     hindrance : str
         Why the arm rests short of the goal; '' when nothing hinders it.
-    solution : Solution or None
+    solution : Solution, TreeSolution or None
         The newest answer of the solver.
-    goal_solution : Solution or None
+    goal_solution : Solution, TreeSolution or None
         The answer for the goal itself, when it was set.
 
     """
@@ -140,16 +139,22 @@ class Motion:
         limits: MotionLimits,
         solver_options: SolverOptions,
         options: MotionOptions,
+        tips: Mapping[str, TipOptions] | None = None,
     ) -> None:
         self.chain = chain
         self._line: LineReference | None = None
-        self.change(limits, solver_options, options)
+        self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
     def change(
-        self, limits: MotionLimits, solver_options: SolverOptions, options: MotionOptions
+        self,
+        limits: MotionLimits,
+        solver_options: SolverOptions,
+        options: MotionOptions,
+        tips: Mapping[str, TipOptions] | None = None,
     ) -> None:
         """Go on with other limits and options."""
+        self._tips = tips
         self.limits = limits
         self.options = options
         self._tolerances = solver_options.position_tolerance, solver_options.orientation_tolerance
@@ -171,7 +176,10 @@ class Motion:
             self._line.change_limits(limits)
 
     def _solver(self, options: SolverOptions, **changes: Any) -> ArmSolver:
-        return solver_for(self.chain, replace(options, **changes))
+        options = replace(options, **changes)
+        if isinstance(self.chain, Tree):
+            return TreeSolver(self.chain, options, self._tips)
+        return FabrikSolver(self.chain, options)
 
     def warm_up(self) -> None:
         """Compile what the solvers need."""
@@ -185,8 +193,8 @@ class Motion:
         self.velocity = np.zeros_like(self.q)
         self.phase = Phase.RESTING
         self.hindrance = ''
-        self.solution: Solution | None = None
-        self.goal_solution: Solution | None = None
+        self.solution: Answer | None = None
+        self.goal_solution: Answer | None = None
         self._dt = 0.0
         self._goal_q = self._joint_goal = self.q
         self._continues_to: Array | None = None
@@ -215,7 +223,7 @@ class Motion:
         resting = self.phase is Phase.RESTING
         solver = self._goal_solver if resting else self._moving_goal_solver
         before, self._in_world = self._in_world, np.asarray(in_world, dtype=bool)
-        answer = solver.solve(self._seen_from_base(T_goal), seed=self.q)
+        answer = solver.solve(self._seen_from_base(T_goal), self.q)
         self.solution = self.goal_solution = answer
         self.hindrance = '' if answer.converged else answer.status.value
         if not answer.converged:
@@ -377,7 +385,7 @@ class Motion:
             line.head_for(goal)
             self._line = line
             return self._velocity_along(line, np.zeros_like(self.q), dt)
-        answer = self._line_solver.solve(self._seen_from_base(line.T), seed=line.q)
+        answer = self._line_solver.solve(self._seen_from_base(line.T), line.q)
         if not self._is_on_line(answer):
             return self._leave_line(answer, dt)
         carried = (answer.q - line.q) / dt
@@ -405,12 +413,12 @@ class Motion:
         self.solution = answer
         return rate + catch_up
 
-    def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Solution:
+    def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Answer:
         return self._line_solver.solve(self._seen_from_base(line.pose_after(speed, dt)), line.q)
 
     def _eased(
-        self, line: LineReference, speed: Array, answer: Solution, catch_up: Array, dt: float
-    ) -> Solution:
+        self, line: LineReference, speed: Array, answer: Answer, catch_up: Array, dt: float
+    ) -> Answer:
         """
         Return an answer for which every joint comes to its limit gently, if there is one.
 
@@ -428,7 +436,7 @@ class Motion:
         eased = self._line_solver.solve_within(pose, line.q, lower, upper)
         return eased if self._is_on_line(eased) else answer
 
-    def _is_on_line(self, answer: Solution) -> bool:
+    def _is_on_line(self, answer: Answer) -> bool:
         """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""
         position_tolerance, orientation_tolerance = self._tolerances
         return answer.converged or (
@@ -441,13 +449,13 @@ class Motion:
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self._ahead_solver.solve(self._seen_from_base(pose), seed=line.q)
+        answer = self._ahead_solver.solve(self._seen_from_base(pose), line.q)
         if not self._is_on_line(answer):
             line.ends_early = answer
             return
         line.heed(answer.q, distance)
 
-    def _leave_line(self, answer: Solution, dt: float) -> Array:
+    def _leave_line(self, answer: Answer, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
         self.solution = answer
         if self._can_skip_the_beginning():
@@ -469,7 +477,7 @@ class Motion:
         if not self.is_held_in_world:
             return True
         goal = self._seen_from_base(self._line.goal)
-        answer = self._moving_goal_solver.solve(goal, seed=self.q)
+        answer = self._moving_goal_solver.solve(goal, self.q)
         self._goal_q = answer.q
         return answer.converged
 
@@ -484,7 +492,7 @@ class Motion:
         assert line is not None
         while not line.has_left and self._skips < len(SKIPPED):
             pose = self._seen_from_base(line.pose_at(SKIPPED[self._skips]))
-            answer = self._skip_solver.solve(pose, seed=self.q)
+            answer = self._skip_solver.solve(pose, self.q)
             self._skips += 1
             if answer.converged:
                 self._continues_to, self._joint_goal = line.goal, answer.q

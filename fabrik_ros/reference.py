@@ -16,6 +16,10 @@ import numpy as np
 
 from .solution import Solution
 from .transforms import Array, rotation_from_vector, rotation_vector, transform
+from .tree_solver import TreeSolution
+
+Answer = Solution | TreeSolution
+"""What a solver says, for one tip or for several."""
 
 LANDED = 1e-6
 TINY = 1e-12
@@ -76,7 +80,7 @@ class LineReference:
     def head_for(self, goal: Array) -> None:
         """Go on to another goal, shape (..., 4, 4)."""
         self.goal = goal
-        self.ends_early: Solution | None = None
+        self.ends_early: Answer | None = None
         """The answer that showed the line to end before the goal."""
         self._way_left = self._way(self.T, goal)
 
@@ -98,18 +102,23 @@ class LineReference:
 
     def _way(self, T: Array, T_to: Array) -> Array:
         if T.ndim > 2:
-            return np.array([self._way_of_tip(*ends) for ends in zip(T, T_to, strict=True)])
+            ways = [
+                np.zeros(6) if is_free(end) else self._way(start, end)
+                for start, end in zip(T, T_to, strict=True)
+            ]
+            return np.array(ways)
         way = np.empty(6)
         way[:3] = (T_to[:3, 3] - T[:3, 3]) / self._limits.tip_speed
         way[3:] = rotation_vector(T_to[:3, :3] @ T[:3, :3].T) / self._limits.tip_rotation
         return way
 
-    def _way_of_tip(self, T: Array, T_to: Array) -> Array:
-        return np.zeros(6) if is_free(T_to) else self._way(T, T_to)
-
     def _moved(self, T: Array, way: Array) -> Array:
         if T.ndim > 2:
-            return np.array([self._moved(*step) for step in zip(T, way, strict=True)])
+            poses = [
+                start if is_free(start) else self._moved(start, along)
+                for start, along in zip(T, way, strict=True)
+            ]
+            return np.array(poses)
         R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ T[:3, :3]
         return transform(R, T[:3, 3] + way[:3] * self._limits.tip_speed)
 

@@ -6,7 +6,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from ..following import State
-from ..solution import Solution
+from ..reference import Answer
 
 GOOD = (State.IDLE, State.MOVING, State.REACHED)
 
@@ -41,7 +41,7 @@ def diagnostic_array(
     return array
 
 
-def solution_facts(solution: Solution) -> dict[str, Any]:
+def solution_facts(solution: Answer) -> dict[str, Any]:
     """Tell what the solver said, by name."""
     return {
         'solver_status': solution.status.name,

@@ -4,7 +4,6 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros import FabrikSolver
 from fabrik_ros.motion import Phase
 from fabrik_ros.reference import LineReference
 from helpers import assert_close
@@ -13,47 +12,6 @@ import numpy as np
 from two_arms import check_joints, DT, judges, limits_for, motion_of, START, two_arms
 
 FREE = np.full((4, 4), np.nan)
-
-
-class PairSolver:
-    """Stands for the solver of a tree, for arms that share no joint."""
-
-    def __init__(self, tree, options):
-        self._solvers = [FabrikSolver(chain, options) for chain in tree.chains]
-
-    def _each(self, seed, solve):
-        answers = [solve(i, solver) for i, solver in enumerate(self._solvers)]
-        q = np.concatenate(
-            [seed[6 * i : 6 * i + 6] if a is None else a.q for i, a in enumerate(answers)]
-        )
-        found = [answer for answer in answers if answer is not None]
-        worst = max(found, key=lambda answer: answer.position_error)
-        return worst._replace(q=q)
-
-    def solve(self, target, seed):
-        def one(i, solver):
-            if np.isnan(target[i, 0, 0]):
-                return None
-            return solver.solve(target[i], seed[6 * i : 6 * i + 6])
-
-        return self._each(seed, one)
-
-    def solve_within(self, target, seed, lower, upper):
-        def one(i, solver):
-            part = slice(6 * i, 6 * i + 6)
-            if np.isnan(target[i, 0, 0]):
-                return None
-            return solver.solve_within(target[i], seed[part], lower[part], upper[part])
-
-        return self._each(seed, one)
-
-    def warm_up(self):
-        return sum(solver.warm_up() for solver in self._solvers)
-
-
-@pytest.fixture(autouse=True)
-def pair_solver(monkeypatch):
-    monkeypatch.setattr('fabrik_ros.motion.solver_for', PairSolver)
 
 
 def moved(T, *ways):
