@@ -1,7 +1,7 @@
 """Between ROS messages and arrays; nothing else."""
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Pose, PoseStamped
+from geometry_msgs.msg import Point, Pose, PoseStamped, Transform
 import numpy as np
 from sensor_msgs.msg import JointState
 
@@ -35,6 +35,20 @@ def pose_to_matrix(pose: Pose) -> Array:
         raise TargetError(f'position must be three finite numbers, got {position}')
     o = pose.orientation
     return transform(rotation_from_quaternion_xyzw([o.x, o.y, o.z, o.w]), position)
+
+
+def transform_to_matrix(message: Transform) -> Array:
+    """
+    Turn a transform message into a matrix (4, 4).
+
+    Raises
+    ------
+    TargetError
+        As for a pose.
+
+    """
+    t = message.translation
+    return pose_to_matrix(Pose(position=Point(x=t.x, y=t.y, z=t.z), orientation=message.rotation))
 
 
 def matrix_to_pose(T: Array) -> Pose:

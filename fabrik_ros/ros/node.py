@@ -9,17 +9,14 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from rclpy.timer import Timer
@@ -33,22 +30,21 @@ from ..following import Command, Follower, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..robot import Robot
-from ..transforms import rotation_vector
+from ..tree import Tree
 from ..urdf import parse_urdf
-from .conversions import joint_state, seconds, stamped_pose
+from .base_pose import BasePose, OdometryBase, TfBase
+from .conversions import joint_state, seconds
 from .frames import FrameResolver
 from .markers import marker_array
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
-from .status import diagnostic_array, solution_facts
+from .status import diagnostic_array, goal_facts, tip_links_of
 from .timing import CommandClock
+from .tips import TipTopics, topic_names
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-NEWEST = QoSProfile(
-    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
-)
 STATUS_PERIOD = 0.1
 DIAGNOSTICS_PERIOD = 1.0
 REMINDER_PERIOD = 5.0
@@ -71,10 +67,12 @@ class FabrikNode(LifecycleNode):
         self._measured = MeasuredJoints()
         self._description = self._settings.robot_description
         self._robot: Robot | None = None
-        self._chain: Chain | None = None
+        self._chain: Chain | Tree | None = None
         self._motion: Motion | None = None
         self._follower: Follower | None = None
         self._frames: FrameResolver | None = None
+        self._base: BasePose | None = None
+        self._tips: list[TipTopics] = []
         self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
         self._control_timer: Timer | None = None
         self._counts = {'accepted': 0, 'refused': 0, 'commands': 0}
@@ -83,11 +81,11 @@ class FabrikNode(LifecycleNode):
         self._trouble = ''
         self._model_changed = False
         self._last_refusal = ''
-        self._target_stamp = 0.0
         self._times = {'solve_time': 0.0, 'step_time': 0.0}
         self._last_state: tuple[State, str] | None = None
         self._create_publishers()
         self._create_subscriptions()
+        self._create_tip_topics()
         self.add_on_set_parameters_callback(self._check_changes)
         self.add_post_set_parameters_callback(self._apply_changes)
         self._jump_handle = self.get_clock().create_jump_callback(
@@ -195,35 +193,26 @@ class FabrikNode(LifecycleNode):
 
     def _create_publishers(self) -> None:
         self._commands = self.create_publisher(JointState, '~/joint_command', 10)
-        self._solutions = self.create_publisher(PoseStamped, '~/solution_pose', 10)
         self._statuses = self.create_publisher(DiagnosticArray, '~/status', 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
 
     def _create_subscriptions(self) -> None:
-        self._target_subscription = self.create_subscription(
-            PoseStamped,
-            '~/target_pose',
-            self._on_target,
-            NEWEST,
-            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-        )
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, STATES)
         self._description_subscription = self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED
         )
 
+    def _create_tip_topics(self) -> None:
+        """Give each tip its topics; the only one has those of the node itself."""
+        for tip in self._tips:
+            tip.close()
+        names = topic_names(self._settings.tip_links)
+        prefixes = [f'~/{name}' for name in names] or ['~']
+        self._tips = [TipTopics(self, prefix, self._on_target) for prefix in prefixes]
+
     def _description_topic(self) -> str:
         return str(self._description_subscription.topic_name)
-
-    def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
-        self.get_logger().warning(
-            f'a publisher on {self._target_subscription.topic_name} is best effort and this '
-            'subscription is reliable, so nothing arrives; make the publisher reliable, or set '
-            f'the parameter qos_overrides.{self._target_subscription.topic_name}'
-            '.subscription.reliability to best_effort'
-        )
 
     # -- model
 
@@ -258,10 +247,9 @@ class FabrikNode(LifecycleNode):
     def _build(self) -> None:
         parameters = self._settings
         robot = parse_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
-        chain = robot.chain(parameters.base_link, parameters.tip_link)
-        if np.any(parameters.T_tip_tool != np.eye(4)):
-            chain = chain.with_tool(parameters.T_tip_tool)
-        motion = Motion(chain, parameters.limits_for(chain), parameters.solver, parameters.motion)
+        chain = parameters.arms_of(robot)
+        limits = parameters.limits_for(chain)
+        motion = Motion(chain, limits, parameters.solver, parameters.motion, parameters.tips)
         begin = time.perf_counter()
         self._prepare(motion)
         # What the compiler left behind is large and lives on. Looked through again while the arm
@@ -269,13 +257,24 @@ class FabrikNode(LifecycleNode):
         gc.collect()
         gc.freeze()
         self._robot, self._chain, self._motion = robot, chain, motion
-        self._frames = FrameResolver(self, robot, chain.base_link)
+        self._frames = FrameResolver(self, robot, chain.base_link, parameters.world_frame)
+        self._base = self._base_pose(robot, chain.base_link, self._frames)
         for warning in robot.warnings:
             self.get_logger().warning(f'robot description: {warning}')
         self.get_logger().info(
-            f"arm from '{chain.base_link}' to '{chain.tip_link}': "
+            f"arm from '{chain.base_link}' to {', '.join(map(repr, tip_links_of(chain)))}: "
             f'{", ".join(chain.joint_names)}; solver ready in {time.perf_counter() - begin:.1f} s'
         )
+
+    def _base_pose(self, robot: Robot, base_link: str, frames: FrameResolver) -> BasePose | None:
+        """Choose what tells where the base is; None where nothing is held in the world."""
+        parameters = self._settings
+        world, timeout = parameters.world_frame, parameters.base_timeout
+        if not world:
+            return None
+        if not parameters.base_odometry:
+            return TfBase(frames.buffer, world, base_link, timeout)
+        return OdometryBase(self, parameters.base_odometry, world, robot, base_link, timeout)
 
     def _prepare(self, motion: Motion) -> None:
         """Compile the solver, which takes some seconds the first time; Ctrl-C interrupts it."""
@@ -289,9 +288,10 @@ class FabrikNode(LifecycleNode):
             self._trouble = ''
 
     def _forget_model(self) -> None:
-        if self._frames is not None:
-            self._frames.close()
-        self._robot = self._chain = self._motion = self._frames = None
+        for listener in (self._base, self._frames):
+            if listener is not None:
+                listener.close()
+        self._robot = self._chain = self._motion = self._frames = self._base = None
 
     def _drop_control(self) -> None:
         self._follower = None
@@ -318,11 +318,17 @@ class FabrikNode(LifecycleNode):
         return SetParametersResult(successful=True)
 
     def _apply_changes(self, changes: list[Parameter]) -> None:
+        tips = self._settings.tip_links
         self._settings = parameters = NodeParameters.read(self)
+        if parameters.tip_links != tips:
+            self._create_tip_topics()
         self._description = parameters.robot_description or self._description
         if self._chain is not None and self._motion is not None:
             self._motion.change(
-                parameters.limits_for(self._chain), parameters.solver, parameters.motion
+                parameters.limits_for(self._chain),
+                parameters.solver,
+                parameters.motion,
+                parameters.tips,
             )
         if self._follower is not None:
             self._follower.rules = parameters.rules
@@ -334,9 +340,9 @@ class FabrikNode(LifecycleNode):
     def _on_joint_state(self, message: JointState) -> None:
         self._measured.update(message.name, message.position, self._now())
 
-    def _on_target(self, message: PoseStamped) -> None:
+    def _on_target(self, tip: TipTopics, message: PoseStamped) -> None:
         try:
-            self._accept(message)
+            self._accept(tip, message)
         except FabrikError as error:
             self._counts['refused'] += 1
             self._last_refusal = str(error)
@@ -344,18 +350,23 @@ class FabrikNode(LifecycleNode):
                 f'target refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
 
-    def _accept(self, message: PoseStamped) -> None:
+    def _accept(self, tip: TipTopics, message: PoseStamped) -> None:
         if self._follower is None or self._frames is None:
             raise RefusedError(f'the node is not active: {self._state()[1]}')
         now = self._now()
         self._check_age(message, now)
         fresh = self._measured.fresh(now, self._settings.state_timeout)
-        T_base_goal = self._frames.target_in_base(message, fresh)
+        T_base_world = None
+        if self._base is not None and self._frames.is_in_world(message):
+            T_target = self._frames.target_in_world(message)
+            T_base_world = self._base.at(now, fresh)
+        else:
+            T_target = self._frames.target_in_base(message, fresh)
         begin = time.perf_counter()
-        self._follower.accept(T_base_goal, now)
+        self._follower.accept(T_target, now, self._tips.index(tip), T_base_world)
         self._times['solve_time'] = time.perf_counter() - begin
         self._last_refusal = ''
-        self._target_stamp = seconds(message.header.stamp)
+        tip.target_stamp = seconds(message.header.stamp)
         self._counts['accepted'] += 1
 
     def _check_age(self, message: PoseStamped, now: float) -> None:
@@ -369,6 +380,8 @@ class FabrikNode(LifecycleNode):
 
     def _on_clock_jump(self, jump: TimeJump | None = None) -> None:
         self._measured.forget()
+        if self._base is not None:
+            self._base.forget()
         if self._follower is not None:
             self._follower.hold('the clock jumped back')
 
@@ -379,7 +392,9 @@ class FabrikNode(LifecycleNode):
 
     def _tick(self) -> None:
         follower, motion = self._follower, self._motion
-        if follower is None or motion is None or not follower.has_something_to_say:
+        if follower is None or motion is None:
+            return
+        if not (follower.has_something_to_say or follower.is_held_in_world):
             return
         stamp, dt = self._clock_of_commands.next(self.get_clock().now().nanoseconds)
         if self._clock_of_commands.went_back:
@@ -387,6 +402,8 @@ class FabrikNode(LifecycleNode):
         if self._clock_of_commands.was_interrupted:
             motion.halt()
         begin = time.perf_counter()
+        if follower.is_held_in_world:
+            self._carry(follower, motion, 1e-9 * stamp, dt)
         command = follower.tick(1e-9 * stamp, dt)
         if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
             self._times['step_time'] = time.perf_counter() - begin
@@ -394,13 +411,23 @@ class FabrikNode(LifecycleNode):
         if command is not None:
             self._send(command, stamp)
 
+    def _carry(self, follower: Follower, motion: Motion, now: float, dt: float) -> None:
+        """Tell the motion where the base will be; stop where nobody knows."""
+        assert self._base is not None
+        try:
+            values = self._measured.fresh(now, self._settings.state_timeout)
+            motion.carry(self._base.at(now, values), dt)
+        except FabrikError as error:
+            follower.hold(f'the pose of the base is lost: {error}')
+
     def _send(self, command: Command, stamp: int) -> None:
         assert self._chain is not None
         at = Time(nanoseconds=stamp).to_msg()
         self._counts['commands'] += 1
         self._commands.publish(joint_state(self._chain.joint_names, command, at))
-        tip = self._chain.forward_kinematics(command.q)
-        self._solutions.publish(stamped_pose(tip, self._chain.base_link, at))
+        poses = self._chain.forward_kinematics(command.q).reshape(-1, 4, 4)
+        for tip, T_base_tip in zip(self._tips, poses, strict=True):
+            tip.tell(T_base_tip, self._chain.base_link, at)
 
     # -- reports
 
@@ -429,7 +456,7 @@ class FabrikNode(LifecycleNode):
         if self._follower is not None and self._markers.get_subscription_count() > 0:
             follower = self._follower
             self._markers.publish(
-                marker_array(follower.chain, follower.motion.q, follower.goal, stamp)
+                marker_array(follower.chain, follower.motion.q, follower.goal_in_base(), stamp)
             )
 
     def _report_diagnostics(self) -> None:
@@ -446,23 +473,11 @@ class FabrikNode(LifecycleNode):
             'last_refusal': self._last_refusal,
         }
         if self._chain is not None:
-            facts |= {'base_link': self._chain.base_link, 'tip_link': self._chain.tip_link}
+            tips = ', '.join(tip_links_of(self._chain))
+            facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
         if self._follower is not None and self._follower.goal is not None:
-            facts |= self._goal_facts(self._follower)
-        return facts
-
-    def _goal_facts(self, follower: Follower) -> dict[str, Any]:
-        T, goal = follower.chain.forward_kinematics(follower.motion.q), follower.goal
-        assert goal is not None
-        turn = rotation_vector(goal[:3, :3] @ T[:3, :3].T)
-        facts: dict[str, Any] = {
-            'target_stamp': self._target_stamp,
-            'target_age': self._now() - self._target_stamp if self._target_stamp > 0.0 else 0.0,
-            'position_error': float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),
-            'orientation_error': float(np.linalg.norm(turn)),
-        }
-        if follower.motion.solution is not None:
-            facts |= solution_facts(follower.motion.solution)
+            stamps = [tip.target_stamp for tip in self._tips]
+            facts |= goal_facts(self._follower, stamps, self._now(), self._settings.world_frame)
         return facts
 
     def _remind(self) -> None:
@@ -470,12 +485,8 @@ class FabrikNode(LifecycleNode):
         state, reason = self._state()
         if state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
             self.get_logger().info(f'still {state.value}: {reason}')
-        topic = self._target_subscription.topic_name
-        publishers = self.count_publishers(topic)
-        if publishers > 1:
-            self.get_logger().warning(
-                f'{publishers} publishers send targets on {topic}; the newest target wins'
-            )
+        for tip in self._tips:
+            tip.warn_of_rivals()
 
 
 def main(args: list[str] | None = None) -> None:

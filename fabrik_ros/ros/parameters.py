@@ -14,9 +14,13 @@ from ..chain import Chain
 from ..errors import FabrikError
 from ..following import FollowingRules
 from ..motion import MotionOptions
-from ..options import SolverOptions
+from ..options import MODES, SolverOptions
 from ..reference import MotionLimits
+from ..robot import Robot
 from ..transforms import Array, rotation_from_rpy, transform
+from ..tree import Tree
+from ..tree_solver import TipOptions
+from .tips import topic_names
 
 TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5
@@ -36,6 +40,8 @@ class Spec:
     low: float = -HUGE
     high: float = HUGE
     choices: tuple[str, ...] = ()
+    entries: Parameter.Type = Parameter.Type.DOUBLE_ARRAY
+    """What a list holds."""
     live: bool = True
     """Whether it can change while the node is configured."""
 
@@ -56,8 +62,22 @@ SPECS = (
     Spec('base_link', '', 'first link of the chain; empty: the root of the model', live=False),
     Spec('tip_link', '', 'last link of the chain; empty: the end of the only arm', live=False),
     Spec(
+        'tip_links', [], 'last links of arms that share a base, instead of tip_link',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
+    ),
+    Spec(
+        'tip_modes', [], 'mode of each of tip_links; empty: mode for all',
+        entries=Parameter.Type.STRING_ARRAY,
+    ),
+    Spec('tip_weights', [], 'how much the errors of each of tip_links count; empty: 1 for all'),
+    Spec(
+        'idle_tips', 'keep', 'what tips without a target do while others move',
+        choices=('keep', 'free'), live=False,
+    ),
+    Spec(
         'tool_offset', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        'tool in the tip frame: x y z [m], roll pitch yaw [rad]', live=False,
+        'tool in the tip frame: x y z [m], roll pitch yaw [rad]; six for each of tip_links',
+        live=False,
     ),
     Spec('use_safety_limits', True, "heed the URDF's safety_controller", live=False),
     Spec(
@@ -82,6 +102,17 @@ SPECS = (
     Spec('velocity_scaling', 1.0, "part of the URDF's velocities to use", low=1e-3, high=1.0),
     Spec('max_joint_velocity', 1.5, 'of any joint [rad/s or m/s]', low=1e-3, high=100.0),
     Spec('max_joint_acceleration', 5.0, 'of any joint [rad/s^2 or m/s^2]', low=1e-2, high=1000.0),
+    Spec(
+        'world_frame', '', 'frame in which targets stay while the base moves; empty: none do',
+        live=False,
+    ),
+    Spec(
+        'base_odometry', '', 'topic that tells where the base is in world_frame; empty: tf',
+        live=False,
+    ),
+    Spec(
+        'base_timeout', 0.5, 'age at which the pose of the base is lost [s]', low=1e-3, live=False,
+    ),
     Spec('wait_for_state', True, 'move only from a measured state', live=False),
     Spec(
         'start_configuration', [],
@@ -101,7 +132,7 @@ def declare(node: Node) -> None:
     """Declare every parameter."""
     for spec in SPECS:
         # An empty list has no type in ROS, so such a parameter is declared without a value.
-        default = Parameter.Type.DOUBLE_ARRAY if spec.default == [] else spec.default
+        default = spec.entries if spec.default == [] else spec.default
         node.declare_parameter(spec.name, default, spec.descriptor())
 
 
@@ -112,8 +143,11 @@ class NodeParameters:
     values: Mapping[str, Any]
     solver: SolverOptions
     motion: MotionOptions
+    tips: Mapping[str, TipOptions]
+    """What is asked of each of `tip_links`."""
     rules: FollowingRules
-    T_tip_tool: Array
+    tools: Array
+    """T_tip_tool of each tip, shape (k, 4, 4)."""
 
     @staticmethod
     def read(node: Node, changes: Mapping[str, Any] | None = None) -> 'NodeParameters':
@@ -132,7 +166,12 @@ class NodeParameters:
             _check(SPEC_BY_NAME[name], value)
         _check_together(values)
         return NodeParameters(
-            values, _solver(values), _motion(values), _rules(values), _tool(values)
+            values,
+            _solver(values),
+            _motion(values),
+            _tips(values),
+            _rules(values),
+            _tools(values),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -142,7 +181,28 @@ class NodeParameters:
         except KeyError:
             raise AttributeError(name) from None
 
-    def limits_for(self, chain: Chain) -> MotionLimits:
+    def arms_of(self, robot: Robot) -> Chain | Tree:
+        """
+        Take what is to be moved from a robot.
+
+        Raises
+        ------
+        ChainError
+            If the links cannot be used.
+
+        """
+        values = self.values
+        if not values['tip_links']:
+            chain = robot.chain(values['base_link'], values['tip_link'])
+            return chain.with_tool(self.tools[0]) if self._has_tool(0) else chain
+        tree = robot.tree(values['base_link'], values['tip_links'])
+        tools = zip(tree.tip_links, self.tools, strict=True)
+        return tree.with_tools({tip: T for i, (tip, T) in enumerate(tools) if self._has_tool(i)})
+
+    def _has_tool(self, tip: int) -> bool:
+        return bool(np.any(self.tools[tip] != np.eye(4)))
+
+    def limits_for(self, chain: Chain | Tree) -> MotionLimits:
         """How fast an arm may move."""
         values = self.values
         velocity = np.minimum(
@@ -158,8 +218,8 @@ class NodeParameters:
 
 
 def _value(node: Node, spec: Spec) -> Any:
-    unset = Parameter(spec.name, Parameter.Type.DOUBLE_ARRAY, [])
-    return node.get_parameter_or(spec.name, unset).value
+    value = node.get_parameter_or(spec.name, Parameter(spec.name, spec.entries, [])).value
+    return list(value) if isinstance(spec.default, list) else value
 
 
 def fixed_names(names: Iterable[str]) -> list[str]:
@@ -176,14 +236,23 @@ def _check(spec: Spec, value: Any) -> None:
         raise ParameterError(
             f'{spec.name} must be in [{spec.low:g}, {spec.high:g}], got {value:g}'
         )
-    if isinstance(spec.default, list) and not all(math.isfinite(number) for number in value):
+    holds_numbers = isinstance(spec.default, list) and (
+        spec.entries is Parameter.Type.DOUBLE_ARRAY
+    )
+    if holds_numbers and not all(math.isfinite(number) for number in value):
         raise ParameterError(f'{spec.name} must hold finite numbers, got {list(value)}')
 
 
 def _check_together(values: Mapping[str, Any]) -> None:
-    for name, count in (('tool_offset', 6), ('axis', 3)):
-        if len(values[name]) != count:
-            raise ParameterError(f'{name} must hold {count} numbers, got {len(values[name])}')
+    tips = max(1, len(values['tip_links']))
+    # Six zeros, the default, are no tool for any number of tips.
+    tools = 6 * tips if np.any(values['tool_offset']) else (6, 6 * tips)
+    for name, count in (('tool_offset', tools), ('axis', 3)):
+        if len(values[name]) not in np.atleast_1d(count):
+            most = np.max(count)
+            raise ParameterError(f'{name} must hold {most} numbers, got {len(values[name])}')
+    _check_tips(values)
+    _check_world(values)
     length = math.hypot(*values['axis'])
     if not TINY <= length <= HUGE:
         raise ParameterError(f'axis must not be zero, nor of absurd length; got {length:g}')
@@ -194,6 +263,46 @@ def _check_together(values: Mapping[str, Any]) -> None:
             f'{longest:.2f} s to stop with max_joint_acceleration '
             f'{values["max_joint_acceleration"]:g}; at most {LONGEST_STOP:g} s is allowed'
         )
+
+
+def _check_tips(values: Mapping[str, Any]) -> None:
+    tips = values['tip_links']
+    if tips and values['tip_link']:
+        raise ParameterError(
+            f"tip_link '{values['tip_link']}' and tip_links {', '.join(map(repr, tips))} are both "
+            'set; leave one of them out'
+        )
+    for name in ('tip_modes', 'tip_weights'):
+        if len(values[name]) not in (0, len(tips)):
+            raise ParameterError(
+                f'{name} must hold one entry for each of the {len(tips)} tip_links, or none; '
+                f'got {len(values[name])}'
+            )
+    for mode in values['tip_modes']:
+        if mode not in MODES:
+            raise ParameterError(f"tip_modes must hold any of {', '.join(MODES)}; got '{mode}'")
+    for weight in values['tip_weights']:
+        if not weight > 0.0:
+            raise ParameterError(f'tip_weights must be positive, got {weight:g}')
+    topic_names(tips)
+
+
+def _check_world(values: Mapping[str, Any]) -> None:
+    if values['base_odometry'] and not values['world_frame']:
+        raise ParameterError(
+            f"base_odometry '{values['base_odometry']}' needs world_frame: the frame that the "
+            'odometry is given in'
+        )
+
+
+def _tips(values: Mapping[str, Any]) -> dict[str, TipOptions]:
+    links = values['tip_links']
+    modes = values['tip_modes'] or [None] * len(links)
+    weights = values['tip_weights'] or [1.0] * len(links)
+    return {
+        link: TipOptions(mode=mode, weight=weight)
+        for link, mode, weight in zip(links, modes, weights, strict=True)
+    }
 
 
 def _solver(values: Mapping[str, Any]) -> SolverOptions:
@@ -224,9 +333,14 @@ def _rules(values: Mapping[str, Any]) -> FollowingRules:
         target_timeout=values['target_timeout'],
         resync_tolerance=values['resync_tolerance'],
         limit_margin=values['limit_margin'],
+        idle_tips=values['idle_tips'],
     )
 
 
-def _tool(values: Mapping[str, Any]) -> Array:
-    x, y, z, roll, pitch, yaw = values['tool_offset']
-    return transform(rotation_from_rpy(roll, pitch, yaw), [x, y, z])
+def _tools(values: Mapping[str, Any]) -> Array:
+    numbers = values['tool_offset']
+    tips = max(1, len(values['tip_links']))
+    if not np.any(numbers):
+        return np.tile(np.eye(4), (tips, 1, 1))
+    offsets = np.reshape(numbers, (tips, 6))
+    return np.array([transform(rotation_from_rpy(*o[3:]), o[:3]) for o in offsets])

@@ -1,13 +1,20 @@
 """The status of the node as diagnostics: what it does, and why."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
 
-from ..following import State
-from ..reference import Answer
+from ..chain import Chain
+from ..following import Follower, State
+from ..reference import Answer, is_free
+from ..transforms import Array, rotation_vector
+from ..tree import Tree
+from .tips import topic_names
 
+ERRORS = ('position_error', 'orientation_error')
 GOOD = (State.IDLE, State.MOVING, State.REACHED)
 
 
@@ -53,6 +60,67 @@ def solution_facts(solution: Answer) -> dict[str, Any]:
         'restarts': solution.restarts,
         'limited_joints': ', '.join(solution.limited_joints),
     }
+
+
+def goal_facts(
+    follower: Follower, stamps: Sequence[float], now: float, world_frame: str
+) -> dict[str, Any]:
+    """
+    Tell how far the commands are from the goals, by name.
+
+    Those of several tips are told for each, `<tip>/position_error` and so on, and the largest
+    errors of all without a tip.
+
+    Parameters
+    ----------
+    follower : Follower
+        Has the goals.
+    stamps : sequence of float
+        Stamp of the target of each tip [s]; 0 where it has none.
+    now : float
+        The time [s].
+    world_frame : str
+        Name of the frame in which goals stay while the base moves.
+
+    """
+    chain, motion = follower.chain, follower.motion
+    goals = follower.goal_in_base()
+    assert goals is not None
+    poses = chain.forward_kinematics(motion.q).reshape(-1, 4, 4)
+    goals, in_world = goals.reshape(-1, 4, 4), follower.in_world.reshape(-1)
+    tips = [
+        _tip_facts(T, goal, stamp, now, world_frame if held else chain.base_link)
+        for T, goal, stamp, held in zip(poses, goals, stamps, in_world, strict=True)
+    ]
+    newest = max(tips, key=lambda facts: float(facts['target_stamp']))
+    worst = {key: max(facts[key] for facts in tips) for key in ERRORS}
+    facts: dict[str, Any] = {**newest, **worst}
+    if isinstance(chain, Tree):
+        for name, own, has_target in zip(
+            topic_names(chain.tip_links), tips, follower.has_target, strict=True
+        ):
+            own = {**own, 'has_target': bool(has_target)}
+            facts |= {f'{name}/{key}': value for key, value in own.items()}
+    if motion.solution is not None:
+        facts |= solution_facts(motion.solution)
+    return facts
+
+
+def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) -> dict[str, Any]:
+    free = bool(is_free(goal))
+    turn = np.zeros(3) if free else rotation_vector(goal[:3, :3] @ T[:3, :3].T)
+    return {
+        'target_stamp': stamp,
+        'target_age': now - stamp if stamp > 0.0 else 0.0,
+        'target_held_in': '' if free else held_in,
+        'position_error': 0.0 if free else float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),
+        'orientation_error': float(np.linalg.norm(turn)),
+    }
+
+
+def tip_links_of(chain: Chain | Tree) -> tuple[str, ...]:
+    """Name the last links."""
+    return (chain.tip_link,) if isinstance(chain, Chain) else chain.tip_links
 
 
 def _text(value: Any) -> str:

@@ -15,8 +15,9 @@ WORDS = {
     'polish': {'auto', 'never'},
     'path': {'line', 'joint'},
     'on_unreachable': {'approach', 'hold'},
+    'idle_tips': {'keep', 'free'},
 }
-TEXTS = {'base_link', 'tip_link', *WORDS}
+TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *WORDS}
 FLAGS = {'allow_reconfiguration', 'wait_for_state', 'use_safety_limits', 'autostart'}
 LISTS = {'tool_offset': 6, 'axis': 3}
 ZERO_MEANS_OFF = {'limit_margin', 'target_timeout', 'max_target_age'}

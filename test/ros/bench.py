@@ -16,6 +16,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -109,7 +110,8 @@ class Bench:
         self.statuses: list[dict[str, str]] = []
         self.states: list[JointState] = []
         self._descriptions = self.tester.create_publisher(String, 'robot_description', LATCHED)
-        self._targets = self.tester.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
+        self._targets: dict[str, Publisher] = {}
+        self._targets_to('')
         self._listen(JointState, 'fabrik/joint_command', self.commands.messages.append)
         self._listen(DiagnosticArray, 'fabrik/status', self._on_status)
         self._listen(JointState, 'joint_states', self.states.append)
@@ -159,17 +161,25 @@ class Bench:
     def describe(self, urdf: str) -> None:
         self._descriptions.publish(String(data=urdf))
 
-    def send(self, target: PoseStamped | np.ndarray) -> None:
-        """Send a target, as a message or as T_base_tip in base_link."""
+    def send(self, target: PoseStamped | np.ndarray, tip: str = '') -> None:
+        """Send a target, a message or T_base_tip in base_link, to the only tip or to `tip`."""
         message = target if isinstance(target, PoseStamped) else matrix_message(target)
-        self.spin_until(self._is_heard, 'somebody listens to targets')
-        self._targets.publish(message)
+        publisher = self._targets_to(tip)
+        self.spin_until(lambda: self._is_heard(publisher), 'somebody listens to targets')
+        publisher.publish(message)
 
-    def _is_heard(self) -> bool:
+    def _targets_to(self, tip: str) -> Publisher:
+        if tip not in self._targets:
+            topic = f'fabrik/{tip}/target_pose' if tip else 'fabrik/target_pose'
+            self._targets[tip] = self.tester.create_publisher(PoseStamped, topic, 1)
+        return self._targets[tip]
+
+    def _is_heard(self, publisher: Publisher) -> bool:
         """Whether both sides know of each other: else a target could be lost on the way."""
-        subscription = self.node._target_subscription if self.node else None
-        known = subscription is None or subscription.get_publisher_count() > 0
-        return known and self._targets.get_subscription_count() > 0
+        topics = self.node._tips if self.node else []
+        heard = [tip.targets for tip in topics if tip.targets.topic_name == publisher.topic_name]
+        known = all(targets.get_publisher_count() > 0 for targets in heard)
+        return known and publisher.get_subscription_count() > 0
 
     def ask(self, kind: Any, service: str, request: Any) -> Any:
         """

@@ -7,18 +7,27 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros import load_urdf
+from fabrik_ros import FabrikError, load_urdf, TipOptions
 from fabrik_ros.ros.node import FabrikNode
 from fabrik_ros.ros.parameters import declare, NodeParameters, ParameterError, SPECS
+from fabrik_ros.ros.tips import topic_name
 from helpers import joint_xml, PLANAR, robot_xml
+from hypothesis import given, strategies as st
 import numpy as np
 import rclpy
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.validate_topic_name import validate_topic_name
 
 CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
-NOT_IN_FILE = {'robot_description', 'start_configuration'}
+NOT_IN_FILE = {
+    'robot_description',
+    'start_configuration',
+    'tip_links',
+    'tip_modes',
+    'tip_weights',
+}
 """Too long for a file, and without a default that could be written."""
 POSITIVE = [
     'position_tolerance',
@@ -33,20 +42,27 @@ POSITIVE = [
     'max_joint_acceleration',
     'state_timeout',
     'resync_tolerance',
+    'base_timeout',
 ]
 NOT_NEGATIVE = ['limit_margin', 'target_timeout', 'max_target_age']
-WORDS = ['mode', 'polish', 'path', 'on_unreachable']
+WORDS = ['mode', 'polish', 'path', 'on_unreachable', 'idle_tips']
 FIXED = {
     'robot_description': f'{PLANAR}<!-- another -->',
     'base_link': 'l0',
     'tip_link': 'l3',
+    'tip_links': ['l2', 'l3'],
+    'idle_tips': 'free',
     'tool_offset': [0.0, 0.0, 0.1, 0.0, 0.0, 0.0],
+    'world_frame': 'odom',
+    'base_timeout': 1.0,
     'use_safety_limits': False,
     'command_rate': 50.0,
     'wait_for_state': False,
     'start_configuration': [0.0, 0.0],
     'autostart': True,
 }
+NOT_ALONE = {'tip_modes', 'tip_weights', 'base_odometry'}
+"""Make no sense without `tip_links` or `world_frame`."""
 LIVE = {
     'mode': 'position',
     'axis': [1.0, 0.0, 0.0],
@@ -146,6 +162,74 @@ def test_tool_that_is_none_is_refused(make_node, value):
         assert 'tool_offset must hold' in reason
 
 
+TWO = ['l2', 'l3']
+
+
+class TestSeveralTips:
+    @pytest.mark.parametrize(
+        ('parameters', 'reason'),
+        [
+            ({'tip_link': 'l3', 'tip_links': TWO}, "tip_link 'l3' and tip_links 'l2', 'l3'"),
+            ({'tip_links': ['l 1', 'l-1']}, "'l 1' and 'l-1' would have the same topics ~/l_1/"),
+            ({'tip_links': ['l3', 'l3']}, "'l3' and 'l3' would have the same topics"),
+            ({'tip_modes': ['pose']}, 'each of the 0 tip_links'),
+            ({'tip_weights': [1.0]}, 'each of the 0 tip_links'),
+            ({'tip_links': TWO, 'tip_modes': ['pose']}, 'each of the 2 tip_links, or none; got 1'),
+            ({'tip_links': TWO, 'tip_modes': ['pose', 'grip']}, "tip_modes .*; got 'grip'"),
+            ({'tip_links': TWO, 'tip_weights': [1.0, 0.0]}, 'tip_weights must be positive, got 0'),
+            ({'tip_links': TWO, 'tip_weights': [1.0, math.nan]}, 'tip_weights must hold finite'),
+            ({'tip_links': TWO, 'tool_offset': [0.1] * 6}, 'tool_offset must hold 12 numbers'),
+            ({'tip_links': TWO, 'tool_offset': [0.0] * 18}, 'tool_offset must hold 12 numbers'),
+            ({'base_odometry': 'odom'}, "base_odometry 'odom' needs world_frame"),
+        ],
+    )
+    def test_what_makes_no_sense_together_is_refused(self, make_node, parameters, reason):
+        with pytest.raises(FabrikError, match=reason):
+            make_node(**parameters)
+        node = make_node()
+        changes = [Parameter(name, value=value) for name, value in parameters.items()]
+        assert not node.set_parameters_atomically(changes).successful
+
+    def test_each_tip_has_its_mode_its_weight_and_its_tool(self, make_node):
+        offsets = [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0]
+        node = make_node(
+            tip_links=TWO, tip_modes=['position', 'pose'], tip_weights=[1.0, 3.0],
+            tool_offset=offsets,
+        )  # fmt: skip
+        settings = NodeParameters.read(node)
+        assert settings.tips == {
+            'l2': TipOptions(mode='position', weight=1.0),
+            'l3': TipOptions(mode='pose', weight=3.0),
+        }
+        assert settings.tools[:, :3, 3].tolist() == [[0.0, 0.0, 0.1], [0.2, 0.0, 0.0]]
+        robot = load_urdf(PLANAR)
+        plain, tree = robot.tree('', TWO), settings.arms_of(robot)
+        q = np.array([0.3, 0.4])
+        expected = plain.forward_kinematics(q) @ settings.tools
+        assert np.allclose(tree.forward_kinematics(q), expected, atol=1e-12)
+
+    def test_modes_and_weights_can_change_while_configured(self, make_node):
+        node = make_node(robot_description=PLANAR, autostart=False, tip_links=TWO, mode='position')
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert set_one(node, 'tip_modes', ['position', 'position']) == ''
+        assert set_one(node, 'tip_weights', [1.0, 0.5]) == ''
+        assert 'each of the 2' in set_one(node, 'tip_weights', [1.0])
+
+    def test_topics_follow_the_names_of_the_tips(self, make_node):
+        node = make_node()
+        assert set_one(node, 'tip_links', ['left hand', '2f/tool']) == ''
+        topics = {tip.targets.topic_name for tip in node._tips}
+        assert topics == {'/fabrik/left_hand/target_pose', '/fabrik/tip_2f_tool/target_pose'}
+
+
+@given(st.text(min_size=1))
+def test_name_of_any_tip_is_one_that_ros_takes_and_shows(link):
+    name = topic_name(link)
+    assert validate_topic_name(f'~/{name}/target_pose')
+    assert not name.startswith('_')
+    assert topic_name(name) == name
+
+
 @pytest.mark.parametrize(
     ('value', 'reason'),
     [
@@ -205,7 +289,7 @@ class TestWhileConfigured:
         return node
 
     def test_every_parameter_is_either_live_or_fixed(self):
-        assert {spec.name for spec in SPECS} == FIXED.keys() | LIVE.keys()
+        assert {spec.name for spec in SPECS} == FIXED.keys() | LIVE.keys() | NOT_ALONE
         assert not FIXED.keys() & LIVE.keys()
 
     @pytest.mark.parametrize('name', FIXED)
@@ -278,7 +362,7 @@ class TestMeaning:
 
     def test_tool_is_position_then_roll_pitch_yaw(self, read):
         pinocchio = pytest.importorskip('pinocchio')
-        T = read(tool_offset=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).T_tip_tool
+        T = read(tool_offset=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).tools[0]
         assert T[:3, 3] == pytest.approx([0.1, 0.2, 0.3])
         expected = pinocchio.rpy.rpyToMatrix(0.4, 0.5, 0.6)
         assert np.allclose(T[:3, :3], expected, atol=1e-12)

@@ -1,0 +1,127 @@
+"""The topics of each tip: its targets in, and where the commands put it out."""
+
+from collections.abc import Callable, Sequence
+import re
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from ..errors import FabrikError
+from ..transforms import Array
+from .conversions import stamped_pose
+
+NEWEST = QoSProfile(
+    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
+)
+PREFIX = 'tip_'
+
+
+class TipNameError(FabrikError):
+    """Two tips would have the same topics."""
+
+
+def topic_name(link: str) -> str:
+    """
+    Name of a link within the names of topics, which may hold letters, digits and `_` only.
+
+    Anything else becomes `_`. Where the first character is no letter, `tip_` comes in front:
+    names must not begin with a digit, and ROS hides those that begin with `_`.
+
+    >>> topic_name('left_hand'), topic_name('left hand/tool-0'), topic_name('2f_gripper')
+    ('left_hand', 'left_hand_tool_0', 'tip_2f_gripper')
+    """
+    name = re.sub(r'[^A-Za-z0-9_]', '_', link)
+    return name if re.match(r'[A-Za-z]', name) else PREFIX + name
+
+
+def topic_names(tip_links: Sequence[str]) -> tuple[str, ...]:
+    """
+    Names of the tips within the names of their topics.
+
+    Raises
+    ------
+    TipNameError
+        If two would be the same; names both.
+
+    """
+    taken: dict[str, str] = {}
+    for link in tip_links:
+        name = topic_name(link)
+        if name in taken:
+            raise TipNameError(
+                f"the tip links '{taken[name]}' and '{link}' would have the same topics "
+                f'~/{name}/...; only letters, digits and _ are kept of a name'
+            )
+        taken[name] = link
+    return tuple(taken)
+
+
+class TipTopics:
+    """
+    Topics of one tip.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics they are.
+    prefix : str
+        '~' for the only tip, `~/<name>` for one of several.
+    on_target : callable
+        Takes each target.
+
+    Attributes
+    ----------
+    target_stamp : float
+        Stamp of the last accepted target [s]; 0 before the first, or where it had none.
+
+    """
+
+    def __init__(
+        self, node: Node, prefix: str, on_target: 'Callable[[TipTopics, PoseStamped], None]'
+    ) -> None:
+        self._node = node
+        self._on_target = on_target
+        self.target_stamp = 0.0
+        self._solutions = node.create_publisher(PoseStamped, f'{prefix}/solution_pose', 10)
+        self.targets = node.create_subscription(
+            PoseStamped,
+            f'{prefix}/target_pose',
+            self._take,
+            NEWEST,
+            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+
+    def tell(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
+        """Publish where the command puts the tip, a pose of shape (4, 4)."""
+        self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))
+
+    def warn_of_rivals(self) -> None:
+        """Say so if several publishers send targets."""
+        topic = self.targets.topic_name
+        publishers = self._node.count_publishers(topic)
+        if publishers > 1:
+            self._node.get_logger().warning(
+                f'{publishers} publishers send targets on {topic}; the newest target wins'
+            )
+
+    def close(self) -> None:
+        """Take the topics away."""
+        self._node.destroy_subscription(self.targets)
+        self._node.destroy_publisher(self._solutions)
+
+    def _take(self, message: PoseStamped) -> None:
+        self._on_target(self, message)
+
+    def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
+        topic = self.targets.topic_name
+        self._node.get_logger().warning(
+            f'a publisher on {topic} is best effort and this '
+            'subscription is reliable, so nothing arrives; make the publisher reliable, or set '
+            f'the parameter qos_overrides.{topic}'
+            '.subscription.reliability to best_effort'
+        )

@@ -1,0 +1,157 @@
+"""The node drives arms that share a base: topics, targets and facts of each tip, on the wire."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import matrix_message, values_at
+from geometry_msgs.msg import PoseStamped
+from judging import accelerations, pose_errors, velocities
+import numpy as np
+from two_arms import FASTEST, HARDEST, judges, START, TIPS, two_arms, two_arms_xml
+from visualization_msgs.msg import MarkerArray
+
+LEFT, RIGHT = TIPS
+NAMES = two_arms().joint_names
+
+
+def message(T, frame='base'):
+    return matrix_message(T, frame)
+
+
+def moved(which, x=0.0, y=0.0, z=0.0):
+    """Where one tip starts, moved by so much."""
+    T = judges().poses(START)[which]
+    T[:3, 3] += x, y, z
+    return T
+
+
+def check_commands(bench):
+    assert bench.commands.names == {NAMES}
+    for times, q in bench.commands.runs():
+        assert np.all((two_arms().lower <= q) & (q <= two_arms().upper))
+        assert np.all(np.abs(velocities(times, q)) <= FASTEST * (1.0 + 1e-6))
+        assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
+
+
+@pytest.fixture
+def start(bench):
+    def start(**parameters):
+        bench.start_all(
+            two_arms_xml(), values_at(NAMES, START), tip_links=list(TIPS), **parameters
+        )
+        return bench
+
+    return start
+
+
+def test_both_tips_reach_their_targets_and_say_so(start):
+    bench, solutions = start(), {tip: [] for tip in TIPS}
+    for tip in TIPS:
+        bench._listen(PoseStamped, f'fabrik/{tip}/solution_pose', solutions[tip].append)
+    goals = moved(0, z=0.1), moved(1, y=-0.1)
+    bench.send(message(goals[0]), LEFT)
+    bench.send(message(goals[1]), RIGHT)
+    status = bench.wait_for_count('accepted', 2)
+    status = bench.wait_for_state('REACHED')
+    check_commands(bench)
+    poses = judges().poses(bench.commands.q[-1])
+    for i, tip in enumerate(TIPS):
+        assert pose_errors(goals[i], poses[i]) < (1e-5, 1e-4)
+        assert float(status[f'{tip}/position_error']) < 1e-5
+        assert status[f'{tip}/has_target'] == 'True'
+        last = solutions[tip][-1]
+        assert last.header.frame_id == 'base'
+        p = last.pose.position
+        assert np.linalg.norm(np.array([p.x, p.y, p.z]) - poses[i][:3, 3]) < 1e-3
+    assert status['tip_link'] == ', '.join(TIPS)
+    assert float(status['position_error']) == max(
+        float(status[f'{tip}/position_error']) for tip in TIPS
+    )
+
+
+def test_tip_without_a_target_keeps_its_pose(start):
+    bench = start()
+    goal = moved(0, z=0.1)
+    bench.send(message(goal), LEFT)
+    status = bench.wait_for_state('REACHED')
+    check_commands(bench)
+    assert status[f'{RIGHT}/has_target'] == 'False'
+    for q in bench.commands.q:
+        assert pose_errors(judges().poses(START)[1], judges().poses(q)[1]) < (1e-5, 1e-4)
+    assert pose_errors(goal, judges().poses(bench.commands.q[-1])[0]) < (1e-5, 1e-4)
+
+
+def test_free_tip_is_left_alone(start):
+    bench = start(idle_tips='free')
+    bench.send(message(moved(1, y=-0.1)), RIGHT)
+    status = bench.wait_for_state('REACHED')
+    check_commands(bench)
+    assert status[f'{LEFT}/target_held_in'] == ''
+    assert float(status[f'{LEFT}/position_error']) == 0.0
+    assert np.abs(bench.commands.q[:, :6] - START[:6]).max() < 1e-9
+
+
+def test_one_tip_streams_while_the_other_rests_at_its_target(start):
+    bench = start()
+    held = moved(0, z=0.05)
+    bench.send(message(held), LEFT)
+    bench.wait_for_state('REACHED')
+    count = len(bench.commands)
+    for i in range(30):
+        goal = moved(1, y=-0.005 * i)
+        bench.send(message(goal), RIGHT)
+        bench.wait_for_commands(3)
+    bench.wait_for_state('REACHED')
+    check_commands(bench)
+    for q in bench.commands.q[count:]:
+        assert pose_errors(held, judges().poses(q)[0]) < (1e-4, 1e-3)
+    assert pose_errors(goal, judges().poses(bench.commands.q[-1])[1]) < (1e-5, 1e-4)
+
+
+def test_stop_ends_the_targets_of_all_tips(start):
+    """Else the next target of one tip would set another one in motion again."""
+    bench = start(target_timeout=0.3)
+    bench.send(message(moved(0, z=0.3)), LEFT)
+    bench.wait_for_state('HOLDING')
+    bench.wait_until_silent()
+    left = judges().poses(bench.commands.q[-1])[0]
+    assert pose_errors(moved(0, z=0.3), left)[0] > 0.1
+    assert bench.set(target_timeout=0.0) == []
+    bench.send(message(moved(1, y=-0.05)), RIGHT)
+    status = bench.wait_for_state('REACHED')
+    assert status[f'{LEFT}/has_target'] == 'False'
+    assert pose_errors(left, judges().poses(bench.commands.q[-1])[0]) < (1e-3, 1e-3)
+    check_commands(bench)
+
+
+def test_target_too_far_from_its_arm_is_refused(start):
+    bench = start()
+    bench.send(message(moved(1, y=1000.0)), RIGHT)
+    assert 'metres?' in bench.wait_for_count('refused', 1)['last_refusal']
+    assert len(bench.commands) == 0
+
+
+def test_pictures_of_the_arms_are_told_apart(start):
+    bench, pictures = start(), []
+    bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
+    bench.send(message(moved(0, z=0.02)), LEFT)
+    bench.spin_until(
+        lambda: pictures and any(m.id == 3 and m.action == m.ADD for m in pictures[-1].markers),
+        'a picture with a goal',
+    )
+    assert {marker.ns for marker in pictures[-1].markers} == {f'fabrik/{tip}' for tip in TIPS}
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'reason'),
+    [
+        ({'tip_links': ['left_tool', 'nothing']}, "no link named 'nothing'"),
+        ({'tip_links': ['left_tool', 'base']}, "nothing moves between 'base' and 'base'"),
+    ],
+)
+def test_tips_that_cannot_be_used_are_refused_with_the_reason(bench, parameters, reason):
+    bench.start_node(**parameters)
+    bench.describe(two_arms_xml())
+    bench.spin_until(lambda: reason in bench.status.get('reason', ''), reason)
