@@ -52,6 +52,14 @@ class Judges:
     def __init__(self, urdf: str, base_link: str, tip_links: tuple[str, ...], names) -> None:
         self._names = tuple(names)
         self._judges = [Judge(urdf, base_link, tip) for tip in tip_links]
+        bounds = {
+            name: values
+            for judge in self._judges
+            for name, *values in zip(
+                judge.joint_names, judge.lower, judge.upper, judge.velocity, strict=True
+            )
+        }
+        self.lower, self.upper, self.velocity = np.array([bounds[n] for n in self._names]).T
 
     def poses(self, q: np.ndarray) -> np.ndarray:
         """T_base_tip of each tip, shape (k, 4, 4)."""
