@@ -272,6 +272,8 @@ class FabrikNode(LifecycleNode):
         world, timeout = parameters.world_frame, parameters.base_timeout
         if not world:
             return None
+        if world == base_link:
+            raise ChainError(f"world_frame '{world}' is the base_link itself, which may move")
         if not parameters.base_odometry:
             return TfBase(frames.buffer, world, base_link, timeout)
         return OdometryBase(self, parameters.base_odometry, world, robot, base_link, timeout)

@@ -424,3 +424,10 @@ class TestWithTf:
     def test_without_tf_the_cure_is_named(self):
         with pytest.raises(BasePoseError, match='tf2_ros is not installed; cure: base_odometry'):
             TfBase(None, 'odom', 'base', 0.5).at(0.0, {})
+
+
+def test_world_that_is_the_base_itself_is_refused(bench):
+    bench.start_node(world_frame='base', tip_links=list(TIPS))
+    bench.describe(two_arms_xml())
+    reason = "world_frame 'base' is the base_link itself"
+    bench.spin_until(lambda: reason in bench.status.get('reason', ''), reason)
