@@ -71,6 +71,7 @@ setup(
             'ros-diagnostic-msgs',
             'ros-geometry-msgs',
             'ros-lifecycle-msgs',
+            'ros-nav-msgs',
             'ros-sensor-msgs',
             'ros-std-msgs',
             'ros-visualization-msgs',
