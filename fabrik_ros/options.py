@@ -6,6 +6,9 @@ import math
 import numpy as np
 
 MODES = ('auto', 'pose', 'axis', 'position')
+METHODS = ('articulated', 'points')
+BEYOND_POINTS = ('prefer', 'posture', 'axis_tolerances', 'axis_weights')
+"""Options that method 'points' can do nothing with, though an answer should depend on them."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,17 @@ class SolverOptions:
     """
     posture_weight: float = 1.0
     """Share of the way to the posture that a step takes, over 0 to 1."""
+    method: str = 'articulated'
+    """
+    'articulated', for `FabrikSolver`, or 'points', for `PointArmSolver`: FABRIK on the joint
+    centres, then angles, which is exact for planar arms and a lesson on others. `make_solver`
+    chooses. With 'points' there are neither postures nor preferences, nor tolerances and weights
+    of axes; `polish` and `max_restarts` mean nothing.
+    """
 
     def __post_init__(self) -> None:
         _one_of('mode', self.mode, MODES)
+        _one_of('method', self.method, METHODS)
         _one_of('polish', self.polish, ('auto', 'never'))
         _one_of('prefer', self.prefer, ('first', 'near', 'central'))
         for name in ('position_tolerance', 'orientation_tolerance', 'budget', 'max_joint_move'):
@@ -78,6 +89,18 @@ class SolverOptions:
         axis = np.asarray(self.axis, dtype=np.float64)
         if axis.shape != (3,) or not np.isfinite(axis).all() or not np.any(axis):
             raise ValueError(f'axis must be three finite numbers, not all zero, got {self.axis}')
+
+        if self.method == 'points':
+            self._refuse_what_points_cannot_do()
+
+    def _refuse_what_points_cannot_do(self) -> None:
+        for name in BEYOND_POINTS:
+            value, default = getattr(self, name), getattr(SolverOptions, name)
+            if not np.array_equal(value, default):
+                raise ValueError(
+                    f"{name} cannot be combined with method 'points', got {value!r}; leave it at "
+                    f"{default!r} or use method 'articulated'"
+                )
 
     def _check_axes(self, name: str) -> None:
         values = np.asarray(getattr(self, name), dtype=np.float64)

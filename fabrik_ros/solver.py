@@ -40,7 +40,12 @@ class FabrikSolver:
     chain : Chain
         The arm.
     options : SolverOptions, optional
-        What is asked of it.
+        What is asked of it, with method 'articulated'.
+
+    Raises
+    ------
+    ValueError
+        If the options are for another method.
 
     Examples
     --------
@@ -69,6 +74,11 @@ class FabrikSolver:
     def __init__(self, chain: Chain, options: SolverOptions | None = None) -> None:
         self.chain = chain
         self.options = options or SolverOptions()
+        if self.options.method != 'articulated':
+            raise ValueError(
+                f"FabrikSolver is for method 'articulated', got '{self.options.method}'; "
+                'make_solver chooses the solver'
+            )
         self._arm = pack(chain, self.options)
         self._mid = chain.mid_configuration()
         self._yields = self.options.mode == 'auto' and len(chain) < 6
