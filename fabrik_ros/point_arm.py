@@ -41,6 +41,8 @@ class PointArmSolver:
         The arm; without followers.
     options : SolverOptions, optional
         What is asked of it, with method 'points'. `polish` and `max_restarts` mean nothing here.
+        In mode 'auto' with fewer than six joints the whole pose is sought where the method is
+        exact; else the position, and joints that move no joint centre turn to the orientation.
 
     Raises
     ------
@@ -173,12 +175,10 @@ class PointArmSolver:
         search = self._opened(T, begin, lower, upper)
         if search.is_reached():
             return search.solution()
-        if search.yields or not search.orients:
-            search.run(whole=False)
-        if search.orients and not search.is_reached():
-            search.run(whole=True)
         if search.yields:
-            search.turn_what_is_free()
+            search.run_yielding()
+        else:
+            search.run(whole=search.orients)
         return search.solution()
 
     def _opened(self, T: Array, begin: Array, lower: Array, upper: Array) -> PointSearch:

@@ -91,14 +91,27 @@ class PointSearch:
         """
         Go round from where the arm stands until the target is reached: its position, or all of it.
 
-        Where the plane of the arm turns, also from the other side of its base; but not just for an
-        orientation that may yield.
+        Where the plane of the arm turns, also from the other side of its base.
         """
-        starts = self._layout.starts(self._q, self._target, self._lower, self._upper)
-        for start in starts[:1] if whole and self.yields else starts:
+        for start in self._layout.starts(self._q, self._target, self._lower, self._upper):
             self._go_round(start, whole)
             if self.is_reached() or not (whole or self._is_position_missed()):
                 return
+
+    def run_yielding(self) -> None:
+        """
+        Reach the whole target where points can tell of it, else its position.
+
+        Then the joints that move no joint centre turn to the orientation. An arm is not led to
+        another configuration just for an orientation that may yield.
+        """
+        if self._layout.is_exact:
+            self.run(whole=True)
+            if self.is_reached():
+                return
+            self._q, self._errors = self._seed, self._errors_at(self._seed)
+        self.run(whole=False)
+        self._turn_what_is_free()
 
     def _go_round(self, q: Array, whole: bool) -> None:
         """Make passes, each from where the last one ended, while they bring something."""
@@ -142,7 +155,7 @@ class PointSearch:
         """How near FABRIK has to come where the arm will not come as near anyway [m]."""
         return 0.0 if self._layout.is_exact else ROUGH * self._errors_at(q)[0]
 
-    def turn_what_is_free(self) -> None:
+    def _turn_what_is_free(self) -> None:
         """Turn the joints that move no joint centre to the orientation."""
         chain = self._layout.chain
         q, _ = values_from_points(
