@@ -129,7 +129,8 @@ class PointArmSolver:
         TargetError
             If the target is not a pose.
         JointValueError
-            If seed or bounds have another shape or are not finite, or the bounds of a joint cross.
+            If seed or bounds have another shape or a value that is no number, or the bounds of a
+            joint cross.
 
         """
         least, most = bounds(self.chain, lower, upper)

@@ -10,6 +10,7 @@ turn in one plane it works in that plane, so that it cannot leave it.
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from .kernels.model import IS_SLIDE
 from .kernels.reaching import clamp_turn
@@ -44,7 +45,7 @@ class PointLayout:
     Attributes
     ----------
     standing : int
-        The joint centres up to this one, counted from 0, stand still.
+        The joint centres up to this one, counted from 0, stand still; or it is 0, and a slide.
     carried : int
         The joint centres from this one on, the tip among them, hang rigidly on the tip.
     planar : bool
@@ -64,8 +65,8 @@ class PointLayout:
         beside = np.array([(f[:, :3, 3] - f[-1, :3, 3]) @ f[-1, :3, :3] for f in samples])
         stands = np.ptp(centres, axis=0).max(axis=1) <= SAME * scale
         hangs = np.ptp(beside, axis=0).max(axis=1) <= SAME * scale
-        self.standing = int(np.argmin(stands)) - 1 if not stands.all() else len(stands) - 1
-        self.carried = len(hangs) - int(np.argmin(hangs[::-1])) if not hangs.all() else 0
+        self.standing = max(0, _count_leading(stands) - 1)
+        self.carried = len(hangs) - _count_leading(hangs[::-1])
         self._beside_tip = beside[0]
         axes = np.array([frames[:-1, :3, 2] for frames in samples])
         self.slides = slides = chain.model[:-1, IS_SLIDE] != 0.0
@@ -188,6 +189,11 @@ def _spread_configurations(chain: Chain) -> list[Array]:
     """Spread a few configurations over the limits, the same every time."""
     rng = np.random.default_rng(0)
     return [chain.random_configuration(rng) for _ in range(SAMPLES)]
+
+
+def _count_leading(conditions: npt.NDArray[np.bool_]) -> int:
+    """Count how many are true before the first that is not."""
+    return int(np.argmin(np.append(conditions, False)))
 
 
 def _are_parallel(axes: Array) -> bool:

@@ -158,10 +158,11 @@ class PointSearch:
     def _turn_what_is_free(self) -> None:
         """Turn the joints that move no joint centre to the orientation."""
         chain = self._layout.chain
+        points = chain.points(self._q)
+        T = transform(self._target[:3, :3], points[-1])
         q, _ = values_from_points(
-            chain, chain.points(self._q), self._q, self._asked,
-            lower=self._lower, upper=self._upper, sweeps=0,
-        )  # fmt: skip
+            chain, points, self._q, T, lower=self._lower, upper=self._upper, sweeps=0
+        )
         self._note(q)
 
     def is_reached(self) -> bool:

@@ -24,6 +24,9 @@ from .transforms import Array, inverse, is_pose, rotation_from_axis_angle
 ON_AXIS = 1e-9
 """A point this near to an axis, as a share of the reach, tells nothing of a turn about it."""
 
+IN_LINE = 1e-6
+"""Axes that differ by less are one [rad]; what is left of that the sweeps take off."""
+
 LEVER = 0.15
 """The orientation of the tip counts as points this far from it, as a share of the reach."""
 
@@ -92,7 +95,7 @@ def values_from_points(
     TargetError
         If `T_base_tip` is not a pose.
     JointValueError
-        If seed or bounds have another shape or are not finite, or the bounds of a joint cross.
+        If seed or bounds have another shape or are not numbers, or the bounds of a joint cross.
 
     """
     check_no_follower(chain)
@@ -124,12 +127,18 @@ def bounds(
     chain: Chain, lower: npt.ArrayLike | None, upper: npt.ArrayLike | None
 ) -> tuple[Array, Array]:
     """Return the limits of an arm, narrowed by bounds where there are any, shapes (n,)."""
-    least = chain.lower if lower is None else chain.checked(lower, 'lower')
-    most = chain.upper if upper is None else chain.checked(upper, 'upper')
+    least = chain.lower if lower is None else chain.checked(_finite(lower), 'lower')
+    most = chain.upper if upper is None else chain.checked(_finite(upper), 'upper')
     if np.any(least > most):
         name = chain.joint_names[int(np.argmax(least > most))]
         raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
     return np.clip(least, chain.lower, chain.upper), np.clip(most, chain.lower, chain.upper)
+
+
+def _finite(bounds: npt.ArrayLike) -> Array:
+    """Replace infinite bounds by what no joint exceeds."""
+    finite: Array = np.clip(bounds, -LARGEST_COORDINATE, LARGEST_COORDINATE)
+    return finite
 
 
 def _checked_points(points: npt.ArrayLike, count: int) -> Array:
@@ -279,15 +288,30 @@ def _grown(arm: _Arm, branch: _Branch, k: int, point: Array) -> list[_Branch]:
     still_open = [j for j in open_joints if j > last]
     if arm.slides[last]:  # which moves its centre along the axes it is in line with
         still_open = in_line + still_open
+        in_line = []
     if partners:
         found = _by_two(arm, branch.q, partners[-1], last, frames, mark, point)
     else:
-        found = [_by_one(arm, branch.q, last, frames, mark, point)]
-    misfits = [float(np.sum((arm.marks(frames_of(arm.chain, q))[k] - point) ** 2)) for q in found]
-    return [
-        _Branch(q, branch.misfit + misfit, still_open)
-        for q, misfit in zip(found, misfits, strict=True)
-    ]
+        found = [(_by_one(arm, branch.q, last, frames, mark, point), True)]
+    grown = []
+    for q, is_told in found:
+        q, misfit = _shared(arm, q, in_line, k, point)
+        untold = [] if is_told else partners[-1:]
+        grown.append(_Branch(q, branch.misfit + misfit, untold + still_open))
+    return grown
+
+
+def _shared(arm: _Arm, q: Array, in_line: list[int], k: int, point: Array) -> tuple[Array, float]:
+    """Let hinges with the same axis take what a limit has left over; return the misfit, too."""
+    frames = frames_of(arm.chain, q)
+    mark = arm.marks(frames)[k]
+    for j in in_line:
+        if math.dist(mark, point) <= ON_AXIS * arm.scale:
+            break
+        q = _by_one(arm, q, j, frames, mark, point)
+        frames = frames_of(arm.chain, q)
+        mark = arm.marks(frames)[k]
+    return q, math.dist(mark, point) ** 2
 
 
 def _last_that_moves(arm: _Arm, joints: list[int], frames: Frames, mark: Array) -> int | None:
@@ -303,7 +327,7 @@ def _in_line(arm: _Arm, frame: Array, other: Array) -> bool:
     """Whether two joints have the same axis."""
     between = inverse(frame) @ other
     x, y, _ = between[:3, 3]
-    return math.hypot(between[0, 2], between[1, 2]) < ON_AXIS and not arm.is_off_axis(x, y)
+    return math.hypot(between[0, 2], between[1, 2]) < IN_LINE and not arm.is_off_axis(x, y)
 
 
 def _by_one(arm: _Arm, q: Array, j: int, frames: Frames, mark: Array, point: Array) -> Array:
@@ -318,13 +342,14 @@ def _by_one(arm: _Arm, q: Array, j: int, frames: Frames, mark: Array, point: Arr
 
 def _by_two(
     arm: _Arm, q: Array, first: int, last: int, frames: Frames, mark: Array, point: Array
-) -> list[Array]:
+) -> list[tuple[Array, bool]]:
     """
     Bring a mark to its point by a hinge and a later joint whose axis is another one.
 
     The hinge moves the mark on a circle about its axis, so the later joint has to bring the mark
     to the height and the distance of the point; that it can in two ways, or not at all, and then
-    as nearly as it can. The turn of the hinge follows.
+    as nearly as it can. The turn of the hinge follows, unless the point is on its axis; the
+    answers tell whether it does.
     """
     wanted, on_link = _seen_from(frames.before[first], point), _seen_from(frames.after[last], mark)
     between = inverse(frames.after[first]) @ frames.before[last]
@@ -336,9 +361,10 @@ def _by_two(
     for value in values:
         new = arm.set(q, last, value)
         x = _carried(between @ arm.motion(last, new[last]), on_link)
-        if arm.is_off_axis(*wanted[:2]) and arm.is_off_axis(*x[:2]):
+        is_told = arm.is_off_axis(*wanted[:2]) and arm.is_off_axis(*x[:2])
+        if is_told:
             new = arm.set(new, first, _turn_between(x, wanted))
-        found.append(new)
+        found.append((new, is_told))
     return found
 
 
