@@ -136,7 +136,7 @@ class PointLayout:
             first = max(first, 1)
         if whole:
             last = self.carried
-            points[last:] = self._beside_tip[last:] @ target[:3, :3].T + target[:3, 3]
+            points[last:] = self.on_tip(target)
         else:
             points[last] = target[:3, 3]
         if last <= first:
@@ -151,6 +151,11 @@ class PointLayout:
         )
         points[first : last + 1] = before + (solution.points - before @ plane) @ plane.T
         return points, solution.iterations
+
+    def on_tip(self, target: Array) -> Array:
+        """Place what hangs on the tip, shape (m + 1 - carried, 3) [m], for a pose of the tip."""
+        placed: Array = self._beside_tip[self.carried :] @ target[:3, :3].T + target[:3, 3]
+        return placed
 
     def _plane(self, q: Array) -> Array:
         """Coordinates in which FABRIK works, as columns: two in a plane, else three."""

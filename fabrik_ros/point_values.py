@@ -404,42 +404,48 @@ def _swept(arm: _Arm, q: Array, wanted: Array, most: int) -> Array:
     """
     q = q.copy()
     frames = frames_of(arm.chain, q)
-    centres, axes = frames.before[:, :3, 3].copy(), frames.before[:, :3, 2].copy()
-    marks = arm.marks(frames)
+    axes, marks = frames.before[:, :3, 2].copy(), arm.marks(frames)
     misfit = float(np.sum((marks - wanted) ** 2))
     for _ in range(most):
         if misfit <= (EXACT * arm.scale) ** 2:
             break
         for j in range(len(q)):
-            moved = slice(j if arm.slides[j] else j + 1, None)
-            value = _best_value(arm, q[j], j, centres[j], axes[j], marks[moved], wanted[moved])
-            change, q[j] = value - q[j], value
             if arm.slides[j]:
-                centres[j + 1 :] += change * axes[j]
-                marks[moved] += change * axes[j]
+                _slide_nearest(arm, q, j, axes, marks, wanted)
             else:
-                R = rotation_from_axis_angle(axes[j], change)
-                axes[j + 1 :] = axes[j + 1 :] @ R.T
-                centres[j + 1 :] = (centres[j + 1 :] - centres[j]) @ R.T + centres[j]
-                marks[moved] = (marks[moved] - centres[j]) @ R.T + centres[j]
+                _turn_nearest(arm, q, j, axes, marks, wanted)
         before, misfit = misfit, float(np.sum((marks - wanted) ** 2))
         if misfit > (1.0 - WORTHWHILE) * before:
             break
     return q
 
 
-def _best_value(
-    arm: _Arm, present: float, j: int, centre: Array, axis: Array, marks: Array, wanted: Array
-) -> float:
-    """Value of one joint that brings the marks behind it nearest to their points."""
-    if arm.slides[j]:
-        return arm.clamped(j, present + float(np.mean((wanted - marks) @ axis)), present)
-    W = (marks - centre).T @ (wanted - centre)
-    across = np.array([W[1, 2] - W[2, 1], W[2, 0] - W[0, 2], W[0, 1] - W[1, 0]])
-    sine, cosine = float(axis @ across), float(np.trace(W) - axis @ W @ axis)
+def _slide_nearest(arm: _Arm, q: Array, j: int, axes: Array, marks: Array, wanted: Array) -> None:
+    """Slide a joint, and its own mark and those behind it, to where these are nearest."""
+    value = q[j] + float(np.mean((wanted[j:] - marks[j:]) @ axes[j]))
+    value = arm.clamped(j, value, q[j])
+    marks[j:] += (value - q[j]) * axes[j]
+    q[j] = value
+
+
+def _turn_nearest(arm: _Arm, q: Array, j: int, axes: Array, marks: Array, wanted: Array) -> None:
+    """Turn a joint, and the axes and marks behind it, to where the marks are nearest."""
+    centre, axis = marks[j], axes[j]
+    x, y = marks[j + 1 :] - centre, wanted[j + 1 :] - centre
+    W = x.T @ y
+    sine = float(
+        axis[0] * (W[1, 2] - W[2, 1])
+        + axis[1] * (W[2, 0] - W[0, 2])
+        + axis[2] * (W[0, 1] - W[1, 0])
+    )
+    cosine = float(W[0, 0] + W[1, 1] + W[2, 2] - axis @ W @ axis)
     if math.hypot(sine, cosine) <= (ON_AXIS * arm.scale) ** 2:
-        return present
-    return arm.clamped(j, present + math.atan2(sine, cosine), present)
+        return
+    value = arm.clamped(j, q[j] + math.atan2(sine, cosine), q[j])
+    R = rotation_from_axis_angle(axis, value - q[j])
+    marks[j + 1 :] = x @ R.T + centre
+    axes[j + 1 :] = axes[j + 1 :] @ R.T
+    q[j] = value
 
 
 def _seen_from(frame: Array, point: Array) -> Array:
