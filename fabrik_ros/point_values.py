@@ -295,23 +295,34 @@ def _grown(arm: _Arm, branch: _Branch, k: int, point: Array) -> list[_Branch]:
         found = [(_by_one(arm, branch.q, last, frames, mark, point), True)]
     grown = []
     for q, is_told in found:
-        q, misfit = _shared(arm, q, in_line, k, point)
+        q, misfit = _shared(arm, q, last, in_line, k, point)
         untold = [] if is_told else partners[-1:]
         grown.append(_Branch(q, branch.misfit + misfit, untold + still_open))
     return grown
 
 
-def _shared(arm: _Arm, q: Array, in_line: list[int], k: int, point: Array) -> tuple[Array, float]:
-    """Let hinges with the same axis take what a limit has left over; return the misfit, too."""
-    frames = frames_of(arm.chain, q)
-    mark = arm.marks(frames)[k]
+def _shared(
+    arm: _Arm, q: Array, last: int, in_line: list[int], k: int, point: Array
+) -> tuple[Array, float]:
+    """
+    Let hinges with the same axis take what a limit of the last has left over.
+
+    For them the last may have to stand at its other limit. Return the misfit, too.
+    """
+
+    def misfit(values: Array) -> float:
+        return math.dist(arm.marks(frames_of(arm.chain, values))[k], point)
+
     for j in in_line:
-        if math.dist(mark, point) <= ON_AXIS * arm.scale:
+        if misfit(q) <= ON_AXIS * arm.scale:
             break
-        q = _by_one(arm, q, j, frames, mark, point)
-        frames = frames_of(arm.chain, q)
-        mark = arm.marks(frames)[k]
-    return q, math.dist(mark, point) ** 2
+        trials = [q]
+        for end in (arm.lower[last], arm.upper[last]):
+            trial = arm.set(q, last, end)
+            frames = frames_of(arm.chain, trial)
+            trials.append(_by_one(arm, trial, j, frames, arm.marks(frames)[k], point))
+        q = min(trials, key=misfit)
+    return q, misfit(q) ** 2
 
 
 def _last_that_moves(arm: _Arm, joints: list[int], frames: Frames, mark: Array) -> int | None:

@@ -107,6 +107,43 @@ def test_points_of_a_real_arm_are_met_from_any_seed(name):
 
 
 @pytest.mark.parametrize('name', REAL_ARMS)
+def test_points_of_a_real_arm_are_met_where_its_axes_meet_too(name):
+    """Joints at 0 put elbows, wrists and shoulders into line; then joints share their turns."""
+    chain, _ = judged(name)
+    rng = np.random.default_rng(4)
+    for _ in range(COUNT):
+        q = chain.random_configuration(rng)
+        aligned = np.clip(0.0, chain.lower, chain.upper)
+        truth = np.where(rng.random(len(chain)) < 0.5, aligned, q)
+        seed, T = chain.random_configuration(rng), chain.forward_kinematics(truth)
+        for orientation in (None, T):
+            q, residual = values_from_points(chain, chain.points(truth), seed, orientation)
+            assert is_inside(chain, q)
+            assert residual < 1e-6
+
+
+def test_points_of_arms_that_nobody_built_are_met_slides_and_all():
+    rng = np.random.default_rng(5)
+    for _ in range(COUNT):
+        arm = [
+            Segment(
+                'prismatic' if rng.random() < 0.2 else 'revolute',
+                rng.normal(size=3),
+                rng.uniform(-0.3, 0.3, 3),
+                rng.uniform(-math.pi, math.pi, 3),
+                -1.5,
+                1.0,
+            )
+            for _ in range(rng.integers(1, 9))
+        ]
+        chain = chain_of([*arm, Segment('fixed', xyz=rng.uniform(-0.3, 0.3, 3))])
+        points = chain.points(chain.random_configuration(rng))
+        q, residual = values_from_points(chain, points, chain.random_configuration(rng))
+        assert is_inside(chain, q)
+        assert residual < 1e-9
+
+
+@pytest.mark.parametrize('name', REAL_ARMS)
 def test_points_and_the_orientation_of_the_tip_give_the_pose_of_a_real_arm(name):
     chain, judge = judged(name)
     rng = np.random.default_rng(1)
