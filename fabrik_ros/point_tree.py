@@ -22,49 +22,32 @@ from collections.abc import Iterable, Mapping, Sequence
 import copy
 from dataclasses import dataclass
 import math
+import operator
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
+from .bone_frames import orthonormal, turned_to
 from .errors import TargetError
 from .point_limits import checked_rotation, Hinge, Limit
-from .points import (
-    Array,
-    checked_point,
-    checked_points,
-    finite,
-    PointChain,
-    PointStatus,
-    PUSH,
-    STALL_FRACTION,
-    unit,
+from .point_tree_search import (
+    centroid,
+    Goal,
+    Goals,
+    orientation_residuals,
+    residuals,
+    Search,
+    Task,
+    weighted_residual,
+    within_reach,
 )
+from .points import Array, checked_point, checked_points, finite, PointChain, PointStatus, unit
 from .transforms import is_pose
 
-LEVER = 0.15
-"""What a turn of one radian off counts beside a distance, as a share of the reach of the tip."""
-
-HALF, PATIENCE, LAST_PATIENCE = 0.5, 10, 50
-"""Passes that do not halve the residual in 10 iterations are helped, in 50 more begun anew."""
-
-MEMORY = 0.8
-"""What is left of a lead after an iteration."""
-
 
 @dataclass(frozen=True, eq=False)
-class Goal:
-    """Where a tip shall be and, if that matters, how its bone shall be turned; always in 3-D."""
-
-    point: Array
-    rotation: Array | None = None
-
-
-Goals = Mapping[int, Goal]
-
-
-@dataclass(frozen=True, eq=False)
-class TreeSolution:
+class PointTreeSolution:
     """What `PointTree.solve` found."""
 
     tree: PointTree
@@ -157,13 +140,14 @@ class PointTree:
         root_orientation: npt.ArrayLike | None = None,
     ) -> None:
         given = checked_points(points)
-        n, self._dimension = given.shape
+        n = len(given)
+        self._dimension: int = given.shape[1]
         self._parents = checked_parents(parents, n)
         self._children = tuple(
             tuple(c for c in range(n) if self._parents[c] == i) for i in range(n)
         )
-        self._limits = MappingProxyType(self._checked_limits(limits or {}))
-        self._weights = MappingProxyType(self._checked_weights(weights or {}))
+        self._limits = self._checked_limits(limits or {})
+        self._weights = self._checked_weights(weights or {})
         # A plane is the plane z = 0 of space. Turns in it are turns about the x axes of frames.
         self._points = self._in_space(given)
         self._lengths = np.array(
@@ -204,6 +188,11 @@ class PointTree:
         return self._frames
 
     @property
+    def dimension(self) -> int:
+        """Of the space the points are in, 2 or 3."""
+        return self._dimension
+
+    @property
     def parents(self) -> tuple[int, ...]:
         """Index of the point before each point, -1 for the base."""
         return self._parents
@@ -221,12 +210,12 @@ class PointTree:
     @property
     def limits(self) -> Mapping[int, Limit]:
         """The limits, by the point at which their bone ends."""
-        return self._limits
+        return MappingProxyType(self._limits)
 
     @property
     def weights(self) -> Mapping[int, float]:
         """The weight of every tip."""
-        return self._weights
+        return MappingProxyType(self._weights)
 
     def relative_rotation(self, i: int) -> Array:
         """Frame of bone `i` (1 to n - 1) as seen from the bone before it, shape (3, 3)."""
@@ -347,7 +336,7 @@ class PointTree:
         position_tolerance: float = 1e-6,
         orientation_tolerance: float = 1e-6,
         max_iterations: int = 1000,
-    ) -> TreeSolution:
+    ) -> PointTreeSolution:
         """
         Bring the tips to their targets.
 
@@ -369,7 +358,7 @@ class PointTree:
 
         Returns
         -------
-        TreeSolution
+        PointTreeSolution
             The best state seen, by the weighted residual; lengths and limits hold up to rounding
             whatever the status.
 
@@ -384,7 +373,8 @@ class PointTree:
         -----
         Targets out of reach are pulled to the boundary, outer sphere or inner hole, and the same
         iteration runs, as straight poses are seldom allowed; only a chain without limits is
-        straightened or folded at once. That several tips reach their targets together, or any tip
+        straightened or folded at once. Where the passes get slow, or come to rest, they are helped
+        (see `point_tree_search`). That several tips reach their targets together, or any tip
         within its limits, is not promised by the algorithm: the residuals tell.
 
         """
@@ -394,142 +384,23 @@ class PointTree:
             raise ValueError('base cannot be given and free at once')
         start = self.base_to_tip(self.points[0] if base is None else base)
         task = Task(goals, position_tolerance, orientation_tolerance, free_base)
-        aims, status = (goals, None) if free_base else start._within_reach(task)
-        best, iterations = start._straightened_or_folded(task), 0
-        if best is None:
-            best, ended, iterations = start._iterated(task, aims, max_iterations)
-            status = status or ended
-        if best._is_on(goals, task):
+        aims, out_of_reach = within_reach(start, task)
+        search = Search(task, aims, max_iterations, best=start)
+        laid_out = start._straightened_or_folded(task)
+        status = PointStatus.STALLED if laid_out else search.run()
+        best = laid_out or search.best
+        if task.is_met(best, goals):
             status = PointStatus.CONVERGED
-        assert status is not None
-        return TreeSolution(
+        elif out_of_reach:
+            status = out_of_reach
+        return PointTreeSolution(
             tree=best,
             status=status,
-            residuals=MappingProxyType(best._residuals(goals)),
-            orientation_residuals=MappingProxyType(best._orientation_residuals(goals)),
-            residual=best._weighted_residual(goals),
-            iterations=iterations,
+            residuals=MappingProxyType(residuals(best, goals)),
+            orientation_residuals=MappingProxyType(orientation_residuals(best, goals)),
+            residual=weighted_residual(best, goals),
+            iterations=search.iterations,
         )
-
-    def _iterated(
-        self, task: Task, aims: Goals, max_iterations: int
-    ) -> tuple[PointTree, PointStatus, int]:
-        """
-        Run both passes in turn until the tips are on their aims, or nothing helps any more.
-
-        Added to the papers: where the passes get slow or come to rest short of the aims they are
-        helped along, and where that comes to rest too, the tree is pushed aside, each time to
-        another side, and they begin anew.
-        """
-        state = best = self
-        least = best._weighted_residual(task.goals)
-        if best._is_on(aims, task):
-            return best, PointStatus.CONVERGED, 0
-        sides = iter(range(2 * (self._dimension - 1)))
-        progress, first_rest = Progress(aims), None
-        for iteration in range(1, max_iterations + 1):
-            before = state
-            if progress.helped:
-                state = state._turned_towards(aims)
-            state = state._iteration(progress.led, task.free_base)
-            residual = state._weighted_residual(task.goals)
-            if residual < least:
-                best, least = state, residual
-            if state._is_on(aims, task):
-                return best, PointStatus.CONVERGED, iteration
-            at_rest = state._moved_since(before) <= STALL_FRACTION * task.position_tolerance
-            progress.note(state._points, state._weighted_residual(aims), at_rest)
-            if progress.ended:
-                side = next(sides, None)
-                if side is None:
-                    return best._settled(task, aims, iteration, max_iterations)
-                first_rest = first_rest or state
-                state, progress = first_rest._pushed_aside(aims, side), Progress(aims)
-        return best, PointStatus.ITERATION_LIMIT, max_iterations
-
-    def _settled(
-        self, task: Task, aims: Goals, begun: int, max_iterations: int
-    ) -> tuple[PointTree, PointStatus, int]:
-        """Let the best state come to rest by plain passes: help overshoots what cannot be had."""
-        state = best = self
-        least = best._weighted_residual(task.goals)
-        for iteration in range(begun + 1, max_iterations + 1):
-            before, state = state, state._iteration(aims, task.free_base)
-            residual = state._weighted_residual(task.goals)
-            if residual < least:
-                best, least = state, residual
-            if state._moved_since(before) <= STALL_FRACTION * task.position_tolerance:
-                return best, PointStatus.STALLED, iteration
-        return best, PointStatus.ITERATION_LIMIT, max_iterations
-
-    def _iteration(self, aims: Goals, free_base: bool) -> PointTree:
-        """Make one pass each way."""
-        reached = self._tip_to_base(aims)
-        return reached._base_to_tip(reached._points[0] if free_base else self._points[0])
-
-    def _turned_towards(self, aims: Goals) -> PointTree:
-        """
-        Turn the tree as a whole about its base, its tips towards their aims in the mean.
-
-        The passes turn the first bone by the next point alone: a chain too stiff to follow its
-        first bone comes to rest bent to the one side, with its tip far off on the other.
-        """
-        base = self._points[0]
-        weights = [self._weights[tip] for tip in aims]
-        tips = centroid([self._points[tip] for tip in aims], weights) - base
-        there = centroid([aim.point for aim in aims.values()], weights) - base
-        along, wanted = unit(tips), unit(there)
-        if not (along.any() and wanted.any()):
-            return self
-        axes = self._frames[0].T
-        square = axes[np.argmin(np.abs(axes @ along))] if self._dimension == 3 else axes[0]
-        frame = framed(square, along)
-        turn = turned_to(frame, wanted) @ frame.T
-        frames = turn @ self._frames
-        frames[0] = self._frames[0]
-        return self._moved_to(base + (self._points - base) @ turn.T, frames)._base_to_tip(base)
-
-    def _moved_since(self, before: PointTree) -> float:
-        """Tell how far the farthest point has moved."""
-        return float(np.abs(self._points - before._points).max())
-
-    def _pushed_aside(self, aims: Goals, side: int) -> PointTree:
-        """
-        Push inner points square to the line from the base to the aim that is missed by most.
-
-        The first of all such directions is the one nearest to an axis of the root orientation,
-        the same every time, and turned with the tree; then come the opposite and, in space, the
-        two square to these.
-        """
-        residuals = self._residuals(aims)
-        along = self._direction_to(aims, max(residuals, key=lambda tip: residuals[tip]))
-        axes = self._frames[0].T[3 - self._dimension :]
-        axis = axes[np.argmin(np.abs(axes @ along))]
-        sideways = unit(axis - (axis @ along) * along)
-        if side >= 2:
-            sideways = np.cross(along, sideways)
-        if side % 2:
-            sideways = -sideways
-        points = self._points.copy()
-        inner = [i for i in range(1, len(points)) if self._children[i]]
-        points[inner] += PUSH * self._lengths.sum() * sideways
-        return self._moved_to(points, self._frames.copy())._base_to_tip(points[0])
-
-    def _within_reach(self, task: Task) -> tuple[Goals, PointStatus | None]:
-        """Pull targets to the boundary of the reach of their tips; tell if any had to be."""
-        aims, status = {}, None
-        for tip, goal in task.goals.items():
-            reach, hole = self.reach(tip), self.hole(tip)
-            distance = math.dist(self._points[0], goal.point)
-            aims[tip] = goal
-            if not hole <= distance <= reach:
-                boundary = min(max(distance, hole), reach) * self._direction_to(task.goals, tip)
-                aims[tip] = Goal(self._points[0] + boundary, goal.rotation)
-            if distance < hole - task.position_tolerance:
-                status = status or PointStatus.TOO_NEAR
-            if distance > reach + task.position_tolerance:
-                status = PointStatus.TOO_FAR
-        return aims, status
 
     def _straightened_or_folded(self, task: Task) -> PointTree | None:
         """Lay a chain without limits on the line to a target on or past its boundary."""
@@ -554,35 +425,6 @@ class PointTree:
         for i in range(1, len(points)):
             frames[i] = self._turned(i, points[i] - points[i - 1])
         return self._moved_to(points, frames)
-
-    def _direction_to(self, goals: Goals, tip: int) -> Array:
-        """Look from the base to the target; if that is the base, to the tip; else straight on."""
-        base = self._points[0]
-        return unit(goals[tip].point - base, self._points[tip] - base, self._frames[0, :, 2])
-
-    # --- how good a state is ----------------------------------------------------------------
-
-    def _is_on(self, goals: Goals, task: Task) -> bool:
-        return all(r <= task.position_tolerance for r in self._residuals(goals).values()) and all(
-            r <= task.orientation_tolerance for r in self._orientation_residuals(goals).values()
-        )
-
-    def _residuals(self, goals: Goals) -> dict[int, float]:
-        return {tip: math.dist(self._points[tip], goal.point) for tip, goal in goals.items()}
-
-    def _orientation_residuals(self, goals: Goals) -> dict[int, float]:
-        return {
-            tip: angle_between(self._frames[tip], goal.rotation)
-            for tip, goal in goals.items()
-            if goal.rotation is not None
-        }
-
-    def _weighted_residual(self, goals: Goals) -> float:
-        """Mean of the residuals by weight, a radian counted as `LEVER` of the reach."""
-        total = sum(self._weights[tip] * r for tip, r in self._residuals(goals).items())
-        for tip, angle in self._orientation_residuals(goals).items():
-            total += self._weights[tip] * LEVER * self.reach(tip) * angle
-        return total / sum(self._weights[tip] for tip in goals)
 
     # --- the parts --------------------------------------------------------------------------
 
@@ -635,16 +477,14 @@ class PointTree:
         return {tip: self._checked_goal(tip, target) for tip, target in targets.items()}
 
     def _checked_goal(self, tip: int, target: npt.ArrayLike) -> Goal:
-        pose = np.asarray(target) if self._dimension == 3 else np.empty(0)
-        if pose.shape == (4, 4):
-            if not is_pose(pose):
-                raise TargetError(f'target of tip {tip} must be a pose, got {target!r}')
-            point = checked_point(f'target of tip {tip}', pose[:3, 3], 3)
-            return Goal(point, checked_rotation(f'target of tip {tip}', pose[:3, :3]))
+        name = f'target of tip {tip}'
         try:
-            return Goal(
-                self._in_space(checked_point(f'target of tip {tip}', target, self._dimension))
-            )
+            if self._dimension == 3 and np.shape(target) == (4, 4):
+                pose = finite(name, target)
+                if not is_pose(pose):
+                    raise ValueError(f'{name} must be a pose, got {target!r}')
+                return Goal(pose[:3, 3], checked_rotation(name, pose[:3, :3]))
+            return Goal(self._in_space(checked_point(name, target, self._dimension)))
         except ValueError as error:
             raise TargetError(str(error)) from error
 
@@ -686,105 +526,12 @@ class PointTree:
         return np.column_stack([normal, np.cross(along, normal), along])
 
 
-@dataclass(frozen=True)
-class Task:
-    """What a solve is asked for."""
-
-    goals: Goals
-    position_tolerance: float
-    orientation_tolerance: float
-    free_base: bool
-
-
-class Progress:
-    """
-    How a run of passes gets on: when it wants help, when it is at its end.
-
-    Help is to lead the tips: to aim past the target by what they missed it by in the passes
-    before, the more recent the more. Limits that hold a tip back are so overcome.
-    """
-
-    def __init__(self, aims: Goals) -> None:
-        self._aims = aims
-        self.led = aims
-        self._leads = {tip: np.zeros(3) for tip in aims}
-        self._mark = math.inf
-        self._waiting = 0
-        self.helped = self.ended = False
-
-    def note(self, points: Array, residual: float, at_rest: bool) -> None:
-        """Take note of an iteration: where the points are, how far off, and if still moving."""
-        self._waiting += 1
-        if residual <= HALF * self._mark:
-            self._mark, self._waiting = residual, 0
-        if self.helped:
-            self.ended = self._waiting >= LAST_PATIENCE or (at_rest and self._waiting >= PATIENCE)
-            self._lead(points)
-        elif at_rest or self._waiting >= PATIENCE:
-            self.helped, self._waiting = True, 0
-
-    def _lead(self, points: Array) -> None:
-        for tip, aim in self._aims.items():
-            self._leads[tip] = MEMORY * self._leads[tip] + aim.point - points[tip]
-        self.led = {
-            tip: Goal(aim.point + self._leads[tip], aim.rotation)
-            for tip, aim in self._aims.items()
-        }
-
-
-# --- geometry -------------------------------------------------------------------------------
-
-
-def turned_to(frame: Array, along: Array) -> Array:
-    """
-    Turn a frame (3, 3) by the least turn that brings its z axis to the unit vector `along`.
-
-    For vectors square to z that turn is the mirror image in the plane square to z + along. If
-    they are opposite, so that every turn is as short as any, it is about the frame's own x.
-    """
-    x, _, z = frame.T
-    middle = unit(z + along)
-    return framed(x - 2.0 * (x @ middle) * middle, along)
-
-
-def orthonormal(frame: Array) -> Array:
-    """Take rounding out of a frame: thousands of turns add up."""
-    return framed(frame[:, 0], frame[:, 2])
-
-
-def framed(x: Array, z: Array) -> Array:
-    """Make the frame (3, 3) with this z axis and an x axis as near as can be to the one given."""
-    z = z / math.sqrt(z @ z)
-    x = x - (x @ z) * z
-    x = x / math.sqrt(x @ x)
-    frame = np.empty((3, 3))
-    frame[:, 0], frame[:, 2] = x, z
-    frame[:, 1] = (
-        z[1] * x[2] - z[2] * x[1],
-        z[2] * x[0] - z[0] * x[2],
-        z[0] * x[1] - z[1] * x[0],
-    )
-    return frame
-
-
-def angle_between(one: Array, other: Array) -> float:
-    """Measure the angle of the turn from one frame to the other, precise also near 0 [rad]."""
-    return 2.0 * math.asin(min(1.0, float(np.linalg.norm(one - other)) / math.sqrt(8.0)))
-
-
-def centroid(points: Sequence[Array], weights: Sequence[float]) -> Array:
-    """Take the mean by weight; of one point, the point itself bit for bit."""
-    if len(points) == 1:
-        return points[0]
-    return np.average(points, axis=0, weights=weights)
-
-
 # --- checks ---------------------------------------------------------------------------------
 
 
 def checked_parents(parents: Sequence[int], n: int) -> tuple[int, ...]:
     """Refuse what is no tree in which parents come first."""
-    given = tuple(int(parent) for parent in parents)
+    given = tuple(operator.index(parent) for parent in parents)
     if len(given) != n or given[0] != -1:
         raise ValueError(f'parents must be {n} indices, the first -1, got {list(parents)}')
     for i, parent in enumerate(given[1:], start=1):
