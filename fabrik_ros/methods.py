@@ -1,8 +1,8 @@
 """Which solver does what the options ask for."""
 
+from .chain import Chain
 from .options import SolverOptions
 from .point_arm import PointArmSolver
-from .robot import Chain
 from .solver import FabrikSolver
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {

@@ -12,11 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from .chain import Chain
 from .kernels.model import IS_SLIDE
 from .kernels.reaching import clamp_turn
 from .point_values import frames_of
 from .points import PointChain
-from .robot import Chain
 from .transforms import Array
 
 SAMPLES = 5

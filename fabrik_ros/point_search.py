@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .chain import Chain
 from .kernels.frames import rotation_onto
 from .kernels.search import AT_LIMIT
 from .options import SolverOptions
 from .point_layout import PointLayout
 from .point_values import frames_of, values_from_points
-from .robot import Chain
 from .solution import Solution, Status
 from .transforms import Array, rotation_from_vector, rotation_vector, transform
 

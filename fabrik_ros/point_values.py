@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .chain import Chain
 from .errors import ChainError, JointValueError, TargetError
 from .kernels.kinematics import joint_and_link_frames
 from .kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION
 from .kernels.reaching import clamp_turn
-from .robot import Chain
 from .transforms import Array, inverse, is_pose, rotation_from_axis_angle
 
 ON_AXIS = 1e-9
