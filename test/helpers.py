@@ -45,13 +45,51 @@ REAL_ARMS = {
 }
 
 
+@dataclass(frozen=True)
+class RealTree:
+    """Arms of a robot of example-robot-data that share a body."""
+
+    path: str
+    base_link: str
+    tip_links: tuple[str, ...]
+    joints: int
+    one_arm: tuple[str, str]
+    """First and last link of one of the arms alone."""
+
+
+REAL_TREES = {
+    'talos': RealTree(
+        'talos_data/robots/talos_full_v2.urdf',
+        'base_link',
+        ('gripper_left_base_link', 'gripper_right_base_link'),
+        16,
+        ('torso_2_link', 'gripper_left_base_link'),
+    ),
+    'tiago_pro': RealTree(
+        'tiago_pro_description/robots/tiago_pro.urdf',
+        'base_footprint',
+        ('arm_left_tool_link', 'arm_right_tool_link'),
+        15,
+        ('torso_lift_link', 'arm_left_tool_link'),
+    ),
+    'allegro': RealTree(
+        'allegro_hand_description/urdf/allegro_right_hand.urdf',
+        'palm_link',
+        ('link_3.0_tip', 'link_7.0_tip', 'link_11.0_tip', 'link_15.0_tip'),
+        16,
+        ('palm_link', 'link_3.0_tip'),
+    ),
+}
+
+
 def example_robot(name: str) -> Path:
     """
-    Find a URDF of example-robot-data: a name in `REAL_ARMS`, or a path below its `robots/`.
+    Find a URDF of example-robot-data: the name of an arm or tree above, or a path there.
 
     Skips the test where the package is not installed, be it from PyPI, ROS or conda.
     """
-    path = REAL_ARMS[name].path if name in REAL_ARMS else name
+    known = {**REAL_ARMS, **REAL_TREES}
+    path = known[name].path if name in known else name
     for folder in _robot_folders():
         if (folder / path).is_file():
             return folder / path
@@ -109,15 +147,20 @@ class Segment:
 
 def serial_xml(segments: Sequence[Segment]) -> str:
     """Write an arm whose joints `j0`, `j1`, ... connect the links `l0`, `l1`, ... in turn."""
+    return tree_xml(segments, range(len(segments)))
+
+
+def tree_xml(segments: Sequence[Segment], parents: Sequence[int]) -> str:
+    """Write a robot whose joint `j<i>` carries the link `l<i + 1>` and hangs on `l<parent>`."""
     joints = []
-    for i, segment in enumerate(segments):
+    for i, (segment, parent) in enumerate(zip(segments, parents, strict=True)):
         body = f'<origin xyz="{_text(segment.xyz)}" rpy="{_text(segment.rpy)}"/>'
         body += f'<axis xyz="{_text(segment.axis)}"/>'
         body += f'<limit lower="{segment.lower}" upper="{segment.upper}" velocity="1" effort="1"/>'
         if segment.mimic:
             source, multiplier, offset = segment.mimic
             body += f'<mimic joint="j{source}" multiplier="{multiplier}" offset="{offset}"/>'
-        joints.append(joint_xml(f'j{i}', f'l{i}', f'l{i + 1}', segment.kind, body))
+        joints.append(joint_xml(f'j{i}', f'l{parent}', f'l{i + 1}', segment.kind, body))
     links = ' '.join(f'l{i}' for i in range(len(segments) + 1))
     return robot_xml(links, *joints)
 

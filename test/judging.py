@@ -60,6 +60,33 @@ class Judge:
         return index
 
 
+class TreeJudge:
+    """Knows several arms of a robot likewise; joint values are those of `joint_names`."""
+
+    def __init__(
+        self, urdf: str, base_link: str, tip_links: Sequence[str], joint_names: Sequence[str]
+    ) -> None:
+        self._arms = [Judge(urdf, base_link, tip_link) for tip_link in tip_links]
+        self.joint_names = tuple(joint_names)
+        limits = {
+            name: ends
+            for arm in self._arms
+            for name, *ends in zip(arm.joint_names, arm.lower, arm.upper, strict=True)
+        }
+        assert sorted(limits) == sorted(self.joint_names)
+        self.lower, self.upper = np.array([limits[name] for name in self.joint_names]).T
+
+    def poses(self, values: Sequence[float]) -> np.ndarray:
+        """Pose of each tip, shape (k, 4, 4), at joint values [rad or m]."""
+        return np.array([arm.pose(values, self.joint_names) for arm in self._arms])
+
+    def errors(self, targets: np.ndarray, values: Sequence[float]) -> np.ndarray:
+        """Distance [m] and angle [rad] of each tip from its target, shape (k, 2)."""
+        return np.array(
+            [pose_errors(*pair) for pair in zip(targets, self.poses(values), strict=True)]
+        )
+
+
 def pose_errors(T: np.ndarray, T_other: np.ndarray) -> tuple[float, float]:
     """Distance [m] and angle [rad] between two poses, shape (4, 4)."""
     turn = pinocchio.log3(T[:3, :3].T @ T_other[:3, :3])

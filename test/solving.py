@@ -1,11 +1,22 @@
 """What the tests of the solver share: solvers that heed no clock, judged arms, a textbook."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 import math
 
-from fabrik_ros import Chain, example_arm, FabrikSolver, load_urdf, Solution, SolverOptions
+from fabrik_ros import (
+    Chain,
+    example_arm,
+    FabrikSolver,
+    load_urdf,
+    Solution,
+    SolverOptions,
+    TipOptions,
+    Tree,
+    TreeSolver,
+)
 from fabrik_ros.transforms import Array, rotation_from_axis_angle, rotation_from_rpy, transform
-from helpers import example_robot, REAL_ARMS, Segment, serial_xml
+from helpers import example_robot, REAL_ARMS, REAL_TREES, Segment, serial_xml, tree_xml
 import numpy as np
 import pytest
 
@@ -36,6 +47,24 @@ def judged(name: str):
     return chain, Judge(urdf, chain.base_link, chain.tip_link)
 
 
+def tree_solver_for(
+    tree: Tree, tips: Mapping[str, TipOptions] | None = None, **options
+) -> TreeSolver:
+    """Make a solver for several tips that stops after a number of starts, not after a time."""
+    numbers = {'budget': math.inf, 'max_restarts': 200, **options}
+    return TreeSolver(tree, SolverOptions(**numbers), tips)
+
+
+def judged_tree(name: str):
+    """Read the arms of a real robot, and have them read by pinocchio; return both."""
+    pytest.importorskip('pinocchio')
+    from judging import TreeJudge
+
+    robot, urdf = REAL_TREES[name], example_robot(name).read_text()
+    tree = load_urdf(urdf).tree(robot.base_link, robot.tip_links)
+    return tree, TreeJudge(urdf, tree.base_link, tree.tip_links, tree.joint_names)
+
+
 def mode_for(chain: Chain) -> str:
     """Poses where there are joints enough for them."""
     return 'pose' if len(chain) >= 6 else 'position'
@@ -52,11 +81,42 @@ def pose_by_textbook(arm: Sequence[Segment], q: Array) -> Array:
     for segment in arm:
         T = T @ transform(rotation_from_rpy(*segment.rpy), segment.xyz)
         if segment.moves:
-            axis, value = np.asarray(segment.axis) / np.linalg.norm(segment.axis), next(values)
-            slides = segment.kind == 'prismatic'
-            R = np.eye(3) if slides else rotation_from_axis_angle(axis, value)
-            T = T @ transform(R, value * axis if slides else np.zeros(3))
+            T = T @ motion_by_textbook(segment, next(values))
     return T
+
+
+@dataclass(frozen=True)
+class Branching:
+    """A robot with several tips, written as segments; see `tree_xml`."""
+
+    segments: tuple[Segment, ...]
+    parents: tuple[int, ...]
+    """The link that each segment hangs on."""
+    tips: tuple[int, ...]
+    """Numbers of the tip links."""
+
+    def tree(self) -> Tree:
+        """Read the tree to the tips."""
+        robot = load_urdf(tree_xml(self.segments, self.parents))
+        return robot.tree('l0', [f'l{tip}' for tip in self.tips])
+
+    def poses(self, values: Mapping[str, float]) -> Array:
+        """Poses of the tips, shape (k, 4, 4), at joint values by name; other joints at 0."""
+        T = [np.eye(4)]
+        for i, (segment, parent) in enumerate(zip(self.segments, self.parents, strict=True)):
+            source, factor, offset = segment.mimic or (i, 1.0, 0.0)
+            value = factor * values.get(f'j{source}', 0.0) + offset if segment.moves else 0.0
+            placed = transform(rotation_from_rpy(*segment.rpy), segment.xyz)
+            T.append(T[parent] @ placed @ motion_by_textbook(segment, value))
+        return np.array([T[tip] for tip in self.tips])
+
+
+def motion_by_textbook(segment: Segment, value: float) -> Array:
+    """Pose of a link in the frame of its joint."""
+    axis = np.asarray(segment.axis) / np.linalg.norm(segment.axis)
+    if segment.kind == 'prismatic':
+        return transform(np.eye(3), value * axis)
+    return transform(rotation_from_axis_angle(axis, value), np.zeros(3))
 
 
 def is_inside(limits, q: Array) -> bool:
