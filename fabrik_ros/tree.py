@@ -10,7 +10,7 @@ from .chain import Chain
 from .errors import ChainError, LinkNotFoundError
 from .joints import Joint
 from .kernels import tree_kinematics as kinematics
-from .kernels.model import FOLLOWS, FRAME, POSITION
+from .kernels.model import FOLLOWS, FRAME, POSITION, SOURCE
 from .mechanism import Mechanism, pack, radii, read_only, tool_joint
 from .transforms import Array
 
@@ -88,6 +88,11 @@ class Tree(Mechanism):
         """Count the joints on the way to tip number `t`, without followers."""
         rows = self.model[self._ways[t][:-1]]
         return int(np.count_nonzero(rows[:, FOLLOWS] == 0.0))
+
+    def moves(self, t: int) -> npt.NDArray[np.bool_]:
+        """Tell of each joint value, shape (n,), whether it moves tip number `t`."""
+        sources = self.model[self._ways[t][:-1], SOURCE].astype(int)
+        return np.isin(np.arange(len(self)), sources)
 
     def with_tools(self, tools: Mapping[str, npt.ArrayLike]) -> 'Tree':
         """

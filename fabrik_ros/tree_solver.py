@@ -18,14 +18,32 @@ import numpy.typing as npt
 from .errors import JointValueError, LinkNotFoundError, TargetError
 from .kernels import search as kernels, target as codes, tree_search
 from .kernels._jit import COMPILED
+from .kernels.limits import LOWER, START_LOWER, START_UPPER, UPPER
+from .kernels.model import FRAME
+from .kernels.tree_workspace import allocate
 from .options import MODES, SolverOptions
-from .search import attempts_with, FINISHERS, FIRST_ATTEMPTS
+from .search import (
+    ATTEMPTS_PER_LOOK_AT_THE_CLOCK,
+    attempts_with,
+    FARTHEST,
+    FINISHERS,
+    FIRST_ATTEMPTS,
+    limits_within,
+    NEARLY_ALL,
+    pack_limits,
+    pack_tasks,
+)
 from .solution import Status
+from .solver import UNREACHABLE_STARTS
 from .transforms import Array, is_pose
 from .tree import Tree
-from .tree_search import pack_tree, PackedTree, TreeSearch
 
 JOINTS_FOR_A_POSE = 6
+OUT_OF_REACH = {codes.TOO_FAR: Status.TOO_FAR, codes.TOO_NEAR: Status.TOO_NEAR}
+NEVER_REACHED = 1e-300
+SHARES = (1e-2, 1e-4, 1e-6)
+"""How much less and less a tip out of reach counts beside others."""
+COUNTS = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,8 @@ class TipOptions:
     def __post_init__(self) -> None:
         if self.mode is not None and self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}; got '{self.mode}'")
+        if self.axis is not None:
+            SolverOptions(axis=self.axis)
         if not 0.0 < self.weight < math.inf:
             raise ValueError(f'weight must be positive and finite, got {self.weight}')
 
@@ -87,6 +107,74 @@ class TreeSolution(NamedTuple):
         return self.status is Status.CONVERGED
 
 
+class Found(NamedTuple):
+    """The best configuration so far, in arrays that the kernels write to."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    report: Array
+    """What was done, and the largest errors; see `kernels/search.py`."""
+    apart: Array
+    """Errors of position and orientation of each tip, shape (k, 2)."""
+
+
+class PackedTree(NamedTuple):
+    """Arms and what is asked of their tips, in the order in which the kernels take them."""
+
+    model: Array
+    """See `kernels/tree_model.py`."""
+    limits: Array
+    """See `kernels/limits.py`."""
+    tasks: Array
+    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
+    spheres: Array
+    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
+    weights: Array
+    """How much each tip counts, shape (k,); none if it is free."""
+    rows: Array
+    """Memory to work in; see `kernels/tree_workspace.py`."""
+    lists: Array
+    """Memory to work in."""
+    vectors: Array
+    """Memory to work in."""
+    polish: bool
+    """Whether the polish may finish."""
+
+    @property
+    def memory(self) -> tuple[Array, Array, Array]:
+        """The memory to work in; between calls it holds targets, weights and seed."""
+        return self.rows, self.lists, self.vectors
+
+    def with_own_memory(self) -> 'PackedTree':
+        """Take the same arms with memory that no other thread works in."""
+        rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
+        return self._replace(rows=rows, lists=lists, vectors=vectors)
+
+    def within(self, lower: Array, upper: Array) -> 'PackedTree':
+        """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
+        return self._replace(limits=limits_within(self.limits, lower, upper))
+
+    def counting(self, shares: Array) -> 'PackedTree':
+        """Let each tip count by a share of its weight, shape (k,)."""
+        return self._replace(weights=shares * self.weights)
+
+    def begin(self, count: int, T: Array, seed: Array) -> tuple[int, Found]:
+        """Read targets and seed and make the first `count` attempts; return also a code."""
+        tips = len(self.weights)
+        found = Found(np.empty(len(seed)), np.empty(kernels.REPORT_SIZE), np.empty((tips, 2)))
+        return tree_search.solve(*self, count, T, seed, *found), found
+
+    def settle(self, start: Array, found: Found) -> None:
+        """From `start`, bring the tips as near as they get, and keep that if it is better."""
+        arms = self.model, self.limits, self.tasks
+        tree_search.settle(*arms, *self.memory, self.polish, start, *found)
+
+    def weigh_up(self, found: Found) -> bool:
+        """Account for the targets as asked for; tell whether a limit stands in the way of less."""
+        whole = self.tasks[kernels.WHOLE]
+        return bool(tree_search.weigh_up(self.model, self.limits, whole, *self.memory, *found))
+
+
 class TreeSolver:
     """
     Inverse kinematics of several arms on one base.
@@ -123,10 +211,9 @@ class TreeSolver:
         for link in self._tips:
             if link not in tree.tip_links:
                 raise LinkNotFoundError(link, tree.tip_links)
-        tips_options = [self._options_of(t) for t in range(len(tree.tip_links))]
-        weights = [self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]
-        self._packed = pack_tree(tree, tips_options, weights)
+        self._packed = self._pack()
         self._mid = tree.mid_configuration()
+        self._tolerance = self.options.position_tolerance
         self._confined = self.options.max_joint_move != math.inf
         self._first = FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
@@ -164,7 +251,9 @@ class TreeSolver:
         begin = self._mid if seed is None else self._values(seed, 'seed')
         packed = self._packed
         if self._confined:
-            packed = packed.around(begin, self.options.max_joint_move)
+            move = self.options.max_joint_move
+            inside = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
+            packed = packed.within(inside - move, inside + move)
         return self._solve(packed, self._poses(targets), begin)
 
     def solve_within(
@@ -194,7 +283,7 @@ class TreeSolver:
 
         """
         begin = self._values(seed, 'seed')
-        least, most = self._values(lower, 'lower'), self._values(upper, 'upper')
+        least, most = self.tree.checked(lower, 'lower'), self.tree.checked(upper, 'upper')
         if np.any(least > most):
             name = self.tree.joint_names[int(np.argmax(least > most))]
             raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
@@ -203,50 +292,172 @@ class TreeSolver:
     def warm_up(self) -> float:
         """Compile everything that `solve` needs and return how long that took [s]."""
         begin = time.perf_counter()
-        brief = TreeSolver(
-            self.tree, replace(self.options, max_restarts=0, budget=math.inf), self._tips
+        brief = replace(
+            self.options, max_restarts=0, budget=math.inf, position_tolerance=NEVER_REACHED
         )
-        targets = self.tree.forward_kinematics(self._mid)
-        brief.solve(targets)
-        targets[:, 2, 3] += 10.0 * self.tree.reach
-        brief.solve(targets)
+        solver, targets = (
+            TreeSolver(self.tree, brief, self._tips),
+            self.tree.forward_kinematics(self._mid),
+        )
+        solver.solve(targets, self.tree.finite_limits()[0])
+        far = targets.copy()
+        far[0, 2, 3] += 10.0 * self.tree.reach
+        solver.solve(far)
+        far[1:] = math.nan
+        solver.solve(far)
         return time.perf_counter() - begin
+
+    def _pack(self) -> PackedTree:
+        tree, options = self.tree, self.options
+        tips = [self._options_of(tip) for tip in range(len(tree.tip_links))]
+        tasks = [pack_tasks(own, tree.reach) for own in tips]
+        free = np.any(np.asarray(options.axis_tolerances)[:3]) or not np.all(
+            np.asarray(options.axis_weights)[:3]
+        )
+        far = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
+        holes, reaches = tree.holes, tree.reaches
+        if free:
+            holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
+        moving = len(tree.model) - len(tips)
+        return PackedTree(
+            tree.model,
+            pack_limits(tree),
+            np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
+            np.column_stack([tree.root_points, holes, reaches, far]),
+            np.array([self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]),
+            *allocate(moving, len(tips), len(tree)),
+            options.polish == 'auto',
+        )
 
     def _options_of(self, t: int) -> SolverOptions:
         """Options with the mode and the axis of tip number `t`."""
         tip = self._tips.get(self.tree.tip_links[t], TipOptions())
         mode = tip.mode or self.options.mode
+        axis = self.options.axis if tip.axis is None else tip.axis
         if mode == 'auto':
             mode = 'pose' if self.tree.joints_to(t) >= JOINTS_FOR_A_POSE else 'position'
-        return replace(self.options, mode=mode, axis=tip.axis or self.options.axis)
+        return replace(self.options, mode=mode, axis=axis)
 
-    def _solve(self, packed: PackedTree, T: Array, begin: Array) -> TreeSolution:
+    def _solve(self, packed: PackedTree, T: Array, seed: Array) -> TreeSolution:
         if not COMPILED:  # threads then take turns in the middle of a kernel
             packed = packed.with_own_memory()
-        q, apart = np.empty(len(begin)), np.empty((len(T), 2))
-        report = np.empty(kernels.REPORT_SIZE)
-        code = tree_search.solve(*packed, self._first, T, begin, q, report, apart)
+        code, found = packed.begin(self._first, T, seed)
         if code == kernels.REACHED:
-            return self._solution(q, report, apart, Status.CONVERGED)
+            return self._solution(found, Status.CONVERGED)
         if code < 0:
-            self._refuse(code, T, begin)
-        search = TreeSearch(packed.with_own_memory(), self.options, T, begin, q, report, apart)
-        return self._solution(q, report, apart, self._search_on(search, code))
+            self._refuse(code, T, seed)
+        packed = packed.with_own_memory()
+        if code == kernels.NOT_YET:
+            packed.begin(0, T, seed)
+            return self._solution(found, self._search_on(packed, seed, found))
+        found = self._come_near(packed, T, seed)
+        return self._solution(found, OUT_OF_REACH[code])
 
-    def _search_on(self, search: TreeSearch, code: int) -> Status:
+    def _search_on(self, packed: PackedTree, seed: Array, found: Found) -> Status:
         """Go on where the first attempts did not succeed, and say how that ended."""
-        if code == kernels.NOT_YET and search.run(self._first):
+        reached, out_of_time = self._attempt_on(packed, found)
+        if reached:
             return Status.CONVERGED
-        search.settle()
-        search.give_way(self._first)
-        blocked = search.weigh_up()
-        if self._is_reached(search.report):
+        inside = np.minimum(np.maximum(seed, packed.limits[LOWER]), packed.limits[UPPER])
+        for start in (found.q.copy(), inside):
+            packed.settle(start, found)
+        blocked = packed.weigh_up(found)
+        if self._is_reached(found.report):
             return Status.CONVERGED
-        if code in (codes.TOO_FAR, codes.TOO_NEAR):
-            return Status.TOO_FAR if code == codes.TOO_FAR else Status.TOO_NEAR
         if blocked:
             return Status.BLOCKED_BY_LIMITS
-        return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
+        return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
+
+    def _attempt_on(self, packed: PackedTree, found: Found) -> tuple[bool, bool]:
+        """Make more attempts; tell whether one succeeded, and whether the budget ended."""
+        options, made = self.options, self._first
+        last = math.inf if options.max_restarts is None else attempts_with(options.max_restarts)
+        if options.max_restarts == 0:
+            made = max(made, kernels.NEAR_ATTEMPTS)
+        deadline = time.perf_counter() + options.budget
+        while made < last:
+            if time.perf_counter() > deadline:
+                return False, True
+            count = int(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - made))
+            reached = tree_search.search(
+                *packed[:3], *packed.memory, packed.polish, made, count, *found
+            )
+            if reached:
+                return True, False
+            made += count
+        return False, False
+
+    def _come_near(self, packed: PackedTree, T: Array, seed: Array) -> Found:
+        """Bring tips as near as they get of which one or more are out of reach."""
+        beyond = self._out_of_reach(T)
+        if np.all(beyond | np.isnan(T[:, 0, 0])):
+            found = self._stretch(packed, T, seed)
+        else:
+            found = self._lean(packed, beyond, T, seed)
+        packed.begin(0, T, seed)
+        packed.weigh_up(found)
+        return found
+
+    def _out_of_reach(self, T: Array) -> npt.NDArray[np.bool_]:
+        """Whether each target is farther away or nearer than its tip can be, shape (k,)."""
+        spheres, frame, tolerance = self._packed.spheres, np.empty(FRAME), self._tolerance
+        seen = [
+            codes.read_target(T[t], spheres[t], tolerance, frame, frame) for t in range(len(T))
+        ]
+        return np.array(seen) > 0
+
+    def _stretch(self, packed: PackedTree, T: Array, seed: Array) -> Found:
+        """
+        Bring all tips as near as they get, from the seed and from elsewhere.
+
+        From elsewhere only what brings them clearly nearer counts.
+        """
+        _, found = packed.begin(0, T, seed)
+        packed.settle(found.q.copy(), found)
+        lower, upper = packed.limits[START_LOWER : START_UPPER + 1]
+        start = np.empty_like(found.q)
+        for number in range(UNREACHABLE_STARTS):
+            kernels.scatter(number, lower, upper, start)
+            _, other = packed.begin(0, T, seed)
+            packed.settle(start, other)
+            other.report[COUNTS] += found.report[COUNTS]
+            if other.report[kernels.MERIT] < NEARLY_ALL * found.report[kernels.MERIT]:
+                found = other
+            else:
+                found.report[COUNTS] = other.report[COUNTS]
+        return found
+
+    def _lean(
+        self, packed: PackedTree, beyond: npt.NDArray[np.bool_], T: Array, seed: Array
+    ) -> Found:
+        """
+        Put the tips on their targets that can be there, and lean towards the targets beyond reach.
+
+        Those count less and less, and after each step the others go back to theirs: else a tip
+        out of reach would pull all it shares joints with off their targets.
+        """
+        others = packed.counting(np.where(beyond, 0.0, 1.0))
+        tasks = np.where(beyond[:, None], packed.tasks, packed.tasks[kernels.WHOLE])
+        stretched = self._stretch(packed.counting(np.where(beyond, 1.0, 0.0)), T, seed)
+        shared = [self.tree.moves(t) for t in range(len(T)) if not beyond[t] and T[t, 3, 3] == 1.0]
+        first = self._solve(others, T, np.where(np.any(shared, axis=0), seed, stretched.q))
+        _, found = packed.begin(0, T, first.q)
+        found.report[kernels.FINISHED_BY] = FINISHERS.index(first.finished_by)
+        nearest, made = math.inf, stretched.report[COUNTS] + [first.passes, first.polish_steps]
+        for share in SHARES:
+            leaning = packed.counting(np.where(beyond, share, 1.0))._replace(tasks=tasks)
+            _, leant = leaning.begin(0, T, found.q)
+            leaning.settle(found.q, leant)
+            code, back = others.begin(kernels.SEED_ATTEMPTS, T, leant.q)
+            made += leant.report[COUNTS] + back.report[COUNTS]
+            packed.begin(0, T, back.q)
+            packed.weigh_up(back)
+            away = packed.weights[beyond] @ back.apart[beyond, 0]
+            if (code == kernels.REACHED and away < nearest) or not first.converged:
+                nearest, found = away, back
+                found.report[kernels.FINISHED_BY] = leant.report[kernels.FINISHED_BY]
+        found.report[COUNTS], found.report[kernels.RESTARTS] = made, first.restarts
+        return found
 
     def _is_reached(self, report: Array) -> bool:
         options = self.options
@@ -255,8 +466,9 @@ class TreeSolver:
             and report[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
         )
 
-    def _solution(self, q: Array, report: Array, apart: Array, status: Status) -> TreeSolution:
-        place, turn = self.options.position_tolerance, self.options.orientation_tolerance
+    def _solution(self, found: Found, status: Status) -> TreeSolution:
+        q, report, apart = found
+        place, turn = self._tolerance, self.options.orientation_tolerance
         tips = tuple(TipResult(p, r, p <= place and r <= turn) for p, r in apart.tolist())
         apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = report.tolist()
         names = self.tree.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
@@ -269,10 +481,10 @@ class TreeSolver:
         """Return the targets as an array of shape (k, 4, 4) that the kernels take."""
         shape = (len(self.tree.tip_links), 4, 4)
         if not isinstance(targets, Mapping):
-            T = np.ascontiguousarray(targets, np.float64)
+            T = np.asarray(targets, np.float64)
             if T.shape != shape:
                 raise TargetError(f'targets have shape {T.shape}, expected poses of shape {shape}')
-            return T
+            return T if T.flags.carray else np.array(T, order='C')
         T = np.full(shape, math.nan)
         for link, target in targets.items():
             if link not in self.tree.tip_links:

@@ -24,7 +24,7 @@ from .frames import (
     turn_about_z,
 )
 from .kinematics import joint_value, move_joint
-from .model import FOLLOWS, IS_SLIDE, POSITION, SOURCE
+from .model import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .reaching import (
     add_frame,
     add_point,
@@ -222,13 +222,41 @@ def base_to_tips(
         if row[SOURCE] < 0.0:
             continue
         copy(frame, joints[i])
-        if row[FOLLOWS] == 0.0 and work.below[i] > 0.0:
-            j, count = int(row[SOURCE]), sums[i, COUNT]
-            if row[IS_SLIDE] != 0.0:
-                value = best_shift(sums[i], count, joints[i], wanted[i])
-                q[j] = min(max(value, lower[j]), upper[j])
-            else:
-                c, s = best_turn(sums[i], count, joints[i], wanted[i])
-                if c != 0.0 or s != 0.0:
-                    q[j] = clamp_turn(math.atan2(s, c), q[j], lower[j], upper[j])
+        if leads(model, i, work):
+            choose_value(row, joints[i], wanted[i], sums[i], lower, upper, q)
         move_joint(row, joint_value(row, q), frame)
+
+
+@kernel
+def leads(model: Array, i: int, work: TreeWorkspace) -> bool:
+    """
+    Whether joint `i` chooses its value from where its tips should be.
+
+    A follower does where its source, and followers before it, move none of the tips that count.
+    """
+    row = model[i]
+    if work.below[i] == 0.0 or row[FOLLOWS] == 0.0:
+        return bool(work.below[i] > 0.0)
+    for k in range(work.below.shape[0]):
+        earlier = model[k, FOLLOWS] == 0.0 or k < i
+        if earlier and model[k, SOURCE] == row[SOURCE] and work.below[k] > 0.0:
+            return False
+    return bool(row[MULTIPLIER] != 0.0)
+
+
+@kernel
+def choose_value(
+    row: Array, joint: Array, wanted: Array, sums: Array, lower: Array, upper: Array, q: Array
+) -> None:
+    """Write to `q` the value that lays what hangs below a joint best where it should be."""
+    j, times, offset = int(row[SOURCE]), row[MULTIPLIER], row[OFFSET]
+    ends = times * lower[j] + offset, times * upper[j] + offset
+    least, most = min(ends), max(ends)
+    if row[IS_SLIDE] != 0.0:
+        value = min(max(best_shift(sums, sums[COUNT], joint, wanted), least), most)
+    else:
+        c, s = best_turn(sums, sums[COUNT], joint, wanted)
+        if c == 0.0 and s == 0.0:
+            return
+        value = clamp_turn(math.atan2(s, c), joint_value(row, q), least, most)
+    q[j] = min(max((value - offset) / times, lower[j]), upper[j])

@@ -11,6 +11,7 @@ from ..transforms import Array
 from ._jit import kernel
 from .frames import copy
 from .limits import LOWER, read_seed, stands_at_limit, START_LOWER, START_UPPER, UNITS, UPPER
+from .model import SOURCE
 from .polish import pushes_out
 from .reaching import fill_arcs
 from .search import (
@@ -104,7 +105,12 @@ def read(
     weights: Array,
     work: TreeWorkspace,
 ) -> int:
-    """Write targets and seed as the search takes them; returns what is wrong (`target.py`)."""
+    """
+    Write targets and seed as the search takes them; returns what is wrong (`target.py`).
+
+    Of tips that are out of reach those that are too far away come first. What a tip of weight 0
+    cannot reach does not count.
+    """
     if not read_seed(seed, limits, work.begin):
         return SEED_NOT_FINITE
     worst = 0
@@ -117,8 +123,8 @@ def read(
             work.weights[t] = 0.0
         elif code < 0:
             return code
-        else:
-            worst = max(worst, code)
+        elif code > 0 and weights[t] > 0.0:
+            worst = code if worst == 0 else min(worst, code)
     weigh_joints(model, work)
     return worst
 
@@ -178,6 +184,7 @@ def search(
             scatter(number, work.lower, work.upper, trial)
         else:
             scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
+        hold_free(model, seed, trial, work)
         if not (from_seed and stands_at_seed):
             stand_tree(model, trial, targets, whole, work)
         stands_at_seed = False
@@ -194,6 +201,19 @@ def search(
             report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
     return False
+
+
+@kernel
+def hold_free(model: Array, seed: Array, q: Array, work: TreeWorkspace) -> None:
+    """Let joints that move none of the tips that count stand as in the seed."""
+    moves = work.gradient
+    moves[:] = 0.0
+    for i in range(work.below.shape[0]):
+        if work.below[i] > 0.0:
+            moves[int(model[i, SOURCE])] = 1.0
+    for j in range(q.shape[0]):
+        if moves[j] == 0.0:
+            q[j] = seed[j]
 
 
 @kernel
@@ -254,20 +274,27 @@ def settle(
     lower, upper, units = limits[LOWER], limits[UPPER], limits[UNITS]
     targets, trial = work.pulled, work.present
     copy(begin, trial)
+    hold_free(model, work.begin, trial, work)
     if polish:
         for row in range(FIRST_YIELDING, YIELDING + 1):
             stand_tree(model, trial, targets, tasks[row], work)
             report[POLISH_STEPS] += run_tree_polish(
                 model, lower, upper, units, targets, tasks[row], SETTLING_STEPS, True, trial, work
             )
+        stand_tree(model, trial, targets, tasks[POSITION_ONLY], work)
+        report[POLISH_STEPS] += run_tree_polish(
+            model, lower, upper, units, targets, tasks[POSITION_ONLY], POLISHING_STEPS, False,
+            trial, work,
+        )  # fmt: skip
     else:
         fill_arcs(lower, upper, work.arcs)
         for row in (WHOLE, POSITION_ONLY):
             stand_tree(model, trial, targets, tasks[row], work)
-            report[PASSES] += 2 * run_tree_rounds(
-                model, lower, upper, units, targets, tasks[row], ACCELERATED_ROUNDS, False, trial,
-                work,
-            )  # fmt: skip
+            for accelerate in (True, False):
+                report[PASSES] += 2 * run_tree_rounds(
+                    model, lower, upper, units, targets, tasks[row], ACCELERATED_ROUNDS,
+                    accelerate, trial, work,
+                )  # fmt: skip
     bring_towards(work.begin, model[: m + 1], limits, trial)
     stand_tree(model, trial, targets, tasks[WHOLE], work)
     if note(trial, tasks, work, q, report, apart):
