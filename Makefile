@@ -70,6 +70,11 @@ figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs;
 	$(RUN) docs/draw_figures.py
 	$(RUN) test/benchmark/published_experiments.py --figure docs/figures/convergence.png
 
+.PHONY: benchmark-trees
+benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+benchmark-trees: $(VENV)/with-benchmark $(VENV)/installed ## measure several tips at once; a minute
+	$(RUN) test/benchmark/trees.py $(OPTIONS)
+
 .PHONY: clean
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
