@@ -20,18 +20,14 @@ from .kernels import search as kernels, target as codes, tree_search
 from .kernels._jit import COMPILED
 from .kernels.limits import LOWER, START_LOWER, START_UPPER, UPPER
 from .kernels.model import FRAME
-from .kernels.tree_workspace import allocate
 from .options import MODES, SolverOptions
+from .packed_tree import Found, pack_tree, PackedTree
 from .search import (
     ATTEMPTS_PER_LOOK_AT_THE_CLOCK,
     attempts_with,
-    FARTHEST,
     FINISHERS,
     FIRST_ATTEMPTS,
-    limits_within,
     NEARLY_ALL,
-    pack_limits,
-    pack_tasks,
 )
 from .solution import Status
 from .solver import UNREACHABLE_STARTS
@@ -107,74 +103,6 @@ class TreeSolution(NamedTuple):
         return self.status is Status.CONVERGED
 
 
-class Found(NamedTuple):
-    """The best configuration so far, in arrays that the kernels write to."""
-
-    q: Array
-    """Joint values, shape (n,) [rad or m]."""
-    report: Array
-    """What was done, and the largest errors; see `kernels/search.py`."""
-    apart: Array
-    """Errors of position and orientation of each tip, shape (k, 2)."""
-
-
-class PackedTree(NamedTuple):
-    """Arms and what is asked of their tips, in the order in which the kernels take them."""
-
-    model: Array
-    """See `kernels/tree_model.py`."""
-    limits: Array
-    """See `kernels/limits.py`."""
-    tasks: Array
-    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
-    spheres: Array
-    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
-    weights: Array
-    """How much each tip counts, shape (k,); none if it is free."""
-    rows: Array
-    """Memory to work in; see `kernels/tree_workspace.py`."""
-    lists: Array
-    """Memory to work in."""
-    vectors: Array
-    """Memory to work in."""
-    polish: bool
-    """Whether the polish may finish."""
-
-    @property
-    def memory(self) -> tuple[Array, Array, Array]:
-        """The memory to work in; between calls it holds targets, weights and seed."""
-        return self.rows, self.lists, self.vectors
-
-    def with_own_memory(self) -> 'PackedTree':
-        """Take the same arms with memory that no other thread works in."""
-        rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
-        return self._replace(rows=rows, lists=lists, vectors=vectors)
-
-    def within(self, lower: Array, upper: Array) -> 'PackedTree':
-        """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
-        return self._replace(limits=limits_within(self.limits, lower, upper))
-
-    def counting(self, shares: Array) -> 'PackedTree':
-        """Let each tip count by a share of its weight, shape (k,)."""
-        return self._replace(weights=shares * self.weights)
-
-    def begin(self, count: int, T: Array, seed: Array) -> tuple[int, Found]:
-        """Read targets and seed and make the first `count` attempts; return also a code."""
-        tips = len(self.weights)
-        found = Found(np.empty(len(seed)), np.empty(kernels.REPORT_SIZE), np.empty((tips, 2)))
-        return tree_search.solve(*self, count, T, seed, *found), found
-
-    def settle(self, start: Array, found: Found) -> None:
-        """From `start`, bring the tips as near as they get, and keep that if it is better."""
-        arms = self.model, self.limits, self.tasks
-        tree_search.settle(*arms, *self.memory, self.polish, start, *found)
-
-    def weigh_up(self, found: Found) -> bool:
-        """Account for the targets as asked for; tell whether a limit stands in the way of less."""
-        whole = self.tasks[kernels.WHOLE]
-        return bool(tree_search.weigh_up(self.model, self.limits, whole, *self.memory, *found))
-
-
 class TreeSolver:
     """
     Inverse kinematics of several arms on one base.
@@ -211,7 +139,9 @@ class TreeSolver:
         for link in self._tips:
             if link not in tree.tip_links:
                 raise LinkNotFoundError(link, tree.tip_links)
-        self._packed = self._pack()
+        own = [self._options_of(t) for t in range(len(tree.tip_links))]
+        weights = [self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]
+        self._packed = pack_tree(tree, own, weights)
         self._mid = tree.mid_configuration()
         self._tolerance = self.options.position_tolerance
         self._confined = self.options.max_joint_move != math.inf
@@ -251,9 +181,7 @@ class TreeSolver:
         begin = self._mid if seed is None else self._values(seed, 'seed')
         packed = self._packed
         if self._confined:
-            move = self.options.max_joint_move
-            inside = np.minimum(np.maximum(begin, packed.limits[LOWER]), packed.limits[UPPER])
-            packed = packed.within(inside - move, inside + move)
+            packed = packed.around(begin, self.options.max_joint_move)
         return self._solve(packed, self._poses(targets), begin)
 
     def solve_within(
@@ -306,28 +234,6 @@ class TreeSolver:
         far[1:] = math.nan
         solver.solve(far)
         return time.perf_counter() - begin
-
-    def _pack(self) -> PackedTree:
-        tree, options = self.tree, self.options
-        tips = [self._options_of(tip) for tip in range(len(tree.tip_links))]
-        tasks = [pack_tasks(own, tree.reach) for own in tips]
-        free = np.any(np.asarray(options.axis_tolerances)[:3]) or not np.all(
-            np.asarray(options.axis_weights)[:3]
-        )
-        far = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
-        holes, reaches = tree.holes, tree.reaches
-        if free:
-            holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
-        moving = len(tree.model) - len(tips)
-        return PackedTree(
-            tree.model,
-            pack_limits(tree),
-            np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
-            np.column_stack([tree.root_points, holes, reaches, far]),
-            np.array([self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]),
-            *allocate(moving, len(tips), len(tree)),
-            options.polish == 'auto',
-        )
 
     def _options_of(self, t: int) -> SolverOptions:
         """Options with the mode and the axis of tip number `t`."""
