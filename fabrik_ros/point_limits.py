@@ -2,8 +2,8 @@
 Limits of the joints between two bones: how far the second may turn against the first.
 
 A. Aristidou and J. Lasenby, "FABRIK: A fast, iterative solver for the Inverse Kinematics
-problem", Graphical Models 73 (2011) 243-260, section 4: Algorithm 2 limits the twist about a
-bone, Algorithm 3 its direction, to an ellipse whose four half axes are four angles.
+problem", Graphical Models 73 (2011) 243-260: Algorithm 2 limits the twist about a bone, Algorithm
+3 its direction, to an ellipse whose four half axes are four angles.
 
 A bone has a frame whose z axis lies along it. The rotation of its frame as seen from the frame
 of the bone before it, `R_parent.T @ R_child`, is all that a limit looks at: a limit is the map

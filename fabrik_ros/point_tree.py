@@ -2,8 +2,7 @@
 FABRIK on trees of points, with limits between the bones, to be read beside the papers.
 
 A. Aristidou and J. Lasenby, "FABRIK: A fast, iterative solver for the Inverse Kinematics
-problem", Graphical Models 73 (2011) 243-260: sections 3.2 (several end effectors, sub-bases) and
-4 (limits).
+problem", Graphical Models 73 (2011) 243-260: several end effectors with sub-bases, limits.
 A. Aristidou, Y. Chrysanthou and J. Lasenby, "Extending FABRIK with model constraints", Computer
 Animation and Virtual Worlds 27 (2016) 35-57.
 
@@ -183,7 +182,8 @@ class PointTree:
         Frames of the bones, the root orientation first, shape (n, 3, 3), read-only.
 
         Columns are axes in the frame of the points; z lies along the bone. In 2-D the x axes are
-        the normal of the plane.
+        the normal of the plane. A new tree has frames without twist: by the least turn from where
+        the bone would lie at rest.
         """
         return self._frames
 

@@ -21,6 +21,12 @@ def straight(bones, direction=(0.0, 0.0, 1.0)):
     return np.outer(np.arange(bones + 1.0), direction)
 
 
+def turn_about_y(angle):
+    """Turn z towards x."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
 def stiff(degrees):
     """Make a ball joint that turns alike to all sides."""
     return BallJoint(*[math.radians(degrees)] * 4)
@@ -98,6 +104,53 @@ def test_pose_turns_the_last_bone_and_its_frame():
     assert_close(solution.points[4] - solution.points[3], [1.0, 0.0, 0.0], 1e-5)
     assert_close(solution.tree.frames[4], pose[:3, :3], 1e-5)
     assert solution.orientation_residuals[4] <= 1e-6
+
+
+def test_frames_follow_their_bones_without_twist():
+    across = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z turned to x, about y
+    tree = PointTree.chain([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    assert_close(tree.frames, [np.eye(3), across, np.eye(3)])
+    moved = PointTree.chain(straight(1)).tip_to_base({1: [9.0, 0.0, 0.0]})
+    assert_close(moved.frames[1] @ [0.0, 1.0, 0.0], [0.0, 1.0, 0.0])
+
+
+def test_root_orientation_says_what_is_straight_on():
+    tilted = PointTree.chain(
+        straight(1), limits={1: stiff(0.0)}, root_orientation=turn_about_y(0.4)
+    )
+    assert_close(tilted.base_to_tip([0, 0, 0]).points[1], [math.sin(0.4), 0.0, math.cos(0.4)])
+    plane = PointTree.chain(
+        straight(1, (1.0, 0.0)), limits={1: Hinge(lower=0.1, upper=0.1)}, root_orientation=0.4
+    )
+    assert_close(plane.base_to_tip([0, 0]).points[1], [math.cos(0.5), math.sin(0.5)])
+
+
+def test_limits_tighter_than_the_way_to_the_target_leave_the_nearest_state():
+    # Of two bones that may bend by 90 degrees the tip cannot come nearer than sqrt(2).
+    limits = {1: stiff(180.0), 2: stiff(90.0)}
+    solution = PointTree.chain(straight(2), limits=limits).solve({2: [0.2, 0.1, 0.3]})
+    nearest = math.sqrt(2.0) - math.hypot(0.2, 0.1, 0.3)
+    assert not solution.converged
+    assert solution.residuals[2] == pytest.approx(nearest, abs=1e-3)
+
+
+def test_stiff_chain_finds_targets_at_which_the_passes_alone_come_to_rest():
+    limits = dict.fromkeys(range(2, 5), Hinge(lower=-math.radians(10), upper=math.radians(10)))
+    tree = PointTree.chain(straight(4, (1.0, 0.0)), limits=limits)
+    rng = np.random.default_rng(0)
+    alone = solved = 0
+    for _ in range(10):
+        heading = rng.uniform(-math.pi, math.pi) + np.cumsum(
+            [0.0, *rng.uniform(-math.radians(10), math.radians(10), 3)]
+        )
+        target = [np.cos(heading).sum(), np.sin(heading).sum()]
+        solved += tree.solve({4: target}, position_tolerance=1e-4).converged
+        passed = tree
+        for _ in range(100):
+            passed = passed.tip_to_base({4: target}).base_to_tip([0.0, 0.0])
+        alone += math.dist(passed.points[4], target) <= 1e-4
+    assert solved >= 9
+    assert alone <= 3
 
 
 # --- branches -------------------------------------------------------------------------------

@@ -183,6 +183,17 @@ def test_base_away_from_the_origin_is_where_reach_is_measured_from():
     assert chain.solve([1.0, 0.0]).status is PointStatus.TOO_FAR
 
 
+def test_base_given_anew_is_put_there_by_a_pass_before_the_first_iteration():
+    chain = PointChain([[0.0, 0.0], [1.0, 0.0], [2.0, 0.5]])
+    anew = chain.solve([1.5, 1.5], base=[0.5, 0.5])
+    by_hand = chain.base_to_tip([0.5, 0.5]).solve([1.5, 1.5])
+    assert anew.converged
+    assert anew.points[0].tolist() == [0.5, 0.5]
+    assert (anew.points == by_hand.points).all()
+    with pytest.raises(ValueError, match=r'base must have shape \(2,\), got shape \(3,\)'):
+        chain.solve([1.5, 1.5], base=[0.0, 0.0, 0.0])
+
+
 # --- straight chains with the target on their line ------------------------------------------
 
 
