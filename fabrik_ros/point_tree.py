@@ -149,12 +149,7 @@ class PointTree:
         self._weights = self._checked_weights(weights or {})
         # A plane is the plane z = 0 of space. Turns in it are turns about the x axes of frames.
         self._points = self._in_space(given)
-        self._lengths = np.array(
-            [
-                0.0,
-                *(math.dist(self._points[i], self._points[self._parents[i]]) for i in range(1, n)),
-            ]
-        )
+        self._lengths = self._first_lengths()
         self._frames = self._first_frames(self._checked_root_orientation(root_orientation))
         for array in (self._points, self._lengths, self._frames):
             array.flags.writeable = False
@@ -451,6 +446,11 @@ class PointTree:
         moved._points, moved._frames = points, frames
         points.flags.writeable = frames.flags.writeable = False
         return moved
+
+    def _first_lengths(self) -> Array:
+        """Measure the bones; the base has none."""
+        ends = zip(self._points[1:], self._parents[1:], strict=True)
+        return np.array([0.0, *(math.dist(end, self._points[parent]) for end, parent in ends)])
 
     def _first_frames(self, root: Array) -> Array:
         """Put a frame on every bone, by the least turn from where it would be at rest."""

@@ -170,8 +170,9 @@ class Search:
 
     def _note(self, state: PointTree) -> None:
         """Keep a state if it is the best so far; see whether it is where it should be."""
-        residual = weighted_residual(state, self.task.goals)
-        if residual < self.least:
+        goals = self.task.goals
+        residual = weighted_residual(state, goals)
+        if residual < self.least or self.task.is_met(state, goals):
             self.best, self.least = state, residual
         if self.task.is_met(state, self.aims):
             self.status = PointStatus.CONVERGED

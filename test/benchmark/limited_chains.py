@@ -187,7 +187,7 @@ def print_help(count: int) -> None:
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument('--count', type=int, default=10, help='targets a cell')
+    parser.add_argument('--count', type=int, default=8, help='targets a cell')
     count = parser.parse_args().count
     print(
         f'Solved to {TOLERANCE:g} of a bone within {ITERATIONS} iterations / median iterations '
