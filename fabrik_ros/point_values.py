@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .chain import Chain
 from .errors import ChainError, JointValueError, TargetError
 from .kernels.kinematics import joint_and_link_frames
-from .kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION
+from .kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
 from .kernels.reaching import clamp_turn
 from .transforms import Array, inverse, is_pose, rotation_from_axis_angle
 
@@ -114,13 +114,13 @@ def values_from_points(
 
 def check_no_follower(chain: Chain) -> None:
     """Refuse an arm in which a joint follows another: no single point tells their value."""
-    followers = np.flatnonzero(chain.model[:, FOLLOWS])
-    if len(followers):
-        raise ChainError(
-            f'moving joint number {followers[0] + 1} between '
-            f"'{chain.base_link}' and '{chain.tip_link}' follows another joint (mimic); joint "
-            "values cannot be taken from points there: use method 'articulated'"
-        )
+    for number, row in enumerate(chain.model, start=1):
+        if row[FOLLOWS]:
+            raise ChainError(
+                f"moving joint number {number} from '{chain.base_link}' to '{chain.tip_link}' "
+                f"follows joint '{chain.joint_names[int(row[SOURCE])]}' (mimic); joint values "
+                "cannot be taken from points there: use method 'articulated'"
+            )
 
 
 def bounds(
