@@ -313,7 +313,8 @@ def _shared(
     def misfit(values: Array) -> float:
         return math.dist(arm.marks(frames_of(arm.chain, values))[k], point)
 
-    for j in in_line:
+    is_limited = arm.upper[last] - arm.lower[last] < 2.0 * math.pi
+    for j in in_line if is_limited else []:
         if misfit(q) <= ON_AXIS * arm.scale:
             break
         trials = [q]

@@ -171,6 +171,16 @@ def test_an_arm_at_its_singularity_shares_a_turn_between_joints_in_line(yaw, rol
     assert is_inside(chain, q)
 
 
+@pytest.mark.parametrize('kind', ['continuous', 'revolute'])
+def test_joints_in_line_before_a_point_that_cannot_be_had_stay_what_they_are(kind):
+    """The tip is 1 m from the axis of both and shall be 3 m from it: the last turns to it."""
+    arm = [Segment(), Segment(kind, xyz=(0.0, 0.0, 0.2)), Segment('fixed', xyz=(1.0, 0.0, 0.0))]
+    points = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.2], [0.0, 3.0, 0.2]]
+    q, residual = values_from_points(chain_of(arm), points, [0.3, 0.2])
+    assert_close(q, [0.3, RIGHT_ANGLE - 0.3])
+    assert_close(residual, 2.0)
+
+
 def test_bounds_hold_beside_the_limits():
     chain = chain_of(TWO_LINKS)
     points = chain.points([1.0, 1.0])
