@@ -27,6 +27,8 @@ FUTURE = 0.1
 """Stamps may be ahead of the clock by this much [s]; clocks of two machines differ."""
 LONGEST_PAUSE = 0.5
 """Two poses farther apart in time [s] tell no speed."""
+FARTHEST, FASTEST = 1e6, 1e3
+"""Beyond these [m], [m/s or rad/s] nobody means what is said."""
 WARNING_PERIOD = 1.0
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -78,7 +80,7 @@ class Track:
         """Drop everything."""
         self._stamp = -math.inf
         self._T_world_body = np.eye(4)
-        self._twist = np.zeros(6)
+        self._twist = self._step = np.zeros(6)
 
     def add(self, stamp: float, T_world_body: Array, twist: Array | None = None) -> None:
         """
@@ -91,17 +93,32 @@ class Track:
         T_world_body : array, shape (4, 4)
             The pose.
         twist : array, shape (6,), optional
-            Velocity [m/s] and turn [rad/s] in the frame of the body. Left out, what took it here
-            from the pose before.
+            Velocity [m/s] and turn [rad/s] in the frame of the body. Left out, the smaller of
+            those that the last three poses tell, so that a correction is not taken for a motion.
+
+        Raises
+        ------
+        BasePoseError
+            If it is absurdly far away or fast.
 
         """
         pause = stamp - self._stamp
         if pause < 0.0 or (pause == 0.0 and twist is None):
             return
+        if not np.abs(T_world_body).max() <= FARTHEST:
+            raise BasePoseError(f'the base is said to be at {T_world_body[:3, 3]} m')
         if twist is None:
-            step = _twist_of(inverse(self._T_world_body) @ T_world_body)
-            twist = step / pause if pause <= LONGEST_PAUSE else np.zeros(6)
+            twist = self._told_by_steps(pause, T_world_body)
+        elif not np.abs(twist).max() <= FASTEST:
+            raise BasePoseError(f'the base is said to move at {twist} m/s, rad/s')
         self._stamp, self._T_world_body, self._twist = stamp, T_world_body, twist
+
+    def _told_by_steps(self, pause: float, T_world_body: Array) -> Array:
+        """Smaller of the twists of the step to this pose and the step before."""
+        step, self._step = self._step, np.zeros(6)
+        if pause <= LONGEST_PAUSE:
+            self._step = _twist_of(inverse(self._T_world_body) @ T_world_body) / pause
+        return min(step, self._step, key=lambda twist: float(np.linalg.norm(twist)))
 
     def at(self, time: float) -> Array:
         """

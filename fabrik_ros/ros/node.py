@@ -248,6 +248,8 @@ class FabrikNode(LifecycleNode):
         parameters = self._settings
         robot = parse_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
         chain = parameters.arms_of(robot)
+        if parameters.world_frame == chain.base_link:
+            raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
         limits = parameters.limits_for(chain)
         motion = Motion(chain, limits, parameters.solver, parameters.motion, parameters.tips)
         begin = time.perf_counter()
@@ -272,8 +274,6 @@ class FabrikNode(LifecycleNode):
         world, timeout = parameters.world_frame, parameters.base_timeout
         if not world:
             return None
-        if world == base_link:
-            raise ChainError(f"world_frame '{world}' is the base_link itself, which may move")
         if not parameters.base_odometry:
             return TfBase(frames.buffer, world, base_link, timeout)
         return OdometryBase(self, parameters.base_odometry, world, robot, base_link, timeout)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.validate_topic_name import validate_topic_name
 
 from ..chain import Chain
 from ..errors import FabrikError
@@ -162,6 +164,7 @@ class NodeParameters:
         """
         values = {spec.name: _value(node, spec) for spec in SPECS}
         values.update({name: v for name, v in (changes or {}).items() if name in SPEC_BY_NAME})
+        values['world_frame'] = values['world_frame'].removeprefix('/')
         for name, value in values.items():
             _check(SPEC_BY_NAME[name], value)
         _check_together(values)
@@ -293,6 +296,10 @@ def _check_world(values: Mapping[str, Any]) -> None:
             f"base_odometry '{values['base_odometry']}' needs world_frame: the frame that the "
             'odometry is given in'
         )
+    try:
+        validate_topic_name(values['base_odometry'] or 'odom')
+    except InvalidTopicNameException as error:
+        raise ParameterError(f'base_odometry: {error}') from error
 
 
 def _tips(values: Mapping[str, Any]) -> dict[str, TipOptions]:

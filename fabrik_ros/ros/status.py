@@ -87,20 +87,23 @@ def goal_facts(
     goals = follower.goal_in_base()
     assert goals is not None
     poses = chain.forward_kinematics(motion.q).reshape(-1, 4, 4)
-    goals, in_world = goals.reshape(-1, 4, 4), follower.in_world.reshape(-1)
+    goals = goals.reshape(-1, 4, 4)
+    in_world, has_target = follower.in_world.reshape(-1), follower.has_target.reshape(-1)
     tips = [
-        _tip_facts(T, goal, stamp, now, world_frame if held else chain.base_link)
-        for T, goal, stamp, held in zip(poses, goals, stamps, in_world, strict=True)
+        _tip_facts(T, goal, stamp * is_target, now, world_frame if held else chain.base_link)
+        for T, goal, stamp, is_target, held in zip(
+            poses, goals, stamps, has_target, in_world, strict=True
+        )
     ]
     newest = max(tips, key=lambda facts: float(facts['target_stamp']))
     worst = {key: max(facts[key] for facts in tips) for key in ERRORS}
     facts: dict[str, Any] = {**newest, **worst}
     if isinstance(chain, Tree):
-        for name, own, has_target in zip(
-            topic_names(chain.tip_links), tips, follower.has_target, strict=True
+        for name, own, is_target in zip(
+            topic_names(chain.tip_links), tips, has_target.tolist(), strict=True
         ):
-            own = {**own, 'has_target': bool(has_target)}
             facts |= {f'{name}/{key}': value for key, value in own.items()}
+            facts[f'{name}/has_target'] = is_target
     if motion.solution is not None:
         facts |= solution_facts(motion.solution)
     return facts

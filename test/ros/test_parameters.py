@@ -181,6 +181,7 @@ class TestSeveralTips:
             ({'tip_links': TWO, 'tool_offset': [0.1] * 6}, 'tool_offset must hold 12 numbers'),
             ({'tip_links': TWO, 'tool_offset': [0.0] * 18}, 'tool_offset must hold 12 numbers'),
             ({'base_odometry': 'odom'}, "base_odometry 'odom' needs world_frame"),
+            ({'base_odometry': 'a b', 'world_frame': 'odom'}, 'base_odometry: Invalid topic name'),
         ],
     )
     def test_what_makes_no_sense_together_is_refused(self, make_node, parameters, reason):
@@ -220,6 +221,13 @@ class TestSeveralTips:
         assert set_one(node, 'tip_links', ['left hand', '2f/tool']) == ''
         topics = {tip.targets.topic_name for tip in node._tips}
         assert topics == {'/fabrik/left_hand/target_pose', '/fabrik/tip_2f_tool/target_pose'}
+
+    def test_topics_come_back_with_the_name_of_a_tip(self, make_node):
+        node = make_node()
+        for tips in (['a'], ['b'], ['a']):
+            assert set_one(node, 'tip_links', tips) == ''
+            (tip,) = node._tips
+            assert tip.targets.topic_name == f'/fabrik/{tips[0]}/target_pose'
 
 
 @given(st.text(min_size=1))
