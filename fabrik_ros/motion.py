@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .chain import Chain
+from .methods import make_solver
 from .moving_base import MovingBase
 from .options import SolverOptions
 from .reference import (
@@ -33,7 +34,6 @@ from .reference import (
     LineReference,
     MotionLimits,
 )
-from .solver import FabrikSolver
 from .transforms import Array, inverse
 from .tree import Tree
 from .tree_solver import TipOptions, TreeSolver
@@ -179,7 +179,7 @@ class Motion:
         options = replace(options, **changes)
         if isinstance(self.chain, Tree):
             return TreeSolver(self.chain, options, self._tips)
-        return FabrikSolver(self.chain, options)
+        return make_solver(self.chain, options)
 
     def warm_up(self) -> None:
         """Compile what the solvers need."""

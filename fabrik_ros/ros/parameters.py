@@ -16,7 +16,7 @@ from ..chain import Chain
 from ..errors import FabrikError
 from ..following import FollowingRules
 from ..motion import MotionOptions
-from ..options import MODES, SolverOptions
+from ..options import METHODS, MODES, SolverOptions
 from ..reference import MotionLimits
 from ..robot import Robot
 from ..transforms import Array, rotation_from_rpy, transform
@@ -87,6 +87,10 @@ SPECS = (
         choices=('auto', 'pose', 'axis', 'position'),
     ),
     Spec('axis', [0.0, 0.0, 1.0], 'tool axis for mode axis, in the tip frame'),
+    Spec(
+        'method', 'articulated', 'what FABRIK moves: joints, or points and then joints',
+        choices=METHODS, live=False,
+    ),
     Spec('polish', 'auto', 'last steps by Levenberg-Marquardt', choices=('auto', 'never')),
     Spec('position_tolerance', 1e-5, 'accepted position error [m]', low=TINY),
     Spec('orientation_tolerance', 1e-4, 'accepted orientation error [rad]', low=TINY),
@@ -281,6 +285,8 @@ def _check_tips(values: Mapping[str, Any]) -> None:
                 f'{name} must hold one entry for each of the {len(tips)} tip_links, or none; '
                 f'got {len(values[name])}'
             )
+    if tips and values['method'] == 'points':
+        raise ParameterError("method 'points' is for a single arm; leave tip_links out")
     for mode in values['tip_modes']:
         if mode not in MODES:
             raise ParameterError(f"tip_modes must hold any of {', '.join(MODES)}; got '{mode}'")
@@ -320,6 +326,7 @@ def _solver(values: Mapping[str, Any]) -> SolverOptions:
         position_tolerance=values['position_tolerance'],
         orientation_tolerance=values['orientation_tolerance'],
         polish=values['polish'],
+        method=values['method'],
         budget=values['solve_budget'],
     )
 

@@ -12,6 +12,7 @@ PRESETS = sorted(path.name for path in (CONFIG / 'arms').glob('*.yaml'))
 PARAMETER_FILES = ['fabrik.yaml', *(f'arms/{name}' for name in PRESETS)]
 WORDS = {
     'mode': {'auto', 'pose', 'axis', 'position'},
+    'method': {'articulated', 'points'},
     'polish': {'auto', 'never'},
     'path': {'line', 'joint'},
     'on_unreachable': {'approach', 'hold'},

@@ -45,13 +45,14 @@ POSITIVE = [
     'base_timeout',
 ]
 NOT_NEGATIVE = ['limit_margin', 'target_timeout', 'max_target_age']
-WORDS = ['mode', 'polish', 'path', 'on_unreachable', 'idle_tips']
+WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips']
 FIXED = {
     'robot_description': f'{PLANAR}<!-- another -->',
     'base_link': 'l0',
     'tip_link': 'l3',
     'tip_links': ['l2', 'l3'],
     'idle_tips': 'free',
+    'method': 'points',
     'tool_offset': [0.0, 0.0, 0.1, 0.0, 0.0, 0.0],
     'world_frame': 'odom',
     'base_timeout': 1.0,
@@ -172,6 +173,7 @@ class TestSeveralTips:
             ({'tip_link': 'l3', 'tip_links': TWO}, "tip_link 'l3' and tip_links 'l2', 'l3'"),
             ({'tip_links': ['l 1', 'l-1']}, "'l 1' and 'l-1' would have the same topics ~/l_1/"),
             ({'tip_links': ['l3', 'l3']}, "'l3' and 'l3' would have the same topics"),
+            ({'tip_links': TWO, 'method': 'points'}, "'points' is for a single arm"),
             ({'tip_modes': ['pose']}, 'each of the 0 tip_links'),
             ({'tip_weights': [1.0]}, 'each of the 0 tip_links'),
             ({'tip_links': TWO, 'tip_modes': ['pose']}, 'each of the 2 tip_links, or none; got 1'),
