@@ -112,8 +112,9 @@ class TestIdleTips:
 
 
 class TestBeginningAnew:
-    def test_stop_for_a_reason_ends_the_targets_of_all_tips(self):
-        scene = Scene()
+    @pytest.mark.parametrize('wait_for_state', [True, False])
+    def test_stop_for_a_reason_ends_the_targets_of_all_tips(self, wait_for_state):
+        scene = Scene(wait_for_state=wait_for_state, start_configuration=tuple(START))
         scene.accept(scene.target(LEFT, z=0.3), LEFT)
         scene.go(0.4)
         scene.follower.hold('somebody said so')
@@ -210,6 +211,24 @@ class TestInTheWorld:
         scene.go(4.0)
         assert scene.state is State.REACHED
         assert pose_errors(goal, scene.base @ scene.tips[LEFT]) < (2e-4, 3e-4)
+        check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
+
+    @pytest.mark.parametrize('first', [True, False])
+    def test_target_under_way_goes_over_from_base_to_world_or_back(self, first):
+        scene = Scene()
+        scene.base[:3, 3] = 0.5, -0.3, 0.1
+        goals = scene.target(LEFT, z=0.3), scene.target(LEFT, z=0.3, y=0.1)
+        seen = [
+            scene.base @ T if held else T
+            for T, held in zip(goals, (first, not first), strict=True)
+        ]
+        scene.accept(seen[0], LEFT, in_world=first)
+        scene.go(0.5)
+        scene.accept(seen[1], LEFT, in_world=not first)
+        scene.until(State.REACHED)
+        assert pose_errors(goals[1], scene.tips[LEFT]) < CLOSE
+        heights = np.array([judges().poses(q)[LEFT, 2, 3] for q in scene.commands])
+        assert np.all(np.diff(heights) > -1e-6), 'the tip goes on from where it is'
         check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
 
     def test_base_that_is_lost_ends_it(self):
