@@ -66,9 +66,10 @@ benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its pe
 	$(RUN) test/benchmark/plot.py $(FIGURES)
 
 .PHONY: figures
-figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs; half a minute
+figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs; a minute
 	$(RUN) docs/draw_figures.py
 	$(RUN) test/benchmark/published_experiments.py --figure docs/figures/convergence.png
+	$(RUN) test/benchmark/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 .PHONY: benchmark-trees
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

@@ -23,10 +23,10 @@ from fabrik_ros.playground.stage import (
     Stage,
     TARGET,
 )
-from fabrik_ros.point_limits import BallJoint, Hinge, nearest_in_ellipse
-from fabrik_ros.point_tree import PointTree
-from fabrik_ros.points import PointChain
-from fabrik_ros.two_links import two_link_angles
+from fabrik_ros.points.chain import PointChain
+from fabrik_ros.points.limits import BallJoint, Hinge, nearest_in_ellipse
+from fabrik_ros.points.tree import PointTree
+from fabrik_ros.points.two_links import two_link_angles
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure

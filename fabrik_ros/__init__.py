@@ -18,8 +18,22 @@ from .errors import (
 )
 from .examples import example_arm
 from .joints import Joint, JointType, Mimic
+from .methods import make_solver
 from .options import SolverOptions
-from .points import PointChain, PointSolution, PointStatus
+from .points import (
+    BallJoint,
+    Hinge,
+    nearest_elbow,
+    PointChain,
+    PointSolution,
+    PointStatus,
+    PointTree,
+    PointTreeSolution,
+    two_link_angles,
+    TwoLinkSolution,
+)
+from .points.arm import PointArmSolver
+from .points.arm_values import values_from_points
 from .robot import Robot
 from .solution import Solution, Status
 from .solver import FabrikSolver
@@ -31,19 +45,24 @@ __version__ = '0.1.0'
 
 __all__ = [
     'AmbiguousChainError',
+    'BallJoint',
     'BatchSolution',
     'Chain',
     'ChainError',
     'FabrikError',
     'FabrikSolver',
+    'Hinge',
     'Joint',
     'JointType',
     'JointValueError',
     'LinkNotFoundError',
     'Mimic',
+    'PointArmSolver',
     'PointChain',
     'PointSolution',
     'PointStatus',
+    'PointTree',
+    'PointTreeSolution',
     'Robot',
     'Solution',
     'SolverOptions',
@@ -54,9 +73,14 @@ __all__ = [
     'Tree',
     'TreeSolution',
     'TreeSolver',
+    'TwoLinkSolution',
     'UrdfError',
     '__version__',
     'example_arm',
     'load_urdf',
+    'make_solver',
+    'nearest_elbow',
     'parse_urdf',
+    'two_link_angles',
+    'values_from_points',
 ]

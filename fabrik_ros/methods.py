@@ -2,7 +2,7 @@
 
 from .chain import Chain
 from .options import SolverOptions
-from .point_arm import PointArmSolver
+from .points.arm import PointArmSolver
 from .solver import FabrikSolver
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {

@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import fabrik_ros
-from fabrik_ros.point_arm import PointArmSolver
+from fabrik_ros.points.arm import PointArmSolver
 from fabrik_ros.transforms import Array
 import matplotlib as mpl
 from measure import Task, tasks_from_mid
@@ -46,7 +46,7 @@ def main() -> None:
     misses.set(title='median miss of the tip, pass after pass', yscale='log')
     misses.set(xlabel='pass', ylabel='miss [mm]')
     misses.legend(fontsize='small')
-    figure.savefig(Path(sys.argv[1]), dpi=110)
+    figure.savefig(Path(sys.argv[1]), dpi=90)
 
 
 def draw_arm(panel: Axes, subject: Subject, number: int) -> None:

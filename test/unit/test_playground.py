@@ -9,9 +9,9 @@ import sys
 from fabrik_ros.playground import __main__ as program
 from fabrik_ros.playground.options import Options, read_options
 from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
-from fabrik_ros.point_limits import Hinge
-from fabrik_ros.point_tree import PointTree
-from fabrik_ros.points import PointChain, PointStatus
+from fabrik_ros.points.chain import PointChain, PointStatus
+from fabrik_ros.points.limits import Hinge
+from fabrik_ros.points.tree import PointTree
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest

@@ -6,9 +6,9 @@ import math
 from fabrik_ros import ChainError, SolverOptions, Status
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.methods import make_solver
-from fabrik_ros.point_arm import PointArmSolver
-from fabrik_ros.point_layout import PointLayout
-from fabrik_ros.point_values import values_from_points
+from fabrik_ros.points.arm import PointArmSolver
+from fabrik_ros.points.arm_layout import PointLayout
+from fabrik_ros.points.arm_values import values_from_points
 from fabrik_ros.solver import FabrikSolver
 from fabrik_ros.transforms import rotation_from_rpy, transform
 from helpers import assert_close, Segment
@@ -463,7 +463,7 @@ def test_the_answer_is_the_same_bit_for_bit_and_the_arguments_stay():
     assert np.array_equal(seed, seed_before)
 
 
-@pytest.mark.parametrize('name', ['point_arm', 'methods'])
+@pytest.mark.parametrize('name', ['points.arm', 'methods'])
 def test_examples_in_docstrings_are_true(name):
     module = __import__(f'fabrik_ros.{name}', fromlist=[name])
     results = doctest.testmod(module)

@@ -3,11 +3,11 @@
 import doctest
 import math
 
-from fabrik_ros import point_tree as point_tree_module
 from fabrik_ros.errors import TargetError
-from fabrik_ros.point_limits import BallJoint, Hinge
-from fabrik_ros.point_tree import PointTree
-from fabrik_ros.points import PointChain, PointStatus
+from fabrik_ros.points import tree as point_tree_module
+from fabrik_ros.points.chain import PointChain, PointStatus
+from fabrik_ros.points.limits import BallJoint, Hinge
+from fabrik_ros.points.tree import PointTree
 from fabrik_ros.transforms import quaternion_xyzw_from_rotation
 from helpers import assert_close
 import numpy as np

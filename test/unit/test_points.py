@@ -3,9 +3,9 @@
 import doctest
 import math
 
-from fabrik_ros import points as points_module
 from fabrik_ros.errors import TargetError
-from fabrik_ros.points import PointChain, PointStatus
+from fabrik_ros.points import chain as points_module
+from fabrik_ros.points.chain import PointChain, PointStatus
 import numpy as np
 import pytest
 

@@ -12,12 +12,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from .chain import Chain
-from .kernels.model import IS_SLIDE
-from .kernels.reaching import clamp_turn
-from .point_values import frames_of
-from .points import PointChain
-from .transforms import Array
+from ..chain import Chain
+from ..kernels.model import IS_SLIDE
+from ..kernels.reaching import clamp_turn
+from ..transforms import Array
+from .arm_values import frames_of
+from .chain import PointChain
 
 SAMPLES = 5
 SAME = 1e-9

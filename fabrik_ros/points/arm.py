@@ -13,14 +13,14 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from .chain import Chain
-from .errors import TargetError
-from .options import SolverOptions
-from .point_layout import PointLayout
-from .point_search import PointPass, PointSearch
-from .point_values import bounds, check_no_follower, SWEEPS
-from .solution import Solution
-from .transforms import Array, is_pose, transform
+from ..chain import Chain
+from ..errors import TargetError
+from ..options import SolverOptions
+from ..solution import Solution
+from ..transforms import Array, is_pose, transform
+from .arm_layout import PointLayout
+from .arm_search import PointPass, PointSearch
+from .arm_values import bounds, check_no_follower, SWEEPS
 
 
 class PointArmSolver:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .points import Array, unit
+from .chain import Array, unit
 
 
 def turned_to(frame: Array, along: Array) -> Array:

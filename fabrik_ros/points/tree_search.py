@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .bone_frames import angle_between, framed, turned_to
-from .points import Array, PointStatus, PUSH, STALL_FRACTION, unit
+from .chain import Array, PointStatus, PUSH, STALL_FRACTION, unit
 
 if TYPE_CHECKING:
-    from .point_tree import PointTree
+    from .tree import PointTree
 
 LEVER = 0.15
 """What a turn of one radian off counts beside a distance, as a share of the reach of the tip."""

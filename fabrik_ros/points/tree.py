@@ -27,10 +27,12 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import TargetError
+from ..transforms import is_pose
 from .bone_frames import orthonormal, turned_to
-from .errors import TargetError
-from .point_limits import checked_rotation, Hinge, Limit
-from .point_tree_search import (
+from .chain import Array, checked_point, checked_points, finite, PointChain, PointStatus, unit
+from .limits import checked_rotation, Hinge, Limit
+from .tree_search import (
     centroid,
     Goal,
     Goals,
@@ -41,8 +43,6 @@ from .point_tree_search import (
     weighted_residual,
     within_reach,
 )
-from .points import Array, checked_point, checked_points, finite, PointChain, PointStatus, unit
-from .transforms import is_pose
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,7 +369,7 @@ class PointTree:
         Targets out of reach are pulled to the boundary, outer sphere or inner hole, and the same
         iteration runs, as straight poses are seldom allowed; only a chain without limits is
         straightened or folded at once. Where the passes get slow, or come to rest, they are helped
-        (see `point_tree_search`). That several tips reach their targets together, or any tip
+        (see `tree_search.py`). That several tips reach their targets together, or any tip
         within its limits, is not promised by the algorithm: the residuals tell.
 
         """

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .chain import Chain
-from .errors import ChainError, JointValueError, TargetError
-from .kernels.kinematics import joint_and_link_frames
-from .kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
-from .kernels.reaching import clamp_turn
-from .transforms import Array, inverse, is_pose, rotation_from_axis_angle
+from ..chain import Chain
+from ..errors import ChainError, JointValueError, TargetError
+from ..kernels.kinematics import joint_and_link_frames
+from ..kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
+from ..kernels.reaching import clamp_turn
+from ..transforms import Array, inverse, is_pose, rotation_from_axis_angle
 
 ON_AXIS = 1e-9
 """A point this near to an axis, as a share of the reach, tells nothing of a turn about it."""

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chain import Chain
-from .kernels.frames import rotation_onto
-from .kernels.search import AT_LIMIT
-from .options import SolverOptions
-from .point_layout import PointLayout
-from .point_values import frames_of, values_from_points
-from .solution import Solution, Status
-from .transforms import Array, rotation_from_vector, rotation_vector, transform
+from ..chain import Chain
+from ..kernels.frames import rotation_onto
+from ..kernels.search import AT_LIMIT
+from ..options import SolverOptions
+from ..solution import Solution, Status
+from ..transforms import Array, rotation_from_vector, rotation_vector, transform
+from .arm_layout import PointLayout
+from .arm_values import frames_of, values_from_points
 
 FARTHEST = 10.0
 """Reaches from which on a target in some direction is as good as any farther one."""
