@@ -105,8 +105,8 @@ def test_cone_keeps_the_azimuth():
 
 
 def test_nearest_point_is_not_the_radial_one():
-    # From (2, 1) to the ellipse with half axes 1 and 0.5 the normal x (1 - t), y / (1 - t) of
-    # the condition 4 t^2 / (t + 1)^2 + 0.25 / (t + 0.25)^2 ... has its root by bisection below.
+    # The ellipse has half axes 1 and 0.5; the nearest point to (2, 1) is (2 / (t + 1),
+    # 0.25 / (t + 0.25)) for the t that puts it on the curve, found by bisection.
     low, high = 0.0, 10.0
     for _ in range(200):
         t = 0.5 * (low + high)

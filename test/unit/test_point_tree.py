@@ -153,6 +153,24 @@ def test_stiff_chain_finds_targets_at_which_the_passes_alone_come_to_rest():
     assert alone <= 3
 
 
+def test_poses_that_a_legal_chain_takes_are_reached_in_point_and_turn():
+    joint = BallJoint(0.7, 1.2, 0.9, 1.0, twist=(-0.4, 0.3))
+    limits = dict.fromkeys(range(1, 7), joint)
+    rng, converged = np.random.default_rng(8), 0
+    for _ in range(12):
+        bent = UP + 0.5 * rng.normal(size=(7, 3))
+        points = np.cumsum(bent / np.linalg.norm(bent, axis=1)[:, None], axis=0)
+        legal = PointTree.chain(points, limits=limits).base_to_tip(np.zeros(3))
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = legal.frames[6], legal.points[6]
+        solution = PointTree.chain(straight(6), limits=limits).solve(
+            {6: pose}, position_tolerance=1e-4, orientation_tolerance=1e-3
+        )
+        converged += solution.converged
+        assert_lengths_and_limits_hold(solution.tree, joint)
+    assert converged >= 11
+
+
 # --- branches -------------------------------------------------------------------------------
 
 
@@ -309,6 +327,17 @@ def test_targets_between_branches_are_out_of_reach_when_any_is():
     )
     long_stem = PointTree([[0, 0], [3, 0], [4, 0], [3, 1]], [-1, 0, 1, 1])
     assert long_stem.solve({2: [0, 1]}, max_iterations=5).status is PointStatus.TOO_NEAR
+
+
+def test_three_branches_reach_the_tips_of_another_legal_state_together():
+    rng = np.random.default_rng(9)
+    wide = BallJoint(1.0, 1.5, 1.2, 0.8)
+    start = branched(wide)
+    for _ in range(5):
+        scattered = {tip: start.points[tip] + rng.normal(size=3) for tip in TIPS}
+        other = start.tip_to_base(scattered).base_to_tip(np.zeros(3))
+        targets = {tip: other.points[tip] for tip in TIPS}
+        assert start.solve(targets, position_tolerance=1e-3).converged
 
 
 # --- awkward places -------------------------------------------------------------------------
