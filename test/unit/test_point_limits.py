@@ -136,6 +136,25 @@ def test_nearest_point_beats_every_other_point_of_the_curve():
         assert inside or best - moved < 1e-3  # the curve is there, too: no point beyond it
 
 
+def test_nearest_point_is_on_the_curve_however_thin_the_ellipse():
+    rng = np.random.default_rng(4)
+    half_angles = np.exp(rng.uniform(math.log(2e-12), math.log(PI), (100000, 4)))
+    points = rng.normal(size=(100000, 2)) * np.exp(rng.uniform(-25.0, 1.0, (100000, 1)))
+    nearest = nearest_in_ellipse(points, half_angles)
+    right, up, left, down = half_angles.T
+    axes = np.stack(
+        [np.where(points[:, 0] > 0.0, right, left), np.where(points[:, 1] > 0.0, up, down)],
+        axis=-1,
+    )
+    outside = ((points / axes) ** 2).sum(axis=-1) > 1.0
+    assert_close(((nearest / axes) ** 2).sum(axis=-1)[outside], np.ones(outside.sum()), 1e-9)
+    # What is left of the way is square to the curve: along its gradient.
+    way, gradient = (points - nearest)[outside], (nearest / axes**2)[outside]
+    sine = np.abs(way[:, 0] * gradient[:, 1] - way[:, 1] * gradient[:, 0])
+    sine /= np.linalg.norm(gradient, axis=1)
+    assert sine.max() <= 1e-9
+
+
 @pytest.mark.parametrize(
     ('half_angles', 'point', 'nearest'),
     [
