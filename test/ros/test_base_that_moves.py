@@ -5,7 +5,6 @@ The test knows where the base is at any time and publishes that as odometry, or 
 
 """
 
-import functools
 import math
 import sys
 import time
@@ -20,14 +19,15 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import matrix_message, stamp_seconds, values_at
 from fabrik_ros.ros.base_pose import BasePoseError, TfBase, Track
 from geometry_msgs.msg import Quaternion, TransformStamped
-from helpers import assert_close, example_robot
+from helpers import assert_close
 from hypothesis import given, strategies as st
 from judging import accelerations, pose_errors, velocities
 from nav_msgs.msg import Odometry
 import numpy as np
 import pinocchio
 from rclpy.time import Time
-from two_arms import FASTEST, HARDEST, Judges, judges, START, TIPS, two_arms, two_arms_xml
+from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
+from two_arms import FASTEST, HARDEST, judges, START, TIPS, two_arms, two_arms_xml
 
 NAMES = two_arms().joint_names
 DRIVE = 3.0
@@ -248,28 +248,6 @@ class TestWithOdometry:
 
 def _zero():
     return Quaternion(x=0.0, y=0.0, z=0.0, w=0.0)
-
-
-TALOS_TIPS = ('gripper_left_base_link', 'gripper_right_base_link')
-TALOS_START = {
-    'torso_1_joint': 0.0,
-    'torso_2_joint': 0.1,
-    **{
-        f'arm_{side}_{i}_joint': value
-        for side, sign in (('left', 1.0), ('right', -1.0))
-        for i, value in enumerate((-0.3 * sign, 0.4 * sign, -0.5 * sign, -1.5, 0.3, 0.0, 0.1), 1)
-    },
-}
-
-
-@functools.cache
-def talos():
-    return example_robot('talos_data/robots/talos_reduced.urdf').read_text()
-
-
-@functools.cache
-def talos_judges():
-    return Judges(talos(), 'base_link', TALOS_TIPS, TALOS_START)
 
 
 def test_talos_keeps_both_hands_where_they_are_while_it_walks(bench):

@@ -9,6 +9,7 @@ from bench import matrix_message, values_at
 from geometry_msgs.msg import PoseStamped
 from judging import accelerations, pose_errors, velocities
 import numpy as np
+from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import FASTEST, HARDEST, judges, START, TIPS, two_arms, two_arms_xml
 from visualization_msgs.msg import MarkerArray
 
@@ -27,11 +28,12 @@ def moved(which, x=0.0, y=0.0, z=0.0):
     return T
 
 
-def check_commands(bench):
-    assert bench.commands.names == {NAMES}
+def check_commands(bench, judge=judges, names=NAMES):
+    assert bench.commands.names == {tuple(names)}
+    fastest = np.minimum(judge().velocity, FASTEST)
     for times, q in bench.commands.runs():
-        assert np.all((two_arms().lower <= q) & (q <= two_arms().upper))
-        assert np.all(np.abs(velocities(times, q)) <= FASTEST * (1.0 + 1e-6))
+        assert np.all((judge().lower <= q) & (q <= judge().upper))
+        assert np.all(np.abs(velocities(times, q)) <= fastest * (1.0 + 1e-6))
         assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
 
 
@@ -155,3 +157,46 @@ def test_tips_that_cannot_be_used_are_refused_with_the_reason(bench, parameters,
     bench.start_node(**parameters)
     bench.describe(two_arms_xml())
     bench.spin_until(lambda: reason in bench.status.get('reason', ''), reason)
+
+
+class TestSharedTorso:
+    """The hands of TALOS hang on one torso: where one goes the other has to make up for it."""
+
+    def start(self, bench, **parameters):
+        bench.start_all(
+            talos(),
+            TALOS_START,
+            base_link='base_link',
+            tip_links=list(TALOS_TIPS),
+            **parameters,
+        )
+        return talos_judges().poses(np.array(list(TALOS_START.values())))
+
+    def send(self, bench, T):
+        bench.send(matrix_message(T, 'base_link'), TALOS_TIPS[0])
+
+    def test_idle_hand_keeps_its_pose_all_the_way(self, bench):
+        hands = self.start(bench)
+        goal = hands[0].copy()
+        goal[:3, 3] += 0.2, 0.05, 0.1
+        self.send(bench, goal)
+        bench.wait_for_state('REACHED')
+        check_commands(bench, talos_judges, TALOS_START)
+        poses = [talos_judges().poses(q) for q in bench.commands.q]
+        assert pose_errors(goal, poses[-1][0]) < (2e-5, 2e-4)
+        assert np.ptp(bench.commands.q[:, :2], axis=0).max() > 1e-3, 'the torso takes part'
+        for pose in poses:
+            assert pose_errors(hands[1], pose[1]) < (1e-4, 1e-3)
+
+    def test_free_hand_goes_where_the_torso_takes_it(self, bench):
+        hands = self.start(bench, idle_tips='free')
+        goal = hands[0].copy()
+        goal[:3, 3] += 0.2, 0.05, 0.1
+        self.send(bench, goal)
+        bench.wait_for_state('REACHED')
+        check_commands(bench, talos_judges, TALOS_START)
+        last = talos_judges().poses(bench.commands.q[-1])
+        assert pose_errors(goal, last[0]) < (2e-5, 2e-4)
+        assert pose_errors(hands[1], last[1])[0] > 1e-3
+        own = np.array([not name.startswith('arm_right') for name in TALOS_START])
+        assert np.ptp(bench.commands.q[:, ~own], axis=0).max() < 1e-9
