@@ -54,7 +54,7 @@ DELIVERY_TIME = 0.2
 
 class FabrikNode(LifecycleNode):
     """
-    Moves an arm to the poses it is sent.
+    Moves an arm, or arms that share a base, to the poses it is sent.
 
     A lifecycle node: it configures when it has a model, and moves only while active. With the
     parameter `autostart` it goes through both steps by itself.

@@ -231,6 +231,22 @@ class TestInTheWorld:
         assert np.all(np.diff(heights) > -1e-6), 'the tip goes on from where it is'
         check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
 
+    def test_stream_of_targets_in_the_world_is_followed_from_a_moving_base(self):
+        """A circle in the world for one tip, while another one stays where it is in the world."""
+        scene = Scene()
+        scene.accept(scene.target(RIGHT), RIGHT, in_world=True)
+        for i in range(200):
+            angle = 0.02 * i
+            goal = scene.target(LEFT, y=0.08 * math.sin(angle), z=0.08 * (1.0 - math.cos(angle)))
+            scene.accept(goal, LEFT, in_world=True)
+            scene.go(0.02, velocity=(0.04, 0.02, 0.0))
+            assert pose_errors(goal, scene.base @ scene.tips[LEFT])[0] < 0.02
+            right = scene.base @ scene.tips[RIGHT]
+            assert pose_errors(scene.target(RIGHT), right) < (1e-3, 1e-3)
+        scene.until(State.REACHED)
+        assert pose_errors(goal, scene.base @ scene.tips[LEFT]) < (2e-4, 3e-4)
+        check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
+
     def test_base_that_is_lost_ends_it(self):
         scene = Scene()
         scene.accept(scene.target(LEFT), LEFT, in_world=True)
