@@ -51,7 +51,10 @@ class TipOptions:
     axis: tuple[float, float, float] | None = None
     """Tool axis for mode 'axis', in the tip frame; None: the axis of `SolverOptions`."""
     weight: float = 1.0
-    """How much the errors of this tip count against those of others, where not all can be met."""
+    """
+    How much the errors of this tip count against those of others, squared, where not all can be
+    met: a metre of one as much as a metre of another, however far each can reach.
+    """
 
     def __post_init__(self) -> None:
         if self.mode is not None and self.mode not in MODES:
@@ -158,6 +161,11 @@ class TreeSolver:
     ) -> TreeSolution:
         """
         Find joint values that put the tips on their targets.
+
+        Where a target is farther or nearer than its tip can ever be, the other tips go to theirs
+        all the same, and that tip comes as near as they let it. Where targets contradict each
+        other for another reason, the weights decide. Joints that move free tips alone stay as
+        they are in the seed.
 
         Parameters
         ----------

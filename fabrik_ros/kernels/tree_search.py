@@ -276,16 +276,14 @@ def settle(
     copy(begin, trial)
     hold_free(model, work.begin, trial, work)
     if polish:
-        for row in range(FIRST_YIELDING, YIELDING + 1):
-            stand_tree(model, trial, targets, tasks[row], work)
+        for row in range(FIRST_YIELDING, YIELDING + 2):
+            last = row > YIELDING  # in one loop, as each call would be compiled into this anew
+            task = tasks[POSITION_ONLY if last else row]
+            stand_tree(model, trial, targets, task, work)
             report[POLISH_STEPS] += run_tree_polish(
-                model, lower, upper, units, targets, tasks[row], SETTLING_STEPS, True, trial, work
-            )
-        stand_tree(model, trial, targets, tasks[POSITION_ONLY], work)
-        report[POLISH_STEPS] += run_tree_polish(
-            model, lower, upper, units, targets, tasks[POSITION_ONLY], POLISHING_STEPS, False,
-            trial, work,
-        )  # fmt: skip
+                model, lower, upper, units, targets, task,
+                POLISHING_STEPS if last else SETTLING_STEPS, not last, trial, work,
+            )  # fmt: skip
     else:
         fill_arcs(lower, upper, work.arcs)
         for row in (WHOLE, POSITION_ONLY):

@@ -138,6 +138,15 @@ class TestFollowersOnOtherBranches:
         with pytest.raises(ChainError, match=message):
             gripper().tree().chains  # noqa: B018
 
+    def test_a_value_moves_the_tips_of_its_joint_and_of_its_followers(self):
+        assert [list(gripper().tree().moves(t)) for t in range(2)] == [[True, True]] * 2
+        tree = FORKED.tree()
+        for t in range(2):
+            q = np.full(len(tree), 0.2)
+            turned = [tree.forward_kinematics(q + e)[t] for e in 0.1 * np.eye(len(tree))]
+            moved = [not np.array_equal(T, tree.forward_kinematics(q)[t]) for T in turned]
+            assert list(tree.moves(t)) == moved
+
     def test_joints_to_a_tip_are_counted_without_followers(self):
         assert [gripper().tree().joints_to(t) for t in range(2)] == [2, 1]
 
