@@ -119,8 +119,8 @@ def share(outcomes: list[Outcome]) -> float:
     return 100.0 * float(np.mean([outcome.solved for outcome in outcomes]))
 
 
-def rows(count: int) -> Iterator[tuple[str, bool]]:
-    """Measure everything; yield rows of the table, and whether each meets the bars."""
+def rows(count: int) -> Iterator[tuple[str, str]]:
+    """Measure everything; yield rows of the table, and what in each misses a bar."""
     for name, robot in REAL_TREES.items():
         urdf = example_robot(name).read_text()
         mode = 'position' if name == 'allegro' else 'pose'
@@ -161,10 +161,11 @@ def rows(count: int) -> Iterator[tuple[str, bool]]:
         )
 
 
-def meets_bars(polish: str, solved: float, false: int, ratio: float) -> bool:
-    """Whether a row is as good as it should be; without the polish only honesty is asked for."""
-    good = solved >= LEAST_SOLVED and ratio <= MOST_TIMES_ONE_ARM
-    return false == 0 and (good or polish == 'never')
+def misses(row: str, solved: float, false: int, ratio: float) -> str:
+    """Name what misses a bar; empty if nothing does."""
+    if solved >= LEAST_SOLVED and ratio <= MOST_TIMES_ONE_ARM and false == 0:
+        return ''
+    return f'{row}: {solved:.2f} %, {false} false, {ratio:.2f} times one arm'
 
 
 def options_for(mode: str, polish: str, tolerance: float) -> fabrik_ros.SolverOptions:
@@ -184,15 +185,14 @@ def main() -> None:
     """Print the table, and whether the bars are met."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
     parser.add_argument('--count', type=int, default=COUNT, help='sets of targets for each row')
-    met = []
+    missed = []
     print(title(HEADER), flush=True)
-    for row, is_met in rows(parser.parse_args().count):
+    for row, miss in rows(parser.parse_args().count):
         print(row, flush=True)
-        met.append(is_met)
-    verdict = 'met' if all(met) else 'MISSED'
+        missed += [miss] if miss else []
     print(
-        f'\nWith the polish at least {LEAST_SOLVED:g} % solved, at most {MOST_TIMES_ONE_ARM:g} '
-        f'times one arm, nothing claimed falsely: {verdict}.'
+        f'\nAt least {LEAST_SOLVED:g} % solved, at most {MOST_TIMES_ONE_ARM:g} times one arm, '
+        f'nothing claimed falsely: {"MISSED by " + "; ".join(missed) if missed else "met"}.'
     )
 
 
