@@ -12,7 +12,7 @@ from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
 from fabrik_ros.points.chain import PointChain, PointStatus
 from fabrik_ros.points.limits import Hinge
 from fabrik_ros.points.tree import PointTree
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest
 
@@ -122,6 +122,9 @@ def test_joint_goes_into_the_middle_of_where_its_neighbours_want_and_limits_allo
     for move in moves:
         for circle in move.circles:
             line = move.before[move.joint] - circle.centre
+            # On its neighbour's new place a joint keeps the direction of its frame, which points
+            # do not always tell.
+            assume(math.hypot(*line) > 1e-300)
             wanted, allowed = circle.wanted - circle.centre, circle.allowed - circle.centre
             assert math.hypot(*wanted) == pytest.approx(circle.radius, rel=1e-9)
             assert math.hypot(*allowed) == pytest.approx(circle.radius, rel=1e-9)
