@@ -157,7 +157,7 @@ class FabrikSolver:
 
         """
         T, begin = self._pose(target), self._values(seed)
-        least, most = self._values(lower), self._values(upper)
+        least, most = self.chain.checked(lower, 'lower'), self.chain.checked(upper, 'upper')
         if np.any(least > most):
             name = self.chain.joint_names[int(np.argmax(least > most))]
             raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")

@@ -250,26 +250,49 @@ def tip_to_base(
     aim(frames[last + 1], target, task, wanted[last + 1])
     compose_inverse(wanted[last + 1], model[last + 1], wanted[last])
     for i in range(last, 0, -1):
-        row, before = model[i], wanted[i - 1]
-        j, count = int(row[SOURCE]), i + 1.0
+        before = wanted[i - 1]
         copy(wanted[i], before)
-        if row[IS_SLIDE] != 0.0:
+        unmove(
+            model[i], joints[i], wanted[i], sums[i], i + 1.0, lower, upper, q, work.arcs, before
+        )
+
+
+@kernel
+def unmove(
+    row: Array,
+    joint: Array,
+    wanted: Array,
+    moments: Array,
+    count: float,
+    lower: Array,
+    upper: Array,
+    q: Array,
+    arcs: Array,
+    frame: Array,
+) -> None:
+    """
+    Carry `frame` from a link to the one before it, by the value that suits what is above.
+
+    The joint stands at `joint` before its motion, and should lead to `wanted`. A follower keeps
+    its value.
+    """
+    j = int(row[SOURCE])
+    if row[IS_SLIDE] != 0.0:
+        value = joint_value(row, q)
+        if row[FOLLOWS] == 0.0:
+            value = min(max(best_shift(moments, count, joint, wanted), lower[j]), upper[j])
+        slide_along_z(frame, -value)
+    else:
+        c, s = 0.0, 0.0
+        if row[FOLLOWS] == 0.0:
+            c, s = best_turn(moments, count, joint, wanted)
+        if c == 0.0 and s == 0.0:
             value = joint_value(row, q)
-            if row[FOLLOWS] == 0.0:
-                value = best_shift(sums[i], count, joints[i], wanted[i])
-                value = min(max(value, lower[j]), upper[j])
-            slide_along_z(before, -value)
+            c, s = math.cos(value), math.sin(value)
         else:
-            c, s = 0.0, 0.0
-            if row[FOLLOWS] == 0.0:
-                c, s = best_turn(sums[i], count, joints[i], wanted[i])
-            if c == 0.0 and s == 0.0:
-                value = joint_value(row, q)
-                c, s = math.cos(value), math.sin(value)
-            else:
-                c, s = clamp_direction(c, s, work.arcs[j])
-            turn_about_z(before, c, -s)
-        compose_inverse(before, row, before)
+            c, s = clamp_direction(c, s, arcs[j])
+        turn_about_z(frame, c, -s)
+    compose_inverse(frame, row, frame)
 
 
 @kernel

@@ -20,8 +20,6 @@ from .frames import (
     copy,
     rotate_frame,
     rotation_between,
-    slide_along_z,
-    turn_about_z,
 )
 from .kinematics import joint_value, move_joint
 from .model import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
@@ -31,9 +29,9 @@ from .reaching import (
     add_target,
     best_shift,
     best_turn,
-    clamp_direction,
     clamp_turn,
     MOMENTS,
+    unmove,
 )
 from .task import aim, LEVER
 from .tree_kinematics import frame_before
@@ -168,40 +166,11 @@ def tips_to_base(
         parent = int(model[i, PARENT])
         if parent >= 0:
             copy(wanted[i], scratch)
-            unmove(model[i], joints[i], wanted[i], sums[i], lower, upper, q, work.arcs, scratch)
+            unmove(
+                model[i], joints[i], wanted[i], sums[i], sums[i, COUNT], lower, upper, q,
+                work.arcs, scratch,
+            )  # fmt: skip
             ask(parent, scratch, work.asks[i, WEIGHT], work)
-
-
-@kernel
-def unmove(
-    row: Array,
-    joint: Array,
-    wanted: Array,
-    sums: Array,
-    lower: Array,
-    upper: Array,
-    q: Array,
-    arcs: Array,
-    frame: Array,
-) -> None:
-    """Carry `frame` from a link to the one before it, by the value that suits what is above."""
-    j = int(row[SOURCE])
-    if row[IS_SLIDE] != 0.0:
-        value = joint_value(row, q)
-        if row[FOLLOWS] == 0.0:
-            value = min(max(best_shift(sums, sums[COUNT], joint, wanted), lower[j]), upper[j])
-        slide_along_z(frame, -value)
-    else:
-        c, s = 0.0, 0.0
-        if row[FOLLOWS] == 0.0:
-            c, s = best_turn(sums, sums[COUNT], joint, wanted)
-        if c == 0.0 and s == 0.0:
-            value = joint_value(row, q)
-            c, s = math.cos(value), math.sin(value)
-        else:
-            c, s = clamp_direction(c, s, arcs[j])
-        turn_about_z(frame, c, -s)
-    compose_inverse(frame, row, frame)
 
 
 @kernel

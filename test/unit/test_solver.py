@@ -384,3 +384,32 @@ def test_warm_up_says_how_long_it_took(planar):
 
 def test_examples_in_the_docstrings_hold():
     assert doctest.testmod(solver_module).failed == 0
+
+
+class TestSolveWithin:
+    def test_bounds_hold_beside_the_limits_and_what_is_inside_is_reached(self):
+        chain, rng = load_urdf(SIX_AXIS).chain(), np.random.default_rng(8)
+        solver = solver_for(chain)
+        for _ in range(50):
+            q = chain.random_configuration(rng)
+            lower, upper = q - rng.uniform(0.0, 0.3, 6), q + rng.uniform(0.0, 0.3, 6)
+            solution = solver.solve_within(chain.forward_kinematics(q), q, lower, upper)
+            assert solution.converged
+            assert np.all(np.maximum(lower, chain.lower) <= solution.q)
+            assert np.all(np.minimum(upper, chain.upper) >= solution.q)
+
+    @pytest.mark.parametrize('kind', [list, np.array])
+    @pytest.mark.parametrize(
+        ('lower', 'upper', 'message'),
+        [
+            ([0.0, 0.1], [1.0, 0.0], "lower bound of joint 'j1' is above its upper bound"),
+            ([0.0, math.nan], [1.0, 1.0], "lower has a value that is not finite for joint 'j1'"),
+            ([0.0, 0.0], [math.inf, 1.0], "upper has a value that is not finite for joint 'j0'"),
+            ([0.0], [1.0, 1.0], r'lower has shape \(1,\)'),
+        ],
+    )
+    def test_bounds_that_make_no_sense_are_refused(self, kind, lower, upper, message):
+        chain = load_urdf(PLANAR).chain()
+        T = chain.forward_kinematics([0.2, 0.4])
+        with pytest.raises(JointValueError, match=message):
+            solver_for(chain).solve_within(T, [0.2, 0.4], kind(lower), kind(upper))
