@@ -26,6 +26,8 @@ PAUSE, PAUSE_PERIODS = 0.1, 3.0
 """After a longer pause [s], in periods at slow rates, the arm is taken to have come to rest."""
 PATIENCE = 60.0
 """How long the slowest machine may take for anything [s]."""
+PREPARATION = 300.0
+"""How long a loaded machine may take to compile the solvers [s]; some 40 s of work."""
 SECOND_REQUEST = 2.0
 """A service that has not answered for so long is asked again [s]: it may not have heard."""
 
@@ -154,7 +156,7 @@ class Bench:
         self.start_node(**parameters)
         self.start_arm(start)
         self.describe(urdf)
-        self.wait_for_state('IDLE')
+        self.wait_for_state('IDLE', PREPARATION)
 
     # -- what is sent
 
@@ -229,12 +231,13 @@ class Bench:
         before = len(self.statuses)
         self.spin_until(lambda: len(self.statuses) >= before + count, f'{count} more statuses')
 
-    def wait_for_state(self, state: str) -> dict[str, str]:
+    def wait_for_state(self, state: str, patience: float = PATIENCE) -> dict[str, str]:
         """Wait until a status from now on reports the state, and return that status."""
         before = len(self.statuses)
         self.spin_until(
             lambda: len(self.statuses) > before and self.status['state'] == state,
             f'state {state}',
+            patience,
         )
         return self.status
 

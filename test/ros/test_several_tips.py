@@ -37,6 +37,13 @@ def check_commands(bench, judge=judges, names=NAMES):
         assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
 
 
+def arrive(bench):
+    """Wait until the arms are there and every command has come; the status then."""
+    bench.wait_for_state('REACHED')
+    bench.wait_until_silent()
+    return bench.wait_for_state('REACHED')
+
+
 @pytest.fixture
 def start(bench):
     def start(**parameters):
@@ -55,8 +62,8 @@ def test_both_tips_reach_their_targets_and_say_so(start):
     goals = moved(0, z=0.1), moved(1, y=-0.1)
     bench.send(message(goals[0]), LEFT)
     bench.send(message(goals[1]), RIGHT)
-    status = bench.wait_for_count('accepted', 2)
-    status = bench.wait_for_state('REACHED')
+    bench.wait_for_count('accepted', 2)
+    status = arrive(bench)
     check_commands(bench)
     poses = judges().poses(bench.commands.q[-1])
     for i, tip in enumerate(TIPS):
@@ -77,7 +84,7 @@ def test_tip_without_a_target_keeps_its_pose(start):
     bench = start()
     goal = moved(0, z=0.1)
     bench.send(message(goal), LEFT)
-    status = bench.wait_for_state('REACHED')
+    status = arrive(bench)
     check_commands(bench)
     assert status[f'{RIGHT}/has_target'] == 'False'
     for q in bench.commands.q:
@@ -88,7 +95,7 @@ def test_tip_without_a_target_keeps_its_pose(start):
 def test_free_tip_is_left_alone(start):
     bench = start(idle_tips='free')
     bench.send(message(moved(1, y=-0.1)), RIGHT)
-    status = bench.wait_for_state('REACHED')
+    status = arrive(bench)
     check_commands(bench)
     assert status[f'{LEFT}/target_held_in'] == ''
     assert float(status[f'{LEFT}/position_error']) == 0.0
@@ -105,7 +112,7 @@ def test_one_tip_streams_while_the_other_rests_at_its_target(start):
         goal = moved(1, y=-0.005 * i)
         bench.send(message(goal), RIGHT)
         bench.wait_for_commands(3)
-    bench.wait_for_state('REACHED')
+    arrive(bench)
     check_commands(bench)
     for q in bench.commands.q[count:]:
         assert pose_errors(held, judges().poses(q)[0]) < (1e-4, 1e-3)
@@ -122,7 +129,7 @@ def test_stop_ends_the_targets_of_all_tips(start):
     assert pose_errors(moved(0, z=0.3), left)[0] > 0.1
     assert bench.set(target_timeout=0.0) == []
     bench.send(message(moved(1, y=-0.05)), RIGHT)
-    status = bench.wait_for_state('REACHED')
+    status = arrive(bench)
     assert status[f'{LEFT}/has_target'] == 'False'
     assert pose_errors(left, judges().poses(bench.commands.q[-1])[0]) < (1e-3, 1e-3)
     check_commands(bench)
@@ -180,7 +187,7 @@ class TestSharedTorso:
         goal = hands[0].copy()
         goal[:3, 3] += 0.2, 0.05, 0.1
         self.send(bench, goal)
-        bench.wait_for_state('REACHED')
+        arrive(bench)
         check_commands(bench, talos_judges, TALOS_START)
         poses = [talos_judges().poses(q) for q in bench.commands.q]
         assert pose_errors(goal, poses[-1][0]) < (2e-5, 2e-4)
@@ -193,7 +200,7 @@ class TestSharedTorso:
         goal = hands[0].copy()
         goal[:3, 3] += 0.2, 0.05, 0.1
         self.send(bench, goal)
-        bench.wait_for_state('REACHED')
+        arrive(bench)
         check_commands(bench, talos_judges, TALOS_START)
         last = talos_judges().poses(bench.commands.q[-1])
         assert pose_errors(goal, last[0]) < (2e-5, 2e-4)
