@@ -77,6 +77,12 @@ class Mechanism:
         near = (q - self.lower < margin) | (self.upper - q < margin)
         return tuple(self.joint_names[j] for j in np.flatnonzero(near))
 
+    def check_bounds(self, lower: Array, upper: Array) -> None:
+        """Raise JointValueError where a lower bound, shape (n,), is above its upper bound."""
+        if np.any(lower > upper):
+            name = self.joint_names[int(np.argmax(lower > upper))]
+            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+
     def checked(self, q: npt.ArrayLike, name: str = 'q') -> Array:
         """Return `q` as a float array of shape (n,), or raise JointValueError."""
         values = np.array(q, dtype=np.float64, order='C')

@@ -158,9 +158,7 @@ class FabrikSolver:
         """
         T, begin = self._pose(target), self._values(seed)
         least, most = self.chain.checked(lower, 'lower'), self.chain.checked(upper, 'upper')
-        if np.any(least > most):
-            name = self.chain.joint_names[int(np.argmax(least > most))]
-            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+        self.chain.check_bounds(least, most)
         return self._solve(self._arm.within(least, most), T, begin)
 
     def _solve(self, arm: PackedArm, T: Array, begin: Array) -> Solution:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import JointValueError, LinkNotFoundError, TargetError
+from .errors import LinkNotFoundError, TargetError
 from .kernels import search as kernels, target as codes, tree_search
 from .kernels._jit import COMPILED
 from .kernels.limits import LOWER, START_LOWER, START_UPPER, UPPER
@@ -146,7 +146,6 @@ class TreeSolver:
         weights = [self._tips.get(tip, TipOptions()).weight for tip in tree.tip_links]
         self._packed = pack_tree(tree, own, weights)
         self._mid = tree.mid_configuration()
-        self._tolerance = self.options.position_tolerance
         self._confined = self.options.max_joint_move != math.inf
         self._first = FIRST_ATTEMPTS
         if self.options.max_restarts is not None:
@@ -220,9 +219,7 @@ class TreeSolver:
         """
         begin = self._values(seed, 'seed')
         least, most = self.tree.checked(lower, 'lower'), self.tree.checked(upper, 'upper')
-        if np.any(least > most):
-            name = self.tree.joint_names[int(np.argmax(least > most))]
-            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+        self.tree.check_bounds(least, most)
         return self._solve(self._packed.within(least, most), self._poses(targets), begin)
 
     def warm_up(self) -> float:
@@ -231,10 +228,8 @@ class TreeSolver:
         brief = replace(
             self.options, max_restarts=0, budget=math.inf, position_tolerance=NEVER_REACHED
         )
-        solver, targets = (
-            TreeSolver(self.tree, brief, self._tips),
-            self.tree.forward_kinematics(self._mid),
-        )
+        solver = TreeSolver(self.tree, brief, self._tips)
+        targets = self.tree.forward_kinematics(self._mid)
         solver.solve(targets, self.tree.finite_limits()[0])
         far = targets.copy()
         far[0, 2, 3] += 10.0 * self.tree.reach
@@ -314,7 +309,11 @@ class TreeSolver:
 
     def _out_of_reach(self, T: Array) -> npt.NDArray[np.bool_]:
         """Whether each target is farther away or nearer than its tip can be, shape (k,)."""
-        spheres, frame, tolerance = self._packed.spheres, np.empty(FRAME), self._tolerance
+        spheres, frame, tolerance = (
+            self._packed.spheres,
+            np.empty(FRAME),
+            self.options.position_tolerance,
+        )
         seen = [
             codes.read_target(T[t], spheres[t], tolerance, frame, frame) for t in range(len(T))
         ]
@@ -382,7 +381,7 @@ class TreeSolver:
 
     def _solution(self, found: Found, status: Status) -> TreeSolution:
         q, report, apart = found
-        place, turn = self._tolerance, self.options.orientation_tolerance
+        place, turn = self.options.position_tolerance, self.options.orientation_tolerance
         tips = tuple(TipResult(p, r, p <= place and r <= turn) for p, r in apart.tolist())
         apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = report.tolist()
         names = self.tree.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()

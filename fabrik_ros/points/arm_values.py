@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..chain import Chain
-from ..errors import ChainError, JointValueError, TargetError
+from ..errors import ChainError, TargetError
 from ..kernels.kinematics import joint_and_link_frames
 from ..kernels.model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
 from ..kernels.reaching import clamp_turn
@@ -129,9 +129,7 @@ def bounds(
     """Return the limits of an arm, narrowed by bounds where there are any, shapes (n,)."""
     least = chain.lower if lower is None else chain.checked(_finite(lower), 'lower')
     most = chain.upper if upper is None else chain.checked(_finite(upper), 'upper')
-    if np.any(least > most):
-        name = chain.joint_names[int(np.argmax(least > most))]
-        raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+    chain.check_bounds(least, most)
     return np.clip(least, chain.lower, chain.upper), np.clip(most, chain.lower, chain.upper)
 
 
