@@ -9,6 +9,7 @@ odd but clear is kept as a warning on the `Robot`.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations_with_replacement
 import math
 import os
 from pathlib import Path
@@ -16,6 +17,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from .dynamics import Drive, Dynamics, Inertia
 from .errors import TargetError, UrdfError
 from .joints import Joint, JointType, Mimic
 from .robot import Robot
@@ -70,6 +72,53 @@ def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
     Parameters and errors are those of `load_urdf`; no file is ever opened.
     """
     return _Reader(use_safety_limits).robot(text)
+
+
+def parse_dynamics(text: str) -> Dynamics:
+    """
+    Read masses and drives from the URDF text of a robot that `parse_urdf` accepts.
+
+    Numbers are taken as they are: whether a body can have such an inertia is not looked at.
+
+    Raises
+    ------
+    UrdfError
+        If an entry is not a number.
+
+    """
+    root = _parse(text)
+    links = {_name(e, 'link'): e.find('inertial') for e in root if e.tag == 'link'}
+    inertias = {link: _inertia(e, f"link '{link}'") for link, e in links.items() if e is not None}
+    drives = {_name(e, 'joint'): _drive(e) for e in root if e.tag == 'joint'}
+    return Dynamics(inertias, drives)
+
+
+def _inertia(element: ElementTree.Element, where: str) -> Inertia:
+    where = f'{where}, <inertial>'
+    T_link_inertial = _Reader(False)._origin(element, where)
+    mass, moments = element.find('mass'), element.find('inertia')
+    value = 0.0 if mass is None else _number(mass, 'value', 0.0, f'{where}, <mass>')
+    tensor = np.zeros((3, 3))
+    for i, j in combinations_with_replacement(range(3), 2):
+        if moments is not None:
+            name = f'i{"xyz"[i]}{"xyz"[j]}'
+            tensor[i, j] = tensor[j, i] = _number(moments, name, 0.0, f'{where}, <inertia>')
+    R = T_link_inertial[:3, :3]
+    return Inertia(value, T_link_inertial[:3, 3], _frozen(R @ tensor @ R.T))
+
+
+def _drive(element: ElementTree.Element) -> Drive:
+    where = f"joint '{element.get('name')}'"
+
+    def find(tag: str, attribute: str) -> float | None:
+        found = element.find(tag)
+        if found is None or attribute not in found.attrib:
+            return None
+        return _number(found, attribute, 0.0, f'{where}, <{tag}>')
+
+    return Drive(
+        find('limit', 'effort'), find('dynamics', 'damping'), find('dynamics', 'friction')
+    )
 
 
 def _read(source: str | os.PathLike[str], xacro_args: Mapping[str, str] | None) -> str:

@@ -7,7 +7,7 @@ import sys
 from textwrap import dedent
 
 from fabrik_ros import ChainError, JointType, load_urdf, UrdfError
-from fabrik_ros.urdf import MAXIMUM_CHARACTERS
+from fabrik_ros.urdf import MAXIMUM_CHARACTERS, parse_dynamics
 from helpers import assert_close, example_robot, joint_xml, LIMIT, REAL_ARMS, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np
@@ -759,3 +759,39 @@ def test_any_value_of_any_attribute_is_read_or_refused_but_never_crashes(place, 
     with contextlib.suppress(UrdfError, ChainError):
         chain = load_urdf(text).chain()
         assert np.isfinite(chain.forward_kinematics(np.zeros(len(chain)))).all()
+
+
+# Masses and drives.
+
+
+def test_inertial_is_turned_into_the_frame_of_the_link():
+    turned = '<origin xyz="0.1 0.2 0.3" rpy="0 0 1.5707963267948966"/>'
+    moments = '<inertia ixx="1" ixy="0.1" ixz="0.2" iyy="2" iyz="0.3" izz="3"/>'
+    inertial = f'<inertial>{turned}<mass value="4"/>{moments}</inertial>'
+    inertia = parse_dynamics(f'<robot><link name="a">{inertial}</link></robot>').inertias['a']
+    assert inertia.mass == 4.0
+    assert_close(inertia.centre, [0.1, 0.2, 0.3])
+    # The x axis of <inertial> is y of the link, its y axis -x.
+    assert_close(inertia.tensor, [[2.0, -0.1, -0.3], [-0.1, 1.0, 0.2], [-0.3, 0.2, 3.0]], 1e-12)
+
+
+def test_link_without_inertial_has_no_inertia():
+    assert not parse_dynamics(one_joint()).inertias
+
+
+def test_drive_tells_what_is_given_and_nothing_else():
+    body = LIMIT.replace('/>', ' effort="7"/>') + '<dynamics friction="0"/>'
+    drive = parse_dynamics(one_joint(body=body)).drives['j']
+    assert (drive.effort, drive.damping, drive.friction) == (7.0, None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ('body', 'message'),
+    [
+        ('<dynamics damping="much"/>', "joint 'j', <dynamics>: damping is 'much'"),
+        ('<dynamics friction="nan"/>', "joint 'j', <dynamics>: friction is NaN"),
+    ],
+)
+def test_drive_that_is_no_number_is_refused(body, message):
+    with pytest.raises(UrdfError, match=re.escape(message)):
+        parse_dynamics(one_joint(body=body))

@@ -1,0 +1,116 @@
+"""Masses that a body can have, from those that a robot description gives."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ..dynamics import Inertia
+from ..robot import Robot
+from ..transforms import Array
+
+POINT_RADIUS = 0.01
+LOST_RADIUS = 0.05
+ROD_DENSITY, SHORTEST_ROD, ROD_RADIUS = 2.0, 0.05, 0.02
+"""A moving link of unknown mass is taken for a rod: [kg/m], [m], [m]."""
+FLAT = 1e-6
+LEAST = 1e-12
+"""MuJoCo takes smaller moments for none [kg m^2]."""
+WORTH_TELLING = 1e-5
+
+
+def repaired(
+    robot: Robot, inertias: Mapping[str, Inertia]
+) -> tuple[dict[str, Inertia], tuple[str, ...]]:
+    """
+    Give every moving link a mass and an inertia that a body can have.
+
+    What is sound stays as it is. Links that carry no mass and move with one that does (frames)
+    need none.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    inertias : mapping
+        Inertias by the name of the link, as described.
+
+    Returns
+    -------
+    dict
+        Sound inertias of the links that have mass.
+    tuple of str
+        What was changed, and why.
+
+    """
+    notes: list[str] = []
+    size = sum(float(np.linalg.norm(joint.origin[:3, 3])) for joint in robot.joints)
+    sound = {
+        link: _sound(link, inertia, max(size, 1.0), notes)
+        for link, inertia in inertias.items()
+        if _has_mass(link, inertia, notes)
+    }
+    for joint in robot.joints:
+        moving = joint.type.is_drivable
+        if moving and not any(link in sound for link in _rigid_with(robot, joint.child)):
+            sound[joint.child] = rod = _rod(robot, joint.child)
+            notes.append(f"link '{joint.child}' has no mass; taken for a rod of {rod.mass:.2g} kg")
+    return sound, tuple(notes)
+
+
+def _has_mass(link: str, inertia: Inertia, notes: list[str]) -> bool:
+    if 0.0 < inertia.mass < np.inf and np.isfinite(inertia.centre).all():
+        return True
+    if inertia.mass != 0.0:
+        notes.append(f"link '{link}' has a mass of {inertia.mass:.6g} kg; left out")
+    return False
+
+
+def _sound(link: str, inertia: Inertia, size: float, notes: list[str]) -> Inertia:
+    """
+    Add the same to all three moments, as little as makes them those of a body.
+
+    No moment of a body exceeds the sum of the two others.
+    """
+    mass, tensor = inertia.mass, inertia.tensor
+    if not np.isfinite(tensor).all() or not np.trace(tensor) >= 0.0:
+        notes.append(f"link '{link}' has moments of inertia that are none; taken for a ball")
+        return _ball(inertia, LOST_RADIUS)
+    if np.trace(tensor) > 2.0 * mass * size * size:
+        notes.append(
+            f"link '{link}' has an inertia as if its {mass:.3g} kg were farther away than the "
+            f'robot is long ({size:.3g} m); taken for a ball'
+        )
+        return _ball(inertia, LOST_RADIUS)
+    least, middle, most = np.linalg.eigvalsh(tensor)
+    if most <= 0.0:
+        return _ball(inertia, POINT_RADIUS)
+    missing = max((1.0 + FLAT) * most - least - middle, LEAST - least)
+    if missing <= 0.0:
+        return inertia
+    if missing > WORTH_TELLING * most:
+        notes.append(
+            f"link '{link}' has moments of inertia {least:.3g}, {middle:.3g}, {most:.3g} kg m^2, "
+            f'which no body has; {missing:.3g} was added to each'
+        )
+    return Inertia(mass, inertia.centre, tensor + missing * np.eye(3))
+
+
+def _ball(inertia: Inertia, radius: float) -> Inertia:
+    return Inertia(inertia.mass, inertia.centre, 0.4 * inertia.mass * radius**2 * np.eye(3))
+
+
+def _rod(robot: Robot, link: str) -> Inertia:
+    """Mass of a rod from the joint above a link to the joint below it that is farthest away."""
+    ends = [joint.origin[:3, 3] for joint in robot.child_joints[link]]
+    end: Array = max(ends, key=lambda p: float(np.linalg.norm(p)), default=np.zeros(3))
+    length = max(float(np.linalg.norm(end)), SHORTEST_ROD)
+    mass = ROD_DENSITY * length
+    return Inertia(mass, 0.5 * end, mass * (length**2 / 12.0 + ROD_RADIUS**2) * np.eye(3))
+
+
+def _rigid_with(robot: Robot, link: str) -> Iterator[str]:
+    """Links that move together with one, itself first."""
+    yield link
+    for joint in robot.child_joints[link]:
+        if not joint.type.is_drivable:
+            yield from _rigid_with(robot, joint.child)

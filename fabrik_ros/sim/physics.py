@@ -1,0 +1,237 @@
+"""
+An arm with weight, friction and drives of limited strength, in MuJoCo, from its URDF.
+
+Joints and masses are those of the description; meshes are not needed, and nothing collides.
+Each joint has a position drive as industrial arms have: stiff, about critically damped, no
+stronger than the description says, and told the weight it holds.
+
+"""
+
+from collections.abc import Mapping, Sequence
+import math
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import JointValueError
+from ..transforms import Array
+from ..urdf import parse_dynamics, parse_urdf
+from .model import build, PhysicsOptions
+
+
+class PhysicalArm:
+    """
+    A robot in simulated physics; its root link stands on the ground.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot.
+    joint_names : sequence of str, optional
+        Joints that take targets, in the order of all arrays here; the others hold still where
+        they start. Left out, every joint that is not a follower.
+    options : PhysicsOptions
+        How it is simulated.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+        Joints that take targets.
+    lower, upper : array, shape (n,)
+        Their limits [rad or m].
+    model, data
+        MuJoCo's own, for a view; `model.opt.timestep` is the time step.
+    drives : Drives
+        Drives of `driven_names`.
+    driven_names : tuple of str
+        All joints with a drive: those that take targets and those that hold still.
+    notes : tuple of str
+        What of the description was not believed, or left out.
+
+    Raises
+    ------
+    UrdfError
+        If the description cannot be used.
+    PhysicsError
+        If nothing moves, or MuJoCo refuses the model; says why.
+    JointValueError
+        If `joint_names` has unknown names.
+
+    """
+
+    def __init__(
+        self,
+        urdf_text: str,
+        joint_names: Sequence[str] | None = None,
+        options: PhysicsOptions | None = None,
+    ) -> None:
+        self.options = options or PhysicsOptions()
+        physics = build(parse_urdf(urdf_text), parse_dynamics(urdf_text), self.options)
+        self.model, self.drives, self.notes = physics.model, physics.drives, physics.notes
+        self.data = mujoco.MjData(self.model)
+        self.driven_names = tuple(joint.name for joint in physics.joints)
+        self.joint_names = _checked_names(joint_names, self.driven_names)
+        self._taken = np.array([self.driven_names.index(name) for name in self.joint_names])
+        joints = [self.model.joint(name) for name in self.driven_names]
+        self._qpos = np.array([joint.qposadr[0] for joint in joints])
+        self._dof = np.array([joint.dofadr[0] for joint in joints])
+        self._followers = physics.followers
+        self._lower = np.array([joint.lower for joint in physics.joints])
+        self._upper = np.array([joint.upper for joint in physics.joints])
+        self.lower, self.upper = self._lower[self._taken], self._upper[self._taken]
+        self._advance = self.drives.braking / self.drives.stiffness
+        self._targets = np.zeros(len(self.driven_names))
+        self._rates = np.zeros(len(self.driven_names))
+        self._unspent = 0.0
+        self.reset()
+
+    def reset(self, values: Mapping[str, float] | None = None) -> None:
+        """
+        Put the arm at rest at joint values by name, and let the drives hold it there.
+
+        Joints that are not named stand at 0, or as near to it as their limits allow.
+
+        Raises
+        ------
+        JointValueError
+            If a name is unknown, or a value not finite or outside its limits.
+
+        """
+        values = values or {}
+        q = np.clip(np.zeros(len(self.driven_names)), self._lower, self._upper)
+        for name, value in values.items():
+            if name not in self.driven_names:
+                raise JointValueError(
+                    f"no driven joint '{name}'; there are: {', '.join(self.driven_names)}"
+                )
+            i = self.driven_names.index(name)
+            if not self._lower[i] <= value <= self._upper[i]:
+                raise JointValueError(
+                    f"joint '{name}' cannot start at {value:.6g}: its limits are "
+                    f'[{self._lower[i]:.6g}, {self._upper[i]:.6g}]'
+                )
+            q[i] = value
+        mujoco.mj_resetData(self.model, self.data)
+        self._place(q)
+        self._targets, self._rates = q, np.zeros_like(q)
+        self._unspent = 0.0
+        mujoco.mj_forward(self.model, self.data)
+
+    def _place(self, q: Array) -> None:
+        self.data.qpos[self._qpos] = q
+        for follower, source, multiplier, offset in self._followers:
+            self.data.qpos[follower] = multiplier * self.data.qpos[source] + offset
+
+    def set_targets(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        velocities: Sequence[float] | None = None,
+    ) -> None:
+        """
+        Tell the drives where to be; targets outside the limits are taken as the limit.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Some of `joint_names`.
+        positions : sequence of float
+            Their values [rad or m].
+        velocities : sequence of float, optional
+            How fast the targets move; the drives then follow without a lag from their damping
+            [rad/s or m/s].
+
+        Raises
+        ------
+        JointValueError
+            If a name is unknown, a number is missing or not finite; nothing is changed then.
+
+        """
+        rates = velocities if velocities is not None and len(velocities) else [0.0] * len(names)
+        check_values(names, positions, rates)
+        places = {name: i for i, name in zip(self._taken, self.joint_names, strict=True)}
+        for name in names:
+            if name not in places:
+                raise JointValueError(
+                    f"no joint '{name}' takes targets; there are: {', '.join(self.joint_names)}"
+                )
+        taken = [places[name] for name in names]
+        self._targets[taken] = positions
+        self._rates[taken] = rates
+
+    def follow(self, q: Array, velocity: Array) -> None:
+        """Targets of all `joint_names` at once, as of `set_targets`, unchecked: for every step."""
+        self._targets[self._taken] = q
+        self._rates[self._taken] = velocity
+
+    def step(self, dt: float) -> None:
+        """
+        Let time pass: as many whole time steps as fit; the rest is kept for the next call.
+
+        Parameters
+        ----------
+        dt : float
+            Duration [s].
+
+        """
+        timestep = self.model.opt.timestep
+        self._unspent += dt
+        steps = math.floor(self._unspent / timestep + 1e-6)
+        self._unspent -= steps * timestep
+        if self.options.powered:
+            targets = np.clip(self._targets, self._lower, self._upper)
+            self.data.ctrl[:] = targets + self._advance * self._rates
+        mujoco.mj_step(self.model, self.data, steps)
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the last reset [s]."""
+        return float(self.data.time)
+
+    @property
+    def q(self) -> Array:
+        """Joint values of `joint_names`, shape (n,) [rad or m]."""
+        return self._of_taken(self.data.qpos, self._qpos)
+
+    @property
+    def velocity(self) -> Array:
+        """Joint velocities, shape (n,) [rad/s or m/s]."""
+        return self._of_taken(self.data.qvel, self._dof)
+
+    @property
+    def effort(self) -> Array:
+        """What the drives give, the weight they hold included, shape (n,) [N m or N]."""
+        return self._of_taken(self.data.qfrc_actuator, self._dof)
+
+    def _of_taken(self, values: Any, places: npt.NDArray[np.int64]) -> Array:
+        taken: Array = np.array(values)[places[self._taken]]
+        return taken
+
+
+def check_values(names: Sequence[str], *lists: Sequence[float]) -> None:
+    """
+    Check values of joints that come from outside.
+
+    Raises
+    ------
+    JointValueError
+        If there are not as many of them as names, or one is not finite; names the joint.
+
+    """
+    for values in lists:
+        if len(values) != len(names):
+            raise JointValueError(f'{len(values)} values came for {len(names)} joints')
+        for name, value in zip(names, values, strict=True):
+            if not math.isfinite(value):
+                raise JointValueError(f"joint '{name}' was given {value}; expected a number")
+
+
+def _checked_names(names: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    if names is None:
+        return known
+    for name in names:
+        if name not in known:
+            raise JointValueError(f"no driven joint '{name}'; there are: {', '.join(known)}")
+    return tuple(names)
