@@ -8,12 +8,19 @@ NAME = 'fabrik_ros'
 CONSOLE_SCRIPTS = {
     'fabrik_node': 'fabrik_ros.ros.node:main',
     'simulated_arm': 'fabrik_ros.sim.simulated_arm:main',
+    'physical_arm': 'fabrik_ros.sim.physical_arm:main',
     'demo_targets': 'fabrik_ros.ros.demo_targets:main',
 }
 
 # pip writes console scripts to <prefix>/bin. A relay, two folders away in <prefix>/lib/fabrik_ros,
 # makes them visible to `ros2 run` and launch, and leaves the choice of interpreter to them.
 RELAY = '#!/bin/sh\nexec "$(dirname "$0")/../../bin/$(basename "$0")" "$@"\n'
+
+# Left out where it has no wheel: simulated_arm, the demo and the tests do without.
+MUJOCO = (
+    'mujoco>=3.3; python_version < "3.15" and '
+    '(sys_platform != "linux" or platform_machine == "x86_64" or platform_machine == "aarch64")'
+)
 
 # setuptools has no module of its own for this command, and distutils left the standard library.
 InstallData = Distribution().get_command_class('install_data')
@@ -72,12 +79,14 @@ setup(
             'ros-geometry-msgs',
             'ros-lifecycle-msgs',
             'ros-nav-msgs',
+            'ros-rosgraph-msgs',
             'ros-sensor-msgs',
             'ros-std-msgs',
             'ros-visualization-msgs',
             'xacro',
         ],
-        'demo': ['matplotlib', 'pin'],
+        'sim': [MUJOCO],
+        'demo': ['matplotlib', 'pin', MUJOCO],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [
@@ -95,6 +104,7 @@ setup(
             'setuptools>=64',
             'wheel',
             'xacro',
+            MUJOCO,
         ],
         # The solvers compared with may be absent: test/benchmark/install_peers.py.
         'benchmark': ['example-robot-data', 'matplotlib', 'pin', 'pytest', 'scipy'],

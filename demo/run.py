@@ -9,6 +9,7 @@ an exit status that says whether it went well.
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+import importlib.util
 import os
 from pathlib import Path
 import signal
@@ -124,13 +125,28 @@ def node_command() -> list[str]:
 
 
 def arm_command(joint_names: list[str]) -> list[str]:
-    """Command line of the simulated arm."""
+    """Command line of the simulated arm: the one with physics where MuJoCo is installed."""
+    module, parameters = 'simulated_arm', ['-p', f'lag:={LAG}']
+    if has_physics():
+        module, parameters = 'physical_arm', []
     return [
-        sys.executable, '-m', 'fabrik_ros.sim.simulated_arm', '--ros-args',
-        '-r', f'__ns:=/{NAMESPACE}', '-r', 'joint_command:=fabrik/joint_command',
-        '-p', f'lag:={LAG}', '-p', f'start_names:=[{", ".join(joint_names)}]',
+        sys.executable, '-m', f'fabrik_ros.sim.{module}', '--ros-args',
+        '-r', f'__ns:=/{NAMESPACE}', '-r', 'joint_command:=fabrik/joint_command', *parameters,
+        '-p', f'start_names:=[{", ".join(joint_names)}]',
         '-p', f'start_values:=[{", ".join(map(str, START))}]', '--log-level', 'warn',
     ]  # fmt: skip
+
+
+def has_physics() -> bool:
+    """Whether MuJoCo is installed."""
+    return importlib.util.find_spec('mujoco') is not None
+
+
+def arm_in_words() -> str:
+    """Say which arm moves."""
+    if has_physics():
+        return 'six axes with weight, friction and drives, in MuJoCo'
+    return 'six axes that lag behind their commands (with physics: pip install mujoco)'
 
 
 def check_running(running: list[subprocess.Popen]) -> None:
@@ -186,6 +202,7 @@ def summary(demo: Demo) -> str:
     solves = max(1, sum(finishers.values()))
     left = np.array(demo.worst or [(0.0, 0.0)])
     lines = [
+        f'arm               {arm_in_words()}',
         f'targets sent      {len(demo.worst)}',
         f'reached           {demo.reached} ({demo.reached / max(1, len(demo.worst)):.1%})',
         f'refused           {status.get("refused", "?")}',
@@ -221,6 +238,7 @@ def main() -> None:
     joint_names = list(fabrik_ros.load_urdf(urdf).chain('base_link', TIP_LINK).joint_names)
     rclpy.init()
     demo = Demo(urdf)
+    print(f'arm: {arm_in_words()}', flush=True)
     try:
         with processes(node_command(), arm_command(joint_names)) as running:
             wait_until_ready(demo, running)

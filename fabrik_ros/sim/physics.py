@@ -18,7 +18,13 @@ import numpy.typing as npt
 from ..errors import JointValueError
 from ..transforms import Array
 from ..urdf import parse_dynamics, parse_urdf
-from .model import build, PhysicsOptions
+from .model import build, PhysicsError, PhysicsOptions
+
+INSTABILITIES = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+)
 
 
 class PhysicalArm:
@@ -175,6 +181,11 @@ class PhysicalArm:
         dt : float
             Duration [s].
 
+        Raises
+        ------
+        PhysicsError
+            If the simulation became unstable.
+
         """
         timestep = self.model.opt.timestep
         self._unspent += dt
@@ -184,6 +195,9 @@ class PhysicalArm:
             targets = np.clip(self._targets, self._lower, self._upper)
             self.data.ctrl[:] = targets + self._advance * self._rates
         mujoco.mj_step(self.model, self.data, steps)
+        for kind in INSTABILITIES:
+            if self.data.warning[kind].number:
+                raise PhysicsError(f'the simulation became unstable before {self.time:.3f} s')
 
     @property
     def time(self) -> float:

@@ -1,0 +1,179 @@
+"""What all simulated arms have in common towards ROS: model and commands in, joint states out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ..errors import FabrikError, JointValueError
+from ..ros.conversions import seconds
+from ..transforms import Array
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WARNING_PERIOD = 1.0
+
+
+class Arm(Protocol):
+    """A simulated arm, as the node needs it."""
+
+    joint_names: tuple[str, ...]
+
+    @property
+    def measured(self) -> tuple[Array, Array, Array]:
+        """Joint values, velocities and efforts, each of shape (n,) or empty where unknown."""
+
+    def take(self, values: Mapping[str, float], stamp: float) -> None:
+        """Take a command: joint values by name, those of other arms among them; stamp in [s]."""
+
+    def advance(self, dt: float) -> None:
+        """Let `dt` seconds pass."""
+
+    def close(self) -> None:
+        """Give back what it holds, such as a window."""
+
+
+class ArmNode(Node):
+    """
+    A node that plays an arm.
+
+    Reads the model from the parameter or else the topic `robot_description`, takes
+    `joint_command`, publishes `joint_states`. Each kind of arm says how it is made.
+    """
+
+    # Of the class, for a node that is destroyed as its parameters are refused.
+    _arm: Arm | None = None
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self._period = 1.0 / self._number('rate', 100.0, 'joint states a second [Hz]', 1.0, 1000.0)
+        names = self.declare_parameter('start_names', ['']).value
+        values = self.declare_parameter('start_values', [0.0]).value
+        self.start = _by_name(names, values)
+        """Joint values to start at, as far as they were given [rad or m]."""
+        self._description = ''
+        self._states = self.create_publisher(JointState, 'joint_states', 10)
+        self.create_subscription(JointState, 'joint_command', self._on_command, 10)
+        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+
+    def make_arm(self, description: str) -> Arm:
+        """Make the arm that a URDF text describes; FabrikError, saying why, where it cannot be."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start to work, when all parameters are declared."""
+        given = self.declare_parameter('robot_description', '').value
+        if given:
+            self._describe(given)
+        self._given = bool(given)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(self.timer_period(), self._tick, clock=steady)
+
+    def timer_period(self) -> float:
+        """Real time between two joint states [s]."""
+        return self._period
+
+    def duration(self) -> float:
+        """How long the arm is to move in this tick [s]."""
+        return self._period
+
+    def now(self) -> Time:
+        """Time for the stamps of joint states."""
+        return self.get_clock().now()
+
+    def _number(self, name: str, default: float, meaning: str, low: float, high: float) -> float:
+        """Declare a parameter and check its value."""
+        value = float(self.declare_parameter(name, default).value)
+        if not low <= value <= high:
+            raise JointValueError(
+                f'{name} ({meaning}) must be in [{low:g}, {high:g}], got {value:g}'
+            )
+        return value
+
+    def _on_description(self, message: String) -> None:
+        if not self._given:
+            self._describe(message.data)
+
+    def _describe(self, description: str) -> None:
+        if description == self._description:
+            return
+        self._description = description
+        self._drop_arm()
+        try:
+            self._arm = self.make_arm(description)
+        except FabrikError as error:
+            self.get_logger().error(f'the robot description cannot be used: {error}')
+
+    def _drop_arm(self) -> None:
+        if self._arm is not None:
+            self._arm.close()
+        self._arm = None
+
+    def destroy_node(self) -> None:
+        """End the node and the arm it plays."""
+        self._drop_arm()
+        super().destroy_node()
+
+    def _on_command(self, message: JointState) -> None:
+        if self._arm is None:
+            return
+        stamp = seconds(message.header.stamp) or 1e-9 * self.now().nanoseconds
+        try:
+            if len(message.position) != len(message.name):
+                raise JointValueError(
+                    f'{len(message.position)} values came for {len(message.name)} joints'
+                )
+            values = dict(zip(message.name, message.position, strict=True))
+            self._arm.take(values, stamp)
+        except FabrikError as error:
+            self.get_logger().warning(
+                f'command refused: {error}', throttle_duration_sec=WARNING_PERIOD
+            )
+
+    def _tick(self) -> None:
+        duration = self.duration()
+        if self._arm is None:
+            return
+        try:
+            self._arm.advance(duration)
+        except FabrikError as error:
+            self.get_logger().fatal(str(error))
+            self._drop_arm()
+            return
+        q, velocity, effort = (values.tolist() for values in self._arm.measured)
+        names = list(self._arm.joint_names)
+        message = JointState(name=names, position=q, velocity=velocity, effort=effort)
+        message.header.stamp = self.now().to_msg()
+        self._states.publish(message)
+
+
+def _by_name(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    if len(names) != len(values):
+        raise JointValueError(
+            f'start_names has {len(names)} names and start_values {len(values)} values'
+        )
+    return {name: value for name, value in zip(names, values, strict=True) if name}
+
+
+def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
+    """Run a simulated arm until it is interrupted."""
+    node = None
+    rclpy.init(args=args)
+    try:
+        node = make_node()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (FabrikError, rclpy.exceptions.ParameterException) as error:
+        rclpy.logging.get_logger('simulation').fatal(str(error))
+        raise SystemExit(1) from error
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()

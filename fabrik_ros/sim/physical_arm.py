@@ -1,0 +1,173 @@
+"""A simulated arm with weight, friction and drives of limited strength: takes joint commands."""
+
+from collections.abc import Mapping
+import math
+import time
+from typing import Any
+
+import numpy as np
+from rclpy.time import Time
+from rosgraph_msgs.msg import Clock as ClockMessage
+
+from ..errors import FabrikError
+from ..transforms import Array
+from .arm_node import Arm, ArmNode, run
+from .commands import finite_values
+from .playout import Playout
+
+ROUNDING = 1e-6
+LONGEST_CATCH_UP = 0.1
+"""After a pause of the machine the simulation goes on where it was, but for so much [s]."""
+NO_MUJOCO = (
+    'MuJoCo is not installed: pip install mujoco (the extra `sim`); '
+    'simulated_arm does without, and without physics'
+)
+
+
+class MissingMujocoError(FabrikError):
+    """The physics cannot be simulated, as MuJoCo is not installed."""
+
+
+class CommandedArm:
+    """
+    A physical arm that takes commands as they come from the network.
+
+    Parameters
+    ----------
+    arm : PhysicalArm
+        The arm.
+    command_delay : float
+        From the first command of a stream to when it is met [s]; see `Playout`.
+    view : View, optional
+        Window to show it in.
+
+    """
+
+    def __init__(self, arm: Any, command_delay: float, view: Any = None) -> None:
+        self.joint_names: tuple[str, ...] = arm.joint_names
+        self._arm = arm
+        self._view = view
+        self._playout = Playout(command_delay, arm.q)
+        self._until = 0.0
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self._arm.time)
+
+    @property
+    def measured(self) -> tuple[Array, Array, Array]:
+        """Joint values, velocities and efforts, each of shape (n,)."""
+        return self._arm.q, self._arm.velocity, self._arm.effort
+
+    def take(self, values: Mapping[str, float], stamp: float) -> None:
+        """Take a command, to be met after the delay."""
+        own = finite_values(values, self.joint_names)
+        if not own:
+            return
+        q = self._playout.last.copy()
+        for name, value in own.items():
+            q[self.joint_names.index(name)] = value
+        q = np.clip(q, self._arm.lower, self._arm.upper)
+        self._playout.add(q, stamp, self._arm.time)
+
+    def advance(self, dt: float) -> None:
+        """Let `dt` seconds pass, with a new target for the drives at every time step."""
+        self._until += dt
+        if self._view is None:
+            self._catch_up()
+            return
+        with self._view.locked():
+            self._catch_up()
+        self._view.show()
+
+    def _catch_up(self) -> None:
+        timestep = self._arm.options.timestep
+        for _ in range(math.floor((self._until - self._arm.time) / timestep + ROUNDING)):
+            self._arm.follow(*self._playout.at(self._arm.time + timestep))
+            self._arm.step(timestep)
+
+    def close(self) -> None:
+        """Close its window."""
+        if self._view is not None:
+            self._view.close()
+
+
+class PhysicalArmNode(ArmNode):
+    """
+    An arm in MuJoCo, from the same URDF as every other node has.
+
+    Beside the parameters of all simulated arms: `timestep`, `bandwidth`, `gravity_compensation`,
+    `command_delay`, `publish_clock` with `real_time_factor`, and `view`.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('physical_arm', **kwargs)
+        self._timestep = self._number('timestep', 0.001, 'of the physics [s]', 1e-4, 0.002)
+        self._bandwidth = self._number('bandwidth', 15.0, 'of the drives [Hz]', 0.1, 50.0)
+        self._compensation = self._number(
+            'gravity_compensation', 1.0, 'share of the weight the drives know of', 0.0, 1.0
+        )
+        self._delay = self._number(
+            'command_delay', 0.03, 'from a command to when it is met [s]', 1e-3, 1.0
+        )
+        self._factor = self._number(
+            'real_time_factor', 1.0, 'simulated seconds a second', 0.01, 100.0
+        )
+        self._wants_view = bool(self.declare_parameter('view', False).value)
+        self._clock_topic = None
+        if self.declare_parameter('publish_clock', False).value:
+            self._clock_topic = self.create_publisher(ClockMessage, '/clock', 10)
+        self._simulated = 0.0
+        self._ticked = time.monotonic()
+        self.begin()
+
+    def make_arm(self, description: str) -> Arm:
+        """Make the arm that a URDF text describes."""
+        try:
+            from .model import PhysicsOptions
+            from .physics import PhysicalArm
+            from .view import View
+        except ImportError as error:
+            raise MissingMujocoError(NO_MUJOCO) from error
+        options = PhysicsOptions(
+            timestep=self._timestep,
+            bandwidth=self._bandwidth,
+            gravity_compensation=self._compensation,
+        )
+        arm = PhysicalArm(description, options=options)
+        arm.reset(self.start)
+        for note in arm.notes:
+            self.get_logger().warning(note)
+        view = View(arm.model, arm.data) if self._wants_view else None
+        if view is not None and view.hindrance:
+            self.get_logger().warning(f'no window: {view.hindrance}')
+        return CommandedArm(arm, self._delay, view)
+
+    def timer_period(self) -> float:
+        """Real time between two joint states [s]."""
+        return self._period / self._factor if self._clock_topic is not None else self._period
+
+    def duration(self) -> float:
+        """Tell the time that has really passed; a whole period where the clock is our own."""
+        before, self._ticked = self._ticked, time.monotonic()
+        if self._clock_topic is None:
+            return min(self._ticked - before, LONGEST_CATCH_UP)
+        self._simulated += self._period
+        self._clock_topic.publish(ClockMessage(clock=self.now().to_msg()))
+        return self._period
+
+    def now(self) -> Time:
+        """Tell the simulated time where the clock is our own, else that of ROS."""
+        if self._clock_topic is None:
+            return self.get_clock().now()
+        return Time(nanoseconds=round(1e9 * self._simulated))
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the arm until it is interrupted."""
+    run(PhysicalArmNode, args)
+
+
+if __name__ == '__main__':
+    main()

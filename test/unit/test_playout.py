@@ -1,0 +1,75 @@
+"""Commands on their way to the drives of a simulated arm."""
+
+from fabrik_ros.sim.playout import Playout
+from helpers import assert_close
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+
+DELAY, PERIOD = 0.02, 0.01
+CLOCK = 1_760_000_000.0
+"""The sender's clock at the first command: nothing to do with that of the simulation."""
+
+
+def play(arrivals, commands, stamps, times):
+    """Feed commands when they arrive, and read where to be at times; both in order."""
+    playout = Playout(DELAY, np.zeros(1))
+    waiting = list(zip(arrivals, commands, stamps, strict=True))
+    q, velocity = [], []
+    for t in times:
+        while waiting and waiting[0][0] <= t:
+            arrival, command, stamp = waiting.pop(0)
+            playout.add(np.array([command]), stamp, arrival)
+        now = playout.at(t)
+        q.append(now[0][0])
+        velocity.append(now[1][0])
+    return np.array(q), np.array(velocity)
+
+
+@given(st.lists(st.floats(0.0, DELAY - PERIOD), min_size=50, max_size=50))
+def test_even_stream_that_arrives_unevenly_is_played_out_evenly(latencies):
+    sent = PERIOD * np.arange(50)
+    latencies[0] = 0.0
+    arrivals = np.maximum.accumulate(sent + latencies)
+    times = np.arange(0.0, 0.5, 0.001)
+    q, velocity = play(arrivals, sent, CLOCK + sent, times)
+    under_way = (times > DELAY + 1e-9) & (times < 0.49)
+    assert_close(q[under_way], times[under_way] - DELAY, 1e-6)
+    assert_close(velocity[under_way], np.ones(under_way.sum()), 1e-3)
+
+
+@given(st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=20))
+def test_arm_stays_at_the_last_command_when_they_cease(commands):
+    sent = PERIOD * np.arange(len(commands))
+    q, velocity = play(sent, commands, CLOCK + sent, [*np.arange(0.0, 0.3, 0.001), 10.0])
+    assert (q[-1], velocity[-1]) == (commands[-1], 0.0)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-2.0, 2.0), st.floats(0.0, 0.1), st.floats(-1e9, 1e9)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_whatever_the_stamps_nothing_jumps_and_nothing_overshoots(messages):
+    commands, waits, stamps = map(np.array, zip(*messages, strict=True))
+    arrivals = np.cumsum(waits)
+    times = np.arange(0.0, arrivals[-1] + 2.0 * DELAY, 0.001)
+    q, velocity = play(arrivals, commands, stamps, times)
+    assert np.isfinite(velocity).all()
+    assert q.max() <= max(0.0, commands.max()) + 1e-9
+    assert q.min() >= min(0.0, commands.min()) - 1e-9
+
+
+def test_lone_command_is_met_after_the_delay_and_no_sooner():
+    q, _ = play([0.1], [1.0], [CLOCK], [0.1, 0.1 + 0.5 * DELAY, 0.1 + DELAY])
+    assert_close(q, [0.0, 0.5, 1.0], 1e-9)
+
+
+def test_stream_that_pauses_starts_afresh_without_haste():
+    sent = np.array([0.0, PERIOD, 5.0, 5.0 + PERIOD])
+    times = np.arange(0.0, 5.2, 0.001)
+    q, velocity = play(sent, [0.0, 0.01, 0.03, 0.04], CLOCK + sent, times)
+    assert np.abs(velocity).max() < 0.02 / DELAY + 1e-3
+    assert q[-1] == pytest.approx(0.04)
