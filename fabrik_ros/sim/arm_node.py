@@ -138,6 +138,7 @@ class ArmNode(Node):
 
     def _tick(self) -> None:
         duration = self.duration()
+        stamp = self.now().to_msg()
         if self._arm is None:
             return
         try:
@@ -149,7 +150,7 @@ class ArmNode(Node):
         q, velocity, effort = (values.tolist() for values in self._arm.measured)
         names = list(self._arm.joint_names)
         message = JointState(name=names, position=q, velocity=velocity, effort=effort)
-        message.header.stamp = self.now().to_msg()
+        message.header.stamp = stamp
         self._states.publish(message)
 
 

@@ -6,6 +6,10 @@ import numpy as np
 
 from ..transforms import Array
 
+RECOVERY, MOST_NEEDLESS = 0.02, 0.1
+"""Share of a needless delay that is taken off with each command; a longer one [s] is not left at
+all: then the sender's clock has jumped."""
+
 
 class Playout:
     """
@@ -52,10 +56,12 @@ class Playout:
         if self._way[-1][0] < now:  # it has stood there since
             self._way = deque([(now, self.last)])
         due = stamp + self._offset
-        if not self._way[-1][0] < due <= now + 2.0 * self._delay:
+        if not self._way[-1][0] < due <= now + self._delay + MOST_NEEDLESS:
             self._begin(now)
             due = now + self._delay
             self._offset = due - stamp
+        # It came sooner than the first of the stream, or than the one that was late.
+        self._offset -= RECOVERY * max(0.0, due - now - self._delay)
         self._way.append((due, q))
 
     def _begin(self, now: float) -> None:

@@ -73,3 +73,15 @@ def test_stream_that_pauses_starts_afresh_without_haste():
     q, velocity = play(sent, [0.0, 0.01, 0.03, 0.04], CLOCK + sent, times)
     assert np.abs(velocity).max() < 0.02 / DELAY + 1e-3
     assert q[-1] == pytest.approx(0.04)
+
+
+def test_delay_of_one_late_command_is_made_up_for_without_haste():
+    sent = PERIOD * np.arange(400)
+    latency = np.zeros(400)
+    latency[50] = 0.9 * DELAY + PERIOD
+    arrivals = np.maximum.accumulate(sent + latency)
+    times = np.arange(0.0, 3.9, 0.001)
+    q, velocity = play(arrivals, sent, CLOCK + sent, times)
+    assert times[1000] - q[1000] > 1.2 * DELAY
+    assert_close(q[-1], times[-1] - DELAY, 0.05 * DELAY)
+    assert velocity[times > 1.0].max() < 1.1
