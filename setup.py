@@ -18,7 +18,7 @@ RELAY = '#!/bin/sh\nexec "$(dirname "$0")/../../bin/$(basename "$0")" "$@"\n'
 
 # Left out where it has no wheel: simulated_arm, the demo and the tests do without.
 MUJOCO = (
-    'mujoco>=3.3; python_version < "3.15" and '
+    'mujoco>=3.17; python_version < "3.15" and '
     '(sys_platform != "linux" or platform_machine == "x86_64" or platform_machine == "aarch64")'
 )
 

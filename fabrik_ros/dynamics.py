@@ -15,7 +15,15 @@ class Inertia:
     centre: Array
     """Centre of mass, shape (3,), in the link frame [m]."""
     tensor: Array
-    """About the centre of mass, shape (3, 3), along the axes of the link frame [kg m^2]."""
+    """About the centre of mass, shape (3, 3), along the axes of a frame of its own [kg m^2]."""
+    R_link_own: Array
+    """Rotation of that frame, shape (3, 3)."""
+
+    @property
+    def tensor_in_link(self) -> Array:
+        """Inertia about the centre of mass, shape (3, 3), along the axes of the link frame."""
+        tensor: Array = self.R_link_own @ self.tensor @ self.R_link_own.T
+        return tensor
 
 
 @dataclass(frozen=True)

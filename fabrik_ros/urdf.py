@@ -103,8 +103,7 @@ def _inertia(element: ElementTree.Element, where: str) -> Inertia:
         if moments is not None:
             name = f'i{"xyz"[i]}{"xyz"[j]}'
             tensor[i, j] = tensor[j, i] = _number(moments, name, 0.0, f'{where}, <inertia>')
-    R = T_link_inertial[:3, :3]
-    return Inertia(value, T_link_inertial[:3, 3], _frozen(R @ tensor @ R.T))
+    return Inertia(value, T_link_inertial[:3, 3], _frozen(tensor), T_link_inertial[:3, :3])
 
 
 def _drive(element: ElementTree.Element) -> Drive:

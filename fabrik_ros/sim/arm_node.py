@@ -108,7 +108,7 @@ class ArmNode(Node):
         try:
             self._arm = self.make_arm(description)
         except FabrikError as error:
-            self.get_logger().error(f'the robot description cannot be used: {error}')
+            self.get_logger().error(f'the robot cannot be simulated: {error}')
 
     def _drop_arm(self) -> None:
         if self._arm is not None:

@@ -23,7 +23,7 @@ FRICTION = 0.005
 """Dry friction of a joint whose friction is unknown, as a share of its effort."""
 DAMPING = 0.02
 """What viscous friction takes at full speed, where it is unknown, as a share of the effort."""
-ORDINARY_SPEED = 3.0
+ORDINARY_SPEED, SLOWEST = 3.0, 0.01
 MOST_LOSS = 0.5
 """Friction that takes more of the effort than this is not believed."""
 LONGEST_STEP = 0.5
@@ -101,7 +101,7 @@ def sized(
         ]
     )
     rotor = ROTOR * effort
-    speed = np.where(np.isfinite(load.speed), load.speed, ORDINARY_SPEED)
+    speed = np.where(np.isfinite(load.speed), np.maximum(load.speed, SLOWEST), ORDINARY_SPEED)
     friction = [
         _loss(name, 'friction', drive.friction, FRICTION * most, MOST_LOSS * most, notes)
         for name, drive, most in zip(names, described, effort, strict=True)

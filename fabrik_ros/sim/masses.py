@@ -1,6 +1,7 @@
 """Masses that a body can have, from those that a robot description gives."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,10 @@ from ..dynamics import Inertia
 from ..robot import Robot
 from ..transforms import Array
 
+LIGHTEST, HEAVIEST = 1e-10, 1e6
+"""Mass of a link that is believed [kg]."""
+FAR = 3.0
+"""Times the length of the robot: no mass is believed to be farther from its link."""
 POINT_RADIUS = 0.01
 LOST_RADIUS = 0.05
 ROD_DENSITY, SHORTEST_ROD, ROD_RADIUS = 2.0, 0.05, 0.02
@@ -43,11 +48,11 @@ def repaired(
 
     """
     notes: list[str] = []
-    size = sum(float(np.linalg.norm(joint.origin[:3, 3])) for joint in robot.joints)
+    size = max(1.0, sum(float(np.linalg.norm(joint.origin[:3, 3])) for joint in robot.joints))
     sound = {
-        link: _sound(link, inertia, max(size, 1.0), notes)
+        link: _sound(link, inertia, size, notes)
         for link, inertia in inertias.items()
-        if _has_mass(link, inertia, notes)
+        if _has_mass(link, inertia, size, notes)
     }
     for joint in robot.joints:
         moving = joint.type.is_drivable
@@ -57,12 +62,17 @@ def repaired(
     return sound, tuple(notes)
 
 
-def _has_mass(link: str, inertia: Inertia, notes: list[str]) -> bool:
-    if 0.0 < inertia.mass < np.inf and np.isfinite(inertia.centre).all():
-        return True
-    if inertia.mass != 0.0:
+def _has_mass(link: str, inertia: Inertia, size: float, notes: list[str]) -> bool:
+    if inertia.mass == 0.0:
+        return False
+    if not LIGHTEST <= inertia.mass <= HEAVIEST:
         notes.append(f"link '{link}' has a mass of {inertia.mass:.6g} kg; left out")
-    return False
+        return False
+    distance = float(np.abs(inertia.centre).max())
+    if distance > FAR * size:
+        notes.append(f"link '{link}' has its mass {distance:.3g} m away; left out")
+        return False
+    return True
 
 
 def _sound(link: str, inertia: Inertia, size: float, notes: list[str]) -> Inertia:
@@ -72,14 +82,14 @@ def _sound(link: str, inertia: Inertia, size: float, notes: list[str]) -> Inerti
     No moment of a body exceeds the sum of the two others.
     """
     mass, tensor = inertia.mass, inertia.tensor
-    if not np.isfinite(tensor).all() or not np.trace(tensor) >= 0.0:
-        notes.append(f"link '{link}' has moments of inertia that are none; taken for a ball")
-        return _ball(inertia, LOST_RADIUS)
-    if np.trace(tensor) > 2.0 * mass * size * size:
+    if not np.abs(tensor).max() <= 2.0 * mass * size * size:
         notes.append(
             f"link '{link}' has an inertia as if its {mass:.3g} kg were farther away than the "
             f'robot is long ({size:.3g} m); taken for a ball'
         )
+        return _ball(inertia, LOST_RADIUS)
+    if np.trace(tensor) < 0.0:
+        notes.append(f"link '{link}' has moments of inertia below 0; taken for a ball")
         return _ball(inertia, LOST_RADIUS)
     least, middle, most = np.linalg.eigvalsh(tensor)
     if most <= 0.0:
@@ -92,11 +102,11 @@ def _sound(link: str, inertia: Inertia, size: float, notes: list[str]) -> Inerti
             f"link '{link}' has moments of inertia {least:.3g}, {middle:.3g}, {most:.3g} kg m^2, "
             f'which no body has; {missing:.3g} was added to each'
         )
-    return Inertia(mass, inertia.centre, tensor + missing * np.eye(3))
+    return replace(inertia, tensor=tensor + missing * np.eye(3))
 
 
 def _ball(inertia: Inertia, radius: float) -> Inertia:
-    return Inertia(inertia.mass, inertia.centre, 0.4 * inertia.mass * radius**2 * np.eye(3))
+    return replace(inertia, tensor=0.4 * inertia.mass * radius**2 * np.eye(3))
 
 
 def _rod(robot: Robot, link: str) -> Inertia:
@@ -105,7 +115,9 @@ def _rod(robot: Robot, link: str) -> Inertia:
     end: Array = max(ends, key=lambda p: float(np.linalg.norm(p)), default=np.zeros(3))
     length = max(float(np.linalg.norm(end)), SHORTEST_ROD)
     mass = ROD_DENSITY * length
-    return Inertia(mass, 0.5 * end, mass * (length**2 / 12.0 + ROD_RADIUS**2) * np.eye(3))
+    return Inertia(
+        mass, 0.5 * end, mass * (length**2 / 12.0 + ROD_RADIUS**2) * np.eye(3), np.eye(3)
+    )
 
 
 def _rigid_with(robot: Robot, link: str) -> Iterator[str]:

@@ -23,7 +23,9 @@ STICTION_TIME, STICTION = 0.004, (0.99, 0.999, 0.001, 0.5, 2.0)
 """Dry friction holds almost without creeping, unlike MuJoCo's own: `solref` [s], `solimp`."""
 NARROWEST, WIDEST = 1e-6, 1e9
 """Range of a joint that MuJoCo takes for one [rad or m]."""
-SAMPLES = 64
+SAMPLES, MOST_TURNED = 64, 1e3
+HEAVIEST = 1e9
+COLOUR, DAYLIGHT = (0.35, 0.55, 0.8, 1.0), (0.5, 0.5, 0.5)
 BONE, SHORTEST_BONE = 0.025, 0.001
 """Radius of what is shown of a link, and the least length that is worth showing [m]."""
 
@@ -89,7 +91,14 @@ def build(robot: Robot, described: Dynamics, options: PhysicsOptions) -> Physics
     joints = _driven(robot)
     inertias, notes = repaired(robot, described.inertias)
     spec = _skeleton(robot, inertias, options)
-    load = _load(_compiled(spec), robot, joints)
+    with np.errstate(all='ignore'):  # what comes of absurd numbers is looked at below
+        load = _load(_compiled(spec), robot, joints)
+    heaviest = max(float(np.abs(load.inertia).max()), float(np.abs(load.weight).max()))
+    if not heaviest < HEAVIEST:
+        raise PhysicsError(
+            f'its drives would have to move {heaviest:.3g} kg m^2 or hold as many N m; '
+            'is the robot described in metres?'
+        )
     drives = sized(
         [joint.name for joint in joints],
         [described.drives[joint.name] for joint in joints],
@@ -138,6 +147,7 @@ def _skeleton(robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOpt
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.gravity = [0.0, 0.0, -GRAVITY]
     spec.option.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    spec.visual.headlight.ambient = DAYLIGHT
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.compiler.degree = False
     bodies = {robot.root_link: spec.worldbody}
@@ -168,7 +178,7 @@ def _add_link(parent: Any, joint: Joint, inertias: Mapping[str, Inertia]) -> Any
     body = parent.add_body(name=name, pos=joint.origin[:3, 3], quat=[w, x, y, z])
     inertia = inertias.get(joint.child)
     if inertia is not None:
-        t = inertia.tensor
+        t = inertia.tensor_in_link
         body.mass = inertia.mass
         body.ipos = inertia.centre
         body.fullinertia = [t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2]]
@@ -202,6 +212,7 @@ def _add_bones(body: Any, robot: Robot, link: str) -> None:
             geom = body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, mass=0.0)
             geom.fromto = [0.0, 0.0, 0.0, *end]
             geom.size = [BONE, 0.0, 0.0]
+            geom.rgba = COLOUR
             geom.contype = geom.conaffinity = 0
 
 
@@ -229,6 +240,10 @@ def _add_drive(spec: Any, joint: Joint, drives: Drives, i: int, options: Physics
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
     actuator.gaintype = mujoco.mjtGain.mjGAIN_FIXED
     actuator.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+    # Beside the limit of the joint, which counts the weight too: releases of MuJoCo before 4.0
+    # let a drive brake that is at the limit of its joint alone.
+    actuator.forcelimited = True
+    actuator.forcerange = [-drives.effort[i], drives.effort[i]]
     actuator.gainprm[0] = drives.stiffness[i]
     actuator.biasprm[:3] = 0.0, -drives.stiffness[i], -drives.braking[i]
 
@@ -269,6 +284,7 @@ def _load(model: Any, robot: Robot, joints: Sequence[Joint]) -> Load:
     upper = np.array([joint.upper for joint in joints])
     lower = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0) - np.pi)
     upper = np.where(np.isfinite(upper), upper, lower + 2.0 * np.pi)
+    lower, upper = np.clip([lower, upper], -MOST_TURNED, MOST_TURNED)
     random = np.random.default_rng(0).uniform(lower, upper, (SAMPLES, n))
     inertia, weight = np.empty((SAMPLES + 1, n, n)), np.empty((SAMPLES + 1, n))
     for k, q in enumerate([0.5 * (lower + upper), *random]):

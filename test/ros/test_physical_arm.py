@@ -139,7 +139,7 @@ def test_bad_command_is_refused_with_the_reason_and_moves_nothing(
 def test_description_that_cannot_be_used_is_said_and_a_better_one_is_taken(bench, six_axis, capfd):
     start_arm(bench)
     bench.describe('<robot/>')
-    reason = 'the robot description cannot be used: the robot has no links'
+    reason = 'the robot cannot be simulated: the robot has no links'
     wait_until_said(bench, capfd, reason)
     assert not bench.states
     bench.describe(six_axis)

@@ -4,7 +4,7 @@ import math
 import re
 
 from fabrik_ros import example_arm, load_urdf
-from fabrik_ros.errors import JointValueError, UrdfError
+from fabrik_ros.errors import FabrikError, JointValueError, UrdfError
 from helpers import assert_close, example_robot, joint_xml, REAL_ARMS, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np
@@ -369,9 +369,11 @@ def random_state(pin, judge, arm, rng):
         (inertial(0.0), "link 'rod' has no mass"),
         (inertial(-1.0), "link 'rod' has a mass of -1 kg; left out"),
         (inertial(moments=(0.1, 0.1, 0.5)), '0.3 was added to each'),
-        (inertial(moments=(-1.0, -1.0, -1.0)), 'moments of inertia that are none'),
+        (inertial(moments=(-1.0, -1.0, -1.0)), 'moments of inertia below 0'),
         (inertial(moments=(1e9, 1e9, 1e9)), 'farther away than the robot is long'),
         (inertial('inf'), "link 'rod' has a mass of inf kg; left out"),
+        (inertial(xyz=(50.0, 0, 0)), "link 'rod' has its mass 50 m away; left out"),
+        (inertial(moments=('inf', 1.0, 1.0)), 'farther away than the robot is long'),
     ],
 )
 def test_mass_that_no_body_has_is_repaired_and_said(load, note):
@@ -409,6 +411,28 @@ def test_absurd_effort_is_replaced_and_said(effort):
 def test_absurd_losses_are_replaced_and_said(what, value):
     arm = PhysicalArm(pendulum(body=f'<dynamics {what}="{value}"/>'))
     assert any(f"joint 'hinge' has a {what} of" in note for note in arm.notes)
+
+
+@given(
+    mass=st.floats(),
+    moments=st.tuples(st.floats(), st.floats(), st.floats()),
+    centre=st.floats(allow_nan=False, allow_infinity=False),
+    effort=st.floats(),
+    losses=st.tuples(st.floats(), st.floats()),
+)
+def test_whatever_the_numbers_the_arm_stands_or_is_refused(mass, moments, centre, effort, losses):
+    damping, friction = losses
+    text = pendulum(
+        load=inertial(mass, (centre, 0, 0), moments),
+        body=f'<dynamics damping="{damping}" friction="{friction}"/>',
+    ).replace(f'effort="{EFFORT}"', f'effort="{effort}"')
+    try:
+        arm = PhysicalArm(text)
+        arm.step(0.2)
+    except FabrikError:
+        return
+    assert np.isfinite([*arm.q, *arm.velocity, *arm.effort]).all()
+    assert abs(arm.q[0]) < 1e-2
 
 
 def test_meshes_are_not_needed():

@@ -772,7 +772,9 @@ def test_inertial_is_turned_into_the_frame_of_the_link():
     assert inertia.mass == 4.0
     assert_close(inertia.centre, [0.1, 0.2, 0.3])
     # The x axis of <inertial> is y of the link, its y axis -x.
-    assert_close(inertia.tensor, [[2.0, -0.1, -0.3], [-0.1, 1.0, 0.2], [-0.3, 0.2, 3.0]], 1e-12)
+    assert_close(
+        inertia.tensor_in_link, [[2.0, -0.1, -0.3], [-0.1, 1.0, 0.2], [-0.3, 0.2, 3.0]], 1e-12
+    )
 
 
 def test_link_without_inertial_has_no_inertia():
