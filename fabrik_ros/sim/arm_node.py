@@ -1,6 +1,7 @@
 """What all simulated arms have in common towards ROS: model and commands in, joint states out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import rclpy
@@ -175,6 +176,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
         rclpy.logging.get_logger('simulation').fatal(str(error))
         raise SystemExit(1) from error
     finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        with suppress(KeyboardInterrupt):  # a second one, as `ros2 launch` sends
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
