@@ -16,6 +16,7 @@ import numpy as np
 from .chain import Chain
 from .default_chain import choose_tip
 from .errors import ChainError, JointValueError, LinkNotFoundError
+from .geometry import Collision
 from .joints import Joint, JointType
 from .transforms import Array, inverse
 from .tree import Tree
@@ -36,6 +37,10 @@ class Robot:
     """The URDF text the robot was read from."""
     warnings: tuple[str, ...] = ()
     """What was odd in the description but could be understood."""
+    collisions: tuple[Collision, ...] = ()
+    """The collision geometry that could be understood, in the order of the links."""
+    folder: str = ''
+    """The folder that the URDF was read from; '' where it came as text."""
 
     @cached_property
     def parent_joint(self) -> Mapping[str, Joint]:

@@ -1,13 +1,14 @@
 """
 URDF text or file to `Robot`: the only module that knows XML.
 
-Only what kinematics needs is read. Limits are never invented: a revolute joint without any is
-refused, as urdfdom does, and a continuous joint has none whatever its `<limit>` says. What is
-odd but clear is kept as a warning on the `Robot`.
+Only kinematics and collision geometry are read. Limits are never invented: a revolute joint
+without any is refused, as urdfdom does, and a continuous joint has none whatever its `<limit>`
+says. What is odd but clear is kept as a warning on the `Robot`; so is collision geometry that
+makes no sense, which is left out: kinematics come first.
 
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations_with_replacement
 import math
@@ -19,6 +20,7 @@ import numpy as np
 
 from .dynamics import Drive, Dynamics, Inertia
 from .errors import TargetError, UrdfError
+from .geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
 from .joints import Joint, JointType, Mimic
 from .robot import Robot
 from .transforms import Array, rotation_from_quaternion_xyzw, rotation_from_rpy, transform
@@ -61,8 +63,11 @@ def load_urdf(
         If the file does not exist.
 
     """
-    text = source if isinstance(source, str) and '<' in source else _read(source, xacro_args)
-    return parse_urdf(text, use_safety_limits=use_safety_limits)
+    if isinstance(source, str) and '<' in source:
+        return parse_urdf(source, use_safety_limits=use_safety_limits)
+    text = _read(source, xacro_args)
+    folder = str(Path(source).absolute().parent)
+    return replace(parse_urdf(text, use_safety_limits=use_safety_limits), folder=folder)
 
 
 def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
@@ -177,8 +182,9 @@ class _Reader:
         _check_unique([joint.name for joint in joints], 'joint')
         _check_tree(links, joints)
         joints = self._resolve_mimics(joints)
+        collisions = tuple(self._collisions(elements))
         name = root.get('name', '')
-        return Robot(name, tuple(links), tuple(joints), text, tuple(self._warnings))
+        return Robot(name, tuple(links), tuple(joints), text, tuple(self._warnings), collisions)
 
     def _joint(self, element: ElementTree.Element) -> Joint:
         name = _name(element, 'joint')
@@ -327,6 +333,32 @@ class _Reader:
             )
         return Mimic(source, multiplier, offset)
 
+    def _collisions(self, elements: list[ElementTree.Element]) -> Iterator[Collision]:
+        """Collision geometry of all links; what makes no sense is left out, with a warning."""
+        for link in elements:
+            found = link.findall('collision') if link.tag == 'link' else []
+            for number, element in enumerate(found, 1):
+                where = f"link '{link.get('name')}', <collision>"
+                where += f' number {number}' if len(found) > 1 else ''
+                try:
+                    shape = self._shape(element, where)
+                    origin = self._origin(element, where)
+                except UrdfError as error:
+                    self._warnings.append(f'{error}; this collision geometry is left out')
+                else:
+                    yield Collision(link.get('name', ''), origin, shape)
+
+    def _shape(self, element: ElementTree.Element, where: str) -> Shape:
+        geometry = self._only(element, 'geometry', where)
+        kinds = [] if geometry is None else [e for e in geometry if e.tag in SHAPES]
+        if len(kinds) != 1:
+            found = ', '.join(f'<{e.tag}>' for e in (geometry if geometry is not None else ()))
+            raise UrdfError(
+                f'{where} has {found or "no shape"}; expected a <geometry> with one of: '
+                f'{", ".join(SHAPES)}'
+            )
+        return SHAPES[kinds[0].tag](kinds[0], f'{where}, <{kinds[0].tag}>')
+
     def _resolve_mimics(self, joints: list[Joint]) -> list[Joint]:
         """
         Let every follower name the joint that is driven in the end.
@@ -341,6 +373,51 @@ class _Reader:
                     'no chain can go through it'
                 )
         return [_with_driven_source(joint, by_name) for joint in joints]
+
+
+def _box(element: ElementTree.Element, where: str) -> Shape:
+    x, y, z = _numbers(element, 'size', 3, where)
+    if min(x, y, z) <= 0.0:
+        raise UrdfError(f"{where}: size is '{element.get('size')}'; expected lengths above 0")
+    return Box((x, y, z))
+
+
+def _cylinder(element: ElementTree.Element, where: str) -> Shape:
+    return Cylinder(_length(element, 'radius', where), _length(element, 'length', where))
+
+
+def _capsule(element: ElementTree.Element, where: str) -> Shape:
+    return Capsule(_length(element, 'radius', where), _length(element, 'length', where))
+
+
+def _sphere(element: ElementTree.Element, where: str) -> Shape:
+    return Sphere(_length(element, 'radius', where))
+
+
+def _mesh(element: ElementTree.Element, where: str) -> Shape:
+    filename = element.get('filename', '').strip()
+    if not filename:
+        raise UrdfError(f'{where} names no file; expected <mesh filename="..."/>')
+    scale = _vector(element, 'scale', (1.0, 1.0, 1.0), where)
+    if 0.0 in scale:
+        raise UrdfError(f"{where}: scale is '{element.get('scale')}'; expected factors not 0")
+    return Mesh(filename, scale)
+
+
+def _length(element: ElementTree.Element, attribute: str, where: str) -> float:
+    (length,) = _numbers(element, attribute, 1, where)
+    if length <= 0.0:
+        raise UrdfError(f'{where}: {attribute} is {length:.6g}; expected a length above 0')
+    return length
+
+
+SHAPES: Mapping[str, Callable[[ElementTree.Element, str], Shape]] = {
+    'box': _box,
+    'cylinder': _cylinder,
+    'capsule': _capsule,
+    'sphere': _sphere,
+    'mesh': _mesh,
+}
 
 
 def _parse(text: str) -> ElementTree.Element:
@@ -458,7 +535,8 @@ def _numbers(
     except ValueError:
         values = ()
     if len(values) != count or not all(math.isfinite(value) for value in values):
-        raise UrdfError(f"{where}: {attribute} is '{text}'; expected {count} finite numbers")
+        expected = f'{count} finite numbers' if count > 1 else 'a finite number'
+        raise UrdfError(f"{where}: {attribute} is '{text}'; expected {expected}")
     return values
 
 
