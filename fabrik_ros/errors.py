@@ -45,3 +45,7 @@ class JointValueError(FabrikError):
 
 class TargetError(FabrikError):
     """The target is not a pose."""
+
+
+class CollisionError(FabrikError):
+    """Collisions cannot be looked for: coal is missing, or there is no geometry."""

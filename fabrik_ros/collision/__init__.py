@@ -1,0 +1,15 @@
+"""Self-collision of arms, from the collision geometry of the URDF; needs coal."""
+
+from .meshes import MeshFinder
+from .pairs import LeftOut, Reason
+from .self_collision import Nearest, SelfCollision
+from .solids import MissingGeometry
+
+__all__ = [
+    'LeftOut',
+    'MeshFinder',
+    'MissingGeometry',
+    'Nearest',
+    'Reason',
+    'SelfCollision',
+]

@@ -1,0 +1,127 @@
+"""Distances of pairs of solids, measured only where what is known no longer tells enough."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.pair_bounds import distance_bounds
+from ..transforms import Array
+from .frames import SolidFrames
+from .solids import DistanceMeter, Solid
+
+# Measured distances are good to about 1e-6 m; a bound must not promise more.
+SLACK = 1e-5
+
+
+class PairDistances:
+    """
+    What is known of the distances of pairs of solids, and where it was measured.
+
+    A distance measured at one configuration bounds it at any other: the joints between the two
+    solids can have changed it by no more than their levers times the way they went.
+
+    Parameters
+    ----------
+    frames : SolidFrames
+        Where the solids are.
+    solids : sequence of Solid
+        The g solids.
+    pairs : sequence of (int, int)
+        The p pairs, as numbers of solids.
+    levers : array, shape (p, v)
+        Change of each distance for a unit of each of the v joint values of `frames`.
+    lower, upper : array, shape (n,)
+        Values of the arm's joints, the first n of those, between which the levers hold.
+
+    """
+
+    def __init__(
+        self,
+        frames: SolidFrames,
+        solids: Sequence[Solid],
+        pairs: Sequence[tuple[int, int]],
+        levers: Array,
+        lower: Array,
+        upper: Array,
+    ) -> None:
+        count = len(lower)
+        self._frames = frames
+        self._pairs = list(pairs)
+        self._first, self._second = np.array(pairs, dtype=int).reshape(-1, 2).T
+        radii = np.array([solid.radius for solid in solids])
+        self._radii = radii[self._first] + radii[self._second]
+        self._meter = DistanceMeter(list(solids), frames.rotations, frames.points)
+        self._levers_of_others = levers[:, count:]
+        self._levers = np.ascontiguousarray(levers[:, :count])
+        self._lower, self._upper = lower, upper
+        self._always_hold = bool(np.isinf(lower).all() and np.isinf(upper).all())
+        self._known = np.full(len(self._pairs), -np.inf)
+        self._at = np.zeros((len(self._pairs), count))
+        self._now = np.full(count, np.nan)
+        self._all = np.arange(len(self._pairs))
+        self._nowhere = np.zeros(count)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def bounds(
+        self, q: Array, around: Array | None = None, pairs: npt.NDArray[np.intp] | None = None
+    ) -> Array:
+        """
+        Distances [m] that pairs have at least, negative by a penetration.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Joint values.
+        around : array, shape (n,), optional
+            How far the joints may be from `q`; left out, they are there.
+        pairs : array of int
+            Numbers of pairs; left out, all.
+
+        """
+        around = self._nowhere if around is None else around
+        pairs = self._all if pairs is None else pairs
+        bounds = np.full(len(pairs), -np.inf)
+        if self._hold(q, around):
+            distance_bounds(self._known, self._at, self._levers, pairs, q, around, bounds)
+        return bounds
+
+    def measure(self, p: int, q: Array) -> float:
+        """Distance of pair number `p` at joint values `q` [m]; negative by a penetration."""
+        self._move(q)
+        distance = self._meter.distance(*self._pairs[p])
+        self._known[p] = distance - SLACK if self._hold(q, self._nowhere) else -np.inf
+        self._at[p] = q
+        return distance
+
+    def learn_from_balls(self, q: Array, wanted: Array) -> None:
+        """Raise what is known where balls around the solids are that far apart, shape (p,)."""
+        self._move(q)
+        centres = self._frames.centres()
+        ways = centres[self._first] - centres[self._second]
+        gaps = np.sqrt((ways * ways).sum(axis=1)) - self._radii - SLACK
+        better = gaps > np.maximum(wanted, self.bounds(q))
+        self._known[better] = gaps[better] if self._hold(q, self._nowhere) else -np.inf
+        self._at[better] = q
+
+    def others_moved(self, moved: Array) -> None:
+        """Take it that joints outside the arm have moved so far, shape (v,)."""
+        self._known -= self._levers_of_others @ moved[self._levers.shape[1] :]
+        self._now[:] = np.nan
+
+    def forget(self) -> None:
+        """Measure everything again when it is asked for."""
+        self._known[:] = -np.inf
+
+    def _hold(self, q: Array, around: Array) -> bool:
+        """Whether the levers hold: slides that are too far out make them longer."""
+        return self._always_hold or bool(
+            np.all(q - around >= self._lower) and np.all(q + around <= self._upper)
+        )
+
+    def _move(self, q: Array) -> None:
+        if not (q == self._now).all():
+            self._frames.move(q)
+            self._now[:] = q

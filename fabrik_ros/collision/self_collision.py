@@ -1,0 +1,225 @@
+"""Whether an arm collides with its own robot, and how far it is from that."""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+import math
+import os
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import CollisionError
+from ..mechanism import Mechanism
+from ..robot import Robot
+from ..transforms import Array
+from .distances import PairDistances
+from .frames import SolidFrames
+from .meshes import MeshFinder
+from .pairs import LeftOut, link_pairs, LinkPair, neighbours, often_touching, Reason
+from .solids import MissingGeometry, Solid, solids_of
+
+CLEARANCE = 0.002
+# From so many pairs on it is cheaper to look at the balls around the solids first.
+MANY = 12
+# With more, there would be so many pairs that finding out about them takes minutes.
+MOST_SOLIDS = 400
+# So many missing files are named in an error.
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The two links that are nearest to each other."""
+
+    distance: float
+    """[m]; 0 or less when they touch, inf when there is no pair."""
+    link_a: str
+    link_b: str
+
+
+class SelfCollision:
+    """
+    Distances between the links of a robot, as an arm of it moves.
+
+    All links that carry collision geometry take part, not only those of the arm: what hangs on
+    the arm moves with it, all else stands still. Joints outside the arm stand at 0, or at the
+    limit next to it, unless told otherwise. Meshes are replaced by their convex hulls.
+
+    Which pairs of links may touch is found out automatically: those that the arm does not move
+    against each other, neighbours, and those that touch in nearly all configurations; `pairs.py`
+    says how that compares with MoveIt's setup assistant.
+
+    A pair is measured only where the last measurement, less what the joints can have changed
+    since, does not answer the question. The answers are those of measuring all pairs.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot, with its collision geometry.
+    mechanism : Mechanism
+        The arm, or the arms, of that robot.
+    standing : mapping, optional
+        Values of joints outside the arm [rad or m]; see `stand`.
+    folders : iterable of path
+        Where meshes are, besides the packages that the environment of ROS knows; see
+        `MeshFinder`.
+    may_touch : iterable of (str, str)
+        Names of links that may touch, besides those that are found out.
+    clearance : float
+        Configurations are free where all distances are greater than this [m].
+
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        Names of the links that are looked after.
+    left_out : tuple of LeftOut
+        Pairs of links that may touch, with the reason.
+    missing : tuple of MissingGeometry
+        Geometry that could not be had: its links are looked after without it.
+
+    Raises
+    ------
+    CollisionError
+        If coal is not installed, or there is no geometry at all.
+
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        mechanism: Mechanism,
+        *,
+        standing: Mapping[str, float] | None = None,
+        folders: Iterable[str | os.PathLike[str]] = (),
+        may_touch: Iterable[tuple[str, str]] = (),
+        clearance: float = CLEARANCE,
+    ) -> None:
+        if not 0.0 <= clearance < math.inf:
+            raise CollisionError(f'clearance is {clearance}; expected a length of 0 m or more')
+        self.mechanism = mechanism
+        self.clearance = clearance
+        finder = MeshFinder(folders, robot.folder)
+        solids, self.missing = solids_of(robot.collisions, finder)
+        if not solids:
+            raise CollisionError(_no_geometry(robot, self.missing))
+        if len(solids) > MOST_SOLIDS:
+            raise CollisionError(
+                f'the robot has {len(solids)} collision geometries; at most {MOST_SOLIDS} are '
+                'looked after'
+            )
+        self._frames = SolidFrames(robot, mechanism, solids)
+        self._frames.stand(standing or {})
+        told = {frozenset(names) for names in may_touch}
+        kept, self.left_out = self._chosen(robot, solids, told)
+        self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
+        self.distances = self._distances(solids, kept)
+        self._links = [(pair.link_a, pair.link_b) for pair in kept for _ in pair.solids]
+
+    def __repr__(self) -> str:
+        return f'SelfCollision({len(self.pairs)} pairs of links, {len(self.missing)} missing)'
+
+    def distance(self, q: npt.ArrayLike) -> Nearest:
+        """
+        Find the two links that are nearest to each other at joint values `q`, shape (n,).
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        if not self.pairs:
+            return Nearest(math.inf, '', '')
+        bounds = self.distances.bounds(q)
+        if np.count_nonzero(bounds <= 0.0) > MANY:
+            self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
+            bounds = self.distances.bounds(q)
+        nearest, p = (math.inf, len(bounds)), int(np.argmin(bounds))
+        while bounds[p] <= nearest[0]:
+            nearest = min(nearest, (self.distances.measure(p, q), p))
+            bounds[p] = math.inf
+            p = int(np.argmin(bounds))
+        return Nearest(nearest[0], *self._links[nearest[1]])
+
+    def is_free(self, q: npt.ArrayLike) -> bool:
+        """
+        Whether all distances at joint values `q`, shape (n,), are greater than `clearance`.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        due = np.flatnonzero(self.distances.bounds(q) <= self.clearance)
+        if len(due) > MANY:
+            self.distances.learn_from_balls(q, np.full(len(self.distances), self.clearance))
+            due = np.flatnonzero(self.distances.bounds(q) <= self.clearance)
+        return all(self.distances.measure(int(p), q) > self.clearance for p in due)
+
+    def stand(self, values: Mapping[str, float]) -> None:
+        """Let joints outside the arm stand elsewhere [rad or m]; others are passed over."""
+        self.distances.others_moved(self._frames.stand(values))
+
+    def links(self, p: int) -> tuple[str, str]:
+        """Return the names of the links of pair number `p` of the distances."""
+        return self._links[p]
+
+    def _chosen(
+        self, robot: Robot, solids: Sequence[Solid], told: Container[frozenset[str]]
+    ) -> tuple[list[LinkPair], tuple[LeftOut, ...]]:
+        reasons: dict[LinkPair, Reason] = {}
+        pairs, adjacent = list(link_pairs(self._frames, solids)), neighbours(robot)
+        for pair in pairs:
+            if not pair.levers[:, : len(self.mechanism)].any():
+                reasons[pair] = Reason.RIGID
+            elif pair.links in adjacent:
+                reasons[pair] = Reason.NEIGHBOURS
+            elif pair.links in told:
+                reasons[pair] = Reason.TOLD
+        asked = [pair for pair in pairs if pair not in reasons]
+        distances = self._distances(solids, asked)
+        numbers = _numbers(asked)
+
+        def touching(q: Array, some: Sequence[LinkPair]) -> list[LinkPair]:
+            distances.forget()
+            distances.learn_from_balls(q, np.full(len(distances), self.clearance))
+            near = distances.bounds(q) <= self.clearance
+            return [
+                pair
+                for pair in some
+                if any(
+                    near[p] and distances.measure(p, q) <= self.clearance for p in numbers[pair]
+                )
+            ]
+
+        reasons |= often_touching(asked, self.mechanism, touching)
+        left_out = [LeftOut(p.link_a, p.link_b, reasons[p]) for p in pairs if p in reasons]
+        return [pair for pair in pairs if pair not in reasons], tuple(left_out)
+
+    def _distances(self, solids: Sequence[Solid], pairs: Sequence[LinkPair]) -> PairDistances:
+        none = np.empty((0, len(self._frames.names)))
+        levers = np.concatenate([none, *(pair.levers for pair in pairs)])
+        numbers = [number for pair in pairs for number in pair.solids]
+        is_hinge = np.array([type_.is_hinge for type_ in self.mechanism.joint_types])
+        lower = np.where(is_hinge, -math.inf, self.mechanism.lower)
+        upper = np.where(is_hinge, math.inf, self.mechanism.upper)
+        return PairDistances(self._frames, solids, numbers, levers, lower, upper)
+
+
+def _numbers(pairs: Sequence[LinkPair]) -> dict[LinkPair, range]:
+    """Numbers of the pairs of solids of each pair of links."""
+    numbers, first = {}, 0
+    for pair in pairs:
+        numbers[pair] = range(first, first + len(pair.solids))
+        first += len(pair.solids)
+    return numbers
+
+
+def _no_geometry(robot: Robot, missing: Sequence[MissingGeometry]) -> str:
+    if not robot.collisions:
+        return 'the robot has no <collision> geometry, so no collision can be found'
+    some = '; '.join(map(str, missing[:SHOWN])) + ('; ...' if len(missing) > SHOWN else '')
+    return f'no collision geometry of the robot could be loaded: {some}'

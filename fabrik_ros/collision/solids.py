@@ -1,0 +1,191 @@
+"""
+Collision geometry as convex solids of coal: the only module that knows coal.
+
+coal (https://github.com/coal-library/coal) measures by GJK (Gilbert, Johnson and Keerthi 1988),
+and the depth of a penetration by EPA (van den Bergen 2001). Both want convex solids: meshes become
+their convex hulls, which are never smaller.
+
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+import math
+from typing import Any
+
+import numpy as np
+
+from ..errors import CollisionError
+from ..geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
+from ..transforms import Array
+from .meshes import MeshFinder
+
+LARGEST = 1e4
+"""Beyond this many metres nothing is part of a robot, and numbers become coarse."""
+SMALLEST = 1e-9
+"""Nothing of a robot is smaller [m]."""
+FLAT = 1e-4
+"""A mesh whose thickness is less than this share of its length is flat."""
+TRIANGLES, JOGGLED = 'Qt', 'QJ'
+"""Options of qhull: divide faces of more than three vertices; or move vertices by some 1e-8 of
+the size, so that there are none."""
+
+
+@dataclass(frozen=True)
+class MissingGeometry:
+    """Collision geometry that is not looked after."""
+
+    link: str
+    name: str
+    """The file, or the kind of shape."""
+    reason: str
+
+    def __str__(self) -> str:
+        return f"link '{self.link}', {self.name}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A convex solid that moves with a link."""
+
+    link: str
+    T_link_solid: Array
+    """Shape (4, 4)."""
+    geometry: Any
+    """Of coal."""
+    centre: Array
+    """Of a ball around the solid, in its own frame, shape (3,) [m]."""
+    radius: float
+    """Of that ball [m]."""
+
+
+def solids_of(
+    collisions: tuple[Collision, ...], finder: MeshFinder
+) -> tuple[list[Solid], tuple[MissingGeometry, ...]]:
+    """
+    Make solids of collision geometry; return what there is, and what is missing.
+
+    Raises
+    ------
+    CollisionError
+        If coal is not installed.
+
+    """
+    coal = _coal()
+    hull = lru_cache(maxsize=None)(_hull)
+    solids, missing = [], []
+    for collision in collisions:
+        try:
+            geometry = _geometry(coal, collision.shape, finder, hull)
+            solids.append(_solid(collision, geometry))
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = ' '.join(str(error).split())
+            missing.append(MissingGeometry(collision.link, _name(collision.shape), reason))
+    return solids, tuple(missing)
+
+
+class DistanceMeter:
+    """
+    Measures the distance between two solids, negative by the depth of a penetration [m].
+
+    Every measurement starts afresh, so the answer depends on nothing but the poses.
+    """
+
+    def __init__(self, solids: list[Solid], rotations: list[Array], centres: list[Array]) -> None:
+        coal = _coal()
+        self._solids = solids
+        self._rotations, self._centres = rotations, centres
+        self._request = coal.DistanceRequest()
+        self._request.enable_signed_distance = True
+        self._result = coal.DistanceResult()
+        self._poses = [coal.Transform3s() for _ in range(2)]
+        self._measure = coal.ComputeDistance
+        self._between: dict[tuple[int, int], Any] = {}
+
+    def distance(self, a: int, b: int) -> float:
+        """Distance between solids number `a` and `b` where their frames are now."""
+        between = self._between.get((a, b))
+        if between is None:
+            between = self._measure(self._solids[a].geometry, self._solids[b].geometry)
+            self._between[a, b] = between
+        T_a, T_b = self._poses
+        T_a.setTransform(self._rotations[a], self._centres[a])
+        T_b.setTransform(self._rotations[b], self._centres[b])
+        self._result.clear()
+        distance = float(between(T_a, T_b, self._request, self._result))
+        return distance if math.isfinite(distance) else -math.inf
+
+
+def _coal() -> Any:
+    try:
+        import coal
+    except ImportError as error:
+        raise CollisionError(
+            'looking for self-collisions needs coal, which is not installed: '
+            "pip install 'fabrik_ros[collision]', or pip install coal"
+        ) from error
+    return coal
+
+
+def _geometry(coal: Any, shape: Shape, finder: MeshFinder, hull: Any) -> Any:
+    match shape:
+        case Box(size):
+            return coal.Box(*size)
+        case Cylinder(radius, length):
+            return coal.Cylinder(radius, length)
+        case Capsule(radius, length):
+            return coal.Capsule(radius, length)
+        case Sphere(radius):
+            return coal.Sphere(radius)
+        case Mesh(filename, scale):
+            return hull(coal, str(finder.find(filename)), scale)
+
+
+def _hull(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
+    """Load the convex hull of a mesh."""
+    vertices = np.array(coal.MeshLoader().load(path, np.array(scale)).vertices())
+    if len(vertices) == 0 or not np.abs(vertices).max() < LARGEST:
+        raise ValueError(f'{path} has no vertices, or some beyond {LARGEST:.0f} m')
+    points = coal.StdVec_Vec3s()
+    points.extend(list(thickened(vertices)))
+    try:
+        return coal.Convex.convexHull(points, True, TRIANGLES)
+    except RuntimeError:  # a vertex has more neighbours than coal can count
+        return coal.Convex.convexHull(points, True, JOGGLED)
+
+
+def thickened(points: Array) -> Array:
+    """
+    Give points, shape (m, 3), that lie in a plane or line an extent in all directions.
+
+    Flat hulls are not only no solids: asked for one, coal ends the process.
+
+    Raises
+    ------
+    ValueError
+        If all points are the same.
+
+    """
+    _, axes = np.linalg.eigh(np.cov(points.T, bias=True))
+    extents = np.ptp(points @ axes, axis=0)
+    size = float(extents.max())
+    if size < SMALLEST:
+        raise ValueError('the mesh has no extent')
+    for axis, extent in zip(axes.T, extents, strict=True):
+        if extent < FLAT * size:
+            points = np.concatenate([points + FLAT * size * axis, points - FLAT * size * axis])
+    return points
+
+
+def _solid(collision: Collision, geometry: Any) -> Solid:
+    geometry.computeLocalAABB()
+    centre, radius = np.array(geometry.aabb_center), float(geometry.aabb_radius)
+    size = float(np.abs(collision.T_link_geometry[:3, 3]).max() + np.abs(centre).max()) + radius
+    if not size < LARGEST:
+        raise ValueError(
+            f'reaches {size:.3g} m from its link; at most {LARGEST:.0f} m are allowed'
+        )
+    return Solid(collision.link, collision.T_link_geometry, geometry, centre, radius)
+
+
+def _name(shape: Shape) -> str:
+    return shape.filename if isinstance(shape, Mesh) else type(shape).__name__.lower()
