@@ -1,0 +1,135 @@
+"""
+Keeps an arm that needs time to stop out of collisions.
+
+What is kept true: from where the arm is, at the velocity that it has, it can come to rest without
+anything coming too near. A next command is allowed only when that will be true of it, too; where
+it is not, the arm brakes along the way that was found free before.
+
+Braking keeps the direction of the velocity: all joints slow down in proportion, so the way to
+rest is straight in joint space, from q on by velocity times half the time that the joint which
+needs longest takes to stop. Steps of uneven length can make the way twice as long, so twice that
+is looked at. Two kinds of joints may fall behind the others on the way, as they brake harder:
+those that would come to a limit, and those that are faster than they may be. They are taken to be
+anywhere between their start and their end.
+
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ..transforms import Array
+from .paths import find_blocking, Way
+from .self_collision import MANY, SelfCollision
+
+# Distances are good to this [m]: who does not move apart, must not come nearer by more.
+ROUNDING = 1e-6
+# What starts too near may move apart; on the way it may come this much nearer [m].
+EASE = 0.001
+# In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
+NEAR_LIMIT = 0.1
+
+
+class CollisionGuard:
+    """
+    Allows an arm the motion from which it can always stop in front of a collision.
+
+    Links that are too near already, as when the arm was switched on there, may move apart but not
+    come nearer.
+
+    Parameters
+    ----------
+    collision : SelfCollision
+        Knows how far the links are apart; its clearance is kept.
+
+    Attributes
+    ----------
+    refusal : str
+        Why the last motion was not allowed; '' when it was.
+
+    """
+
+    def __init__(self, collision: SelfCollision) -> None:
+        self.refusal = ''
+        self._collision = collision
+        self._distances = collision.distances
+        self._clearance = np.full(len(collision.distances), collision.clearance)
+        self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
+        self._kept: dict[int, float] = {}
+
+    def allows(
+        self, q: Array, q_next: Array, velocity: Array, acceleration: Array, fastest: Array
+    ) -> bool:
+        """
+        Whether the arm may go on from `q` to `q_next` and be there at a velocity.
+
+        Parameters
+        ----------
+        q, q_next : array, shape (n,)
+            Joint values, now and next [rad or m].
+        velocity : array, shape (n,)
+            Velocity at `q_next` [rad/s or m/s].
+        acceleration : array, shape (n,)
+            What the joints brake with [rad/s^2 or m/s^2].
+        fastest : array, shape (n,)
+            Greatest speeds; joints that are faster brake to them for their own sake.
+
+        """
+        self.refusal = ''
+        rest = q_next + velocity * (np.abs(velocity) / acceleration).max()
+        near = self._near(q, q_next, rest)
+        if len(near) == 0:
+            self._kept.clear()
+            return True
+        ways = self._ways(q, q_next, rest, np.abs(velocity), fastest)
+        least, kept = self._clearance.copy(), {}
+        while (p := self._blocking(ways, near, least)) >= 0:
+            distance = self._distances.measure(p, q)
+            if p in kept or not self._moves_apart(p, distance, ways):
+                self.refusal = self._reason(p)
+                return False
+            kept[p] = max(distance, self._kept.get(p, -math.inf))
+            least[p] = distance - EASE if distance <= 0.0 else max(distance - EASE, 0.0)
+        self._kept = kept
+        return True
+
+    def _near(self, q: Array, q_next: Array, rest: Array) -> npt.NDArray[np.intp]:
+        """Pairs that might come too near, if each joint were anywhere between the three."""
+        low = np.minimum(np.minimum(q, q_next), rest)
+        high = np.maximum(np.maximum(q, q_next), rest)
+        middle, around = 0.5 * (low + high), 0.5 * (high - low)
+        near = (self._distances.bounds(middle, around) <= self._clearance).nonzero()[0]
+        if len(near) > MANY:
+            self._distances.learn_from_balls(middle, self._clearance)
+            near = (self._distances.bounds(middle, around) <= self._clearance).nonzero()[0]
+        return near
+
+    def _ways(
+        self, q: Array, q_next: Array, rest: Array, speed: Array, fastest: Array
+    ) -> tuple[Way, Way]:
+        """Ways to the next configuration and from there to rest."""
+        mechanism = self._collision.mechanism
+        near = NEAR_LIMIT * speed
+        strays = (rest + near > mechanism.upper) | (rest - near < mechanism.lower)
+        strays |= speed > fastest
+        lower = np.minimum(mechanism.lower, q_next)
+        upper = np.maximum(mechanism.upper, q_next)
+        rest = np.where(strays, np.clip(rest, lower, upper), rest)
+        return Way(q, q_next, self._nothing_strays), Way(q_next, rest, strays & (speed > 0.0))
+
+    def _blocking(self, ways: tuple[Way, Way], pairs: npt.NDArray[np.intp], least: Array) -> int:
+        found = (find_blocking(self._distances, way, pairs, least) for way in ways)
+        return next((p for p in found if p >= 0), -1)
+
+    def _moves_apart(self, p: int, distance: float, ways: tuple[Way, Way]) -> bool:
+        """Whether a pair that is too near, or all but, comes no nearer on the ways."""
+        if distance > self._clearance[p] + EASE:
+            return False
+        least = max(distance, self._kept.get(p, -math.inf)) - ROUNDING
+        return all(self._distances.measure(p, way.end) >= least for way in ways)
+
+    def _reason(self, p: int) -> str:
+        link_a, link_b = self._collision.links(p)
+        clearance = 1000.0 * self._collision.clearance
+        return f"'{link_a}' and '{link_b}' would come within {clearance:.3g} mm of each other"

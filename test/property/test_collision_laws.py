@@ -1,0 +1,325 @@
+"""
+Laws of self-collision: what is measured is right, what is skipped is free, and nothing collides.
+
+The judge is pinocchio's collision model, told our pairs of links.
+
+"""
+
+import functools
+import math
+
+from collision_models import body, planar_arm, planar_distances, REAL, real_robot, with_bodies
+from fabrik_ros import load_urdf
+from fabrik_ros.collision import CollisionGuard, SelfCollision
+from fabrik_ros.kernels._jit import COMPILED
+from helpers import assert_close, Segment, serial_xml
+from hypothesis import assume, given, settings, strategies as st
+import numpy as np
+import pytest
+
+coal = pytest.importorskip('coal', reason='coal measures the distances')
+pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+EXAMPLES = 40 if COMPILED else 5
+REAL_NAMES = list(REAL) if COMPILED else ['ur5']
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+class CollisionJudge:
+    """Knows the distances of pairs of links by pinocchio's kinematics and geometry."""
+
+    def __init__(self, urdf, arm, pairs, packages=''):
+        self._arm = arm
+        self.model = pinocchio.buildModelFromXML(urdf)
+        self._data = self.model.createData()
+        self.geometry = pinocchio.buildGeomFromUrdfString(
+            self.model, urdf, pinocchio.GeometryType.COLLISION, package_dirs=[str(packages)]
+        )
+        for i, one in enumerate(self.geometry.geometryObjects):
+            for j, other in enumerate(self.geometry.geometryObjects[:i]):
+                if frozenset((self._link(one), self._link(other))) in pairs:
+                    self.geometry.addCollisionPair(pinocchio.CollisionPair(j, i))
+        self.forget()
+
+    def forget(self):
+        self._geometry_data = self.geometry.createData()
+
+    def _link(self, geometry):
+        return self.model.frames[geometry.parentFrame].name
+
+    def fill_meshes(self):
+        """Replace meshes by their convex hulls."""
+        for one in self.geometry.geometryObjects:
+            if isinstance(one.geometry, coal.BVHModelBase):
+                one.geometry.buildConvexHull(True, 'Qt')
+                one.geometry = one.geometry.convex
+        self.forget()
+
+    def _values(self, q):
+        given = dict(zip(self._arm.joint_names, q, strict=True))
+        values = pinocchio.neutral(self.model)
+        for name, joint in zip(self.model.names, self.model.joints, strict=True):
+            if joint.nq == 2:
+                value = given.get(name, 0.0)
+                values[joint.idx_q : joint.idx_q + 2] = math.cos(value), math.sin(value)
+            elif joint.nq == 1:
+                lower = self.model.lowerPositionLimit[joint.idx_q]
+                upper = self.model.upperPositionLimit[joint.idx_q]
+                values[joint.idx_q] = given.get(name, np.clip(0.0, lower, upper))
+        return values
+
+    def distance(self, q):
+        pinocchio.computeDistances(
+            self.model, self._data, self.geometry, self._geometry_data, self._values(q)
+        )
+        return min((r.min_distance for r in self._geometry_data.distanceResults), default=math.inf)
+
+    def collides(self, q):
+        return pinocchio.computeCollisions(
+            self.model, self._data, self.geometry, self._geometry_data, self._values(q), True
+        )
+
+
+def pairs_of(collision):
+    return {frozenset(pair) for pair in collision.pairs}
+
+
+@functools.cache
+def real(name, filled):
+    robot, arm, packages, file = real_robot(name)
+    collision = SelfCollision(robot, arm, folders=[packages])
+    assert collision.missing == ()
+    judge = CollisionJudge(file.read_text(), arm, pairs_of(collision), packages)
+    if filled:
+        judge.fill_meshes()
+    return collision, judge
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', REAL_NAMES)
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_distances_of_real_arms_are_those_that_pinocchio_finds_between_hulls(name, seed):
+    collision, judge = real(name, True)
+    q = collision.mechanism.random_configuration(np.random.default_rng(seed))
+    nearest, expected = collision.distance(q), judge.distance(q)
+    if expected > 0.0:
+        assert_close(nearest.distance, expected, 1e-5)
+    else:
+        assert nearest.distance <= 1e-6
+    assert collision.is_free(q) == (nearest.distance > collision.clearance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', REAL_NAMES)
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_where_meshes_of_real_arms_meet_for_pinocchio_they_are_never_free(name, seed):
+    collision, judge = real(name, False)
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        q = collision.mechanism.random_configuration(rng)
+        assert not (judge.collides(q) and collision.is_free(q))
+
+
+# Random arms.
+
+lengths = st.floats(0.05, 0.6)
+offsets = st.tuples(*[st.floats(-0.6, 0.6)] * 3)
+angles = st.tuples(*[st.floats(-3.0, 3.0)] * 3)
+axes = st.sampled_from([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, -0.8)])
+shapes = st.one_of(
+    st.builds('<box size="{:.3f} {:.3f} {:.3f}"/>'.format, lengths, lengths, lengths),
+    st.builds('<cylinder radius="{:.3f}" length="{:.3f}"/>'.format, lengths, lengths),
+    st.builds('<sphere radius="{:.3f}"/>'.format, lengths),
+)
+
+
+def triple(numbers):
+    return ' '.join(f'{number:.3f}' for number in numbers)
+
+
+bodies = st.builds(
+    lambda shape, xyz, rpy: body(shape, triple(xyz), triple(rpy)), shapes, offsets, angles
+)
+
+
+@st.composite
+def segments(draw, index):
+    kind = draw(st.sampled_from(['revolute', 'revolute', 'continuous', 'prismatic', 'fixed']))
+    mimic = None
+    if index and draw(st.integers(0, 4)) == 0:
+        mimic = (0, draw(st.sampled_from([-1.5, 0.5])), 0.1)
+    kind = 'revolute' if index == 0 or mimic else kind
+    return Segment(kind, draw(axes), draw(offsets), draw(angles), -1.5, 1.5, mimic)
+
+
+@st.composite
+def arms(draw):
+    """Draw an arm with bodies on some of its links: its URDF."""
+    count = draw(st.integers(3, 6))
+    xml = serial_xml([draw(segments(i)) for i in range(count)])
+    on_links = {f'l{i}': draw(st.lists(bodies, max_size=2)) for i in range(count + 1)}
+    on_links['l0'] = on_links['l0'] or [body('<sphere radius="0.1"/>')]
+    return with_bodies(xml, {link: ''.join(some) for link, some in on_links.items()})
+
+
+def collision_of(xml, **options):
+    robot = load_urdf(xml)
+    return SelfCollision(robot, robot.chain('l0', robot.links[-1]), **options)
+
+
+def walk(arm, rng, steps, size):
+    """Go about inside the limits, in small steps and now and then a leap."""
+    q = arm.random_configuration(rng)
+    lower, upper = arm.finite_limits()
+    for _ in range(steps):
+        q = np.clip(q + rng.uniform(-size, size, len(q)), lower, upper)
+        if rng.random() < 0.1:
+            q = arm.random_configuration(rng)
+        yield q
+
+
+@settings(max_examples=EXAMPLES)
+@given(arms(), seeds)
+def test_distances_of_random_arms_are_those_that_pinocchio_finds(xml, seed):
+    collision = collision_of(xml)
+    assume(collision.pairs and 'mimic' not in xml)
+    judge = CollisionJudge(xml, collision.mechanism, pairs_of(collision))
+    for q in walk(collision.mechanism, np.random.default_rng(seed), 5, 0.1):
+        distance, expected = collision.distance(q).distance, judge.distance(q)
+        if expected > 1e-4:
+            assert_close(distance, expected, 1e-5)
+        else:
+            assert distance <= 2e-4
+
+
+@settings(max_examples=EXAMPLES)
+@given(arms(), seeds, st.sampled_from([0.001, 0.02, 0.3]))
+def test_skipping_never_changes_an_answer(xml, seed, size):
+    """Bit for bit: of one that remembers, and one that measures all pairs every time."""
+    remembers, forgets = collision_of(xml), collision_of(xml)
+    for q in walk(remembers.mechanism, np.random.default_rng(seed), 40, size):
+        forgets.distances.forget()
+        assert remembers.is_free(q) == forgets.is_free(q)
+        forgets.distances.forget()
+        assert remembers.distance(q).distance == forgets.distance(q).distance
+
+
+@settings(max_examples=EXAMPLES)
+@given(arms(), seeds, st.sampled_from([0.01, 0.1, 1.0]))
+def test_what_is_known_from_elsewhere_never_promises_too_much(xml, seed, size):
+    distances = collision_of(xml).distances
+    arm, rng = collision_of(xml).mechanism, np.random.default_rng(seed)
+    for q in walk(arm, rng, 10, size):
+        around = rng.uniform(0.0, 0.1, len(q))
+        bounds, bounds_around = distances.bounds(q), distances.bounds(q, around)
+        lower, upper = arm.finite_limits()
+        near = np.clip(q + rng.uniform(-around, around), lower, upper)
+        for p in range(len(distances)):
+            if rng.random() < 0.5:
+                assert distances.measure(p, near) >= bounds_around[p]
+                assert distances.measure(p, q) >= bounds[p]
+
+
+# The guard.
+
+ACCELERATION = 5.0
+FASTEST = 2.0
+
+
+class GuardedArm:
+    """An arm that goes where chance takes it, as far as its guard allows; braking else."""
+
+    def __init__(self, collision, q, rng):
+        self._guard, self._arm, self._rng = CollisionGuard(collision), collision.mechanism, rng
+        self.q, self.velocity = q, np.zeros(len(q))
+        self._wanted = self.velocity
+        self._last_dt, self._braking = 0.0, False
+        self.stops = 0
+
+    def step(self, dt):
+        usable = min(dt, 0.5 * (dt + self._last_dt)) if self._last_dt else dt
+        if not self._braking:
+            velocity = self._next_velocity(usable)
+            q = self.q + velocity * dt
+            full = np.full(len(q), ACCELERATION)
+            fastest = np.full(len(q), FASTEST)
+            self._braking = not self._guard.allows(self.q, q, velocity, full, fastest)
+        if self._braking:
+            effort = np.max(np.abs(self.velocity)) / ACCELERATION
+            velocity = self.velocity * max(0.0, 1.0 - usable / effort) if effort else self.velocity
+            q = self.q + velocity * dt
+            if not velocity.any():
+                self._braking, self.stops = False, self.stops + 1
+                self._wanted = self._rng.uniform(-FASTEST, FASTEST, len(q))
+        self.q, self.velocity, self._last_dt = q, velocity, dt
+
+    def _next_velocity(self, usable):
+        if self._rng.random() < 0.05:
+            self._wanted = self._rng.uniform(-FASTEST, FASTEST, len(self.q))
+        change = ACCELERATION * usable
+        return np.clip(self._wanted, self.velocity - change, self.velocity + change)
+
+
+def even_steps(rng):
+    return 0.01
+
+
+def uneven_steps(rng):
+    return 0.01 * rng.choice([1.0, 1.0, rng.uniform(0.05, 1.5), rng.uniform(1.5, 5.0)])
+
+
+def free_configuration(arm, rng):
+    while True:
+        q = rng.uniform(-2.5, 2.5, len(arm))
+        if min(planar_distances(q).values()) > 0.004:
+            return q
+
+
+@pytest.mark.parametrize('next_dt', [even_steps, uneven_steps])
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_guarded_arm_never_comes_near_itself_and_stops_in_front(next_dt, seed):
+    """Four links that swing freely in a plane and would hit each other all the time."""
+    collision = collision_of(planar_arm(4).replace('revolute', 'continuous'))
+    rng = np.random.default_rng(seed)
+    arm = GuardedArm(collision, free_configuration(collision.mechanism, rng), rng)
+    for _ in range(200):
+        before = arm.q
+        arm.step(next_dt(rng))
+        for share in (0.5, 1.0):
+            between = before + share * (arm.q - before)
+            assert min(planar_distances(between).values()) > collision.clearance - 1e-5
+    assert np.all(np.isfinite(arm.q))
+
+
+def test_guarded_arm_does_get_stopped_and_goes_on():
+    """The law above is about something: its arm meets itself, and leaves again."""
+    collision = collision_of(planar_arm(4).replace('revolute', 'continuous'))
+    rng = np.random.default_rng(1)
+    arm = GuardedArm(collision, free_configuration(collision.mechanism, rng), rng)
+    nearest, way = math.inf, 0.0
+    for _ in range(3000):
+        before = arm.q
+        arm.step(0.01)
+        nearest = min(nearest, *planar_distances(arm.q).values())
+        way += np.abs(arm.q - before).sum()
+    assert arm.stops > 10
+    assert way > 20.0
+    assert collision.clearance < nearest < 10 * collision.clearance
+
+
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_arm_that_starts_in_collision_never_goes_deeper(seed):
+    collision = collision_of(planar_arm(3).replace('revolute', 'continuous'))
+    rng = np.random.default_rng(seed)
+    q = np.array([0.0, 2.0 * math.pi / 3.0, 2.0 * math.pi / 3.0]) + rng.uniform(-0.15, 0.15, 3)
+    depth = collision.distance(q).distance
+    assume(depth < collision.clearance)
+    arm = GuardedArm(collision, q, rng)
+    for _ in range(200):
+        arm.step(0.01)
+        assert collision.distance(arm.q).distance > min(depth, collision.clearance) - 1.1e-3
