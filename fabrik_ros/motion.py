@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .chain import Chain
+from .collision.guard import CollisionGuard
 from .methods import make_solver
 from .moving_base import MovingBase
 from .options import SolverOptions
@@ -113,6 +114,8 @@ class Motion:
         How goals are pursued.
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
+    guard : CollisionGuard, optional
+        Knows what the arm can stop from in front of a collision; it does nothing else then.
 
     Attributes
     ----------
@@ -140,8 +143,10 @@ class Motion:
         solver_options: SolverOptions,
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None = None,
+        guard: CollisionGuard | None = None,
     ) -> None:
         self.chain = chain
+        self.guard = guard
         self._line: LineReference | None = None
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
@@ -313,12 +318,25 @@ class Motion:
             velocity = self._joint_velocity(dt)
         else:
             velocity = self._stopping_velocity(dt)
-        self.velocity = np.minimum(np.maximum(velocity, self._least), self._most)
-        before = self.q
-        self.q = self._inside_limits(before + self.velocity * dt, before)
-        self._dt = dt
+        velocity, q = self._next(velocity, dt)
+        if self.guard is not None and self._would_collide(self.guard, velocity, q):
+            self.stop(f'self-collision ahead: {self.guard.refusal}')
+            velocity, q = self._next(self._stopping_velocity(dt), dt)
+        self.velocity, self.q, self._dt = velocity, q, dt
         if self.phase is not Phase.RESTING and self._has_arrived():
             self._come_to_rest()
+
+    def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
+        """Return the velocity nearest to one wanted that the joints may have, and q then."""
+        velocity = np.minimum(np.maximum(velocity, self._least), self._most)
+        return velocity, self._inside_limits(self.q + velocity * dt, self.q)
+
+    def _would_collide(self, guard: CollisionGuard, velocity: Array, q: Array) -> bool:
+        """Whether a step is not safe; the way to rest was found free before it was entered."""
+        limits = self.limits
+        return self.phase is not Phase.STOPPING and not guard.allows(
+            self.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
+        )
 
     def _come_to_rest(self) -> None:
         goal, self._continues_to = self._continues_to, None

@@ -9,9 +9,10 @@ import functools
 import math
 
 from collision_models import body, planar_arm, planar_distances, REAL, real_robot, with_bodies
-from fabrik_ros import load_urdf
+from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
 from helpers import assert_close, Segment, serial_xml
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
@@ -323,3 +324,65 @@ def test_arm_that_starts_in_collision_never_goes_deeper(seed):
     for _ in range(200):
         arm.step(0.01)
         assert collision.distance(arm.q).distance > min(depth, collision.clearance) - 1.1e-3
+
+
+# The motion.
+
+SPEEDS = {'ur5': 3.0, 'panda': 2.0}
+
+
+def guarded_motion(name, path):
+    collision, judge = real(name, True)
+    arm = collision.mechanism
+    limits = MotionLimits(
+        tip_speed=1.0,
+        tip_rotation=3.0,
+        tip_acceleration=3.0,
+        joint_velocity=np.minimum(arm.velocity, SPEEDS[name]),
+        joint_acceleration=np.full(len(arm), ACCELERATION),
+    )
+    options = MotionOptions(path=path, allow_reconfiguration=True)
+    solver = SolverOptions(budget=math.inf, max_restarts=6)
+    return Motion(arm, limits, solver, options, guard=CollisionGuard(collision)), judge
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
+@pytest.mark.parametrize('name', SPEEDS)
+@settings(max_examples=10)
+@given(seeds, st.sampled_from(['line', 'joint']), st.sampled_from([even_steps, uneven_steps]))
+def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt):
+    """Whatever goals come and whenever, and in and out of joint limits' reach."""
+    motion, judge = guarded_motion(name, path)
+    arm, rng = motion.chain, np.random.default_rng(seed)
+    clearance = real(name, True)[0].clearance
+    q = arm.random_configuration(rng)
+    while judge.distance(q) < 2.0 * clearance:
+        q = arm.random_configuration(rng)
+    motion.reset(q)
+    for step in range(300):
+        if step % 60 == 0:
+            motion.aim(arm.forward_kinematics(arm.random_configuration(rng)))
+        motion.step(next_dt(rng))
+        assert judge.distance(motion.q) > clearance - 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
+def test_motion_into_a_collision_ends_in_front_of_it_and_says_why():
+    motion, judge = guarded_motion('panda', 'joint')
+    ready = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.2, 0.785])
+    folded = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 0.0, 0.785])
+    motion.reset(ready)
+    motion.aim(motion.chain.forward_kinematics(folded))
+    assert judge.distance(motion.goal_solution.q) < 0.0
+    for _ in range(1000):
+        motion.step(0.01)
+        assert judge.distance(motion.q) > 0.002 - 1e-5
+    assert motion.phase is Phase.RESTING
+    assert motion.hindrance.startswith("self-collision ahead: 'panda_link5' and 'panda_hand'")
+    assert judge.distance(motion.q) < 0.05
+    assert motion.aim(motion.chain.forward_kinematics(ready))
+    for _ in range(1000):
+        motion.step(0.01)
+    assert motion.hindrance == ''
