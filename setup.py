@@ -87,6 +87,7 @@ setup(
         ],
         'sim': [MUJOCO],
         'demo': ['matplotlib', 'pin', MUJOCO],
+        'collision': ['coal'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [

@@ -37,6 +37,7 @@ from .conversions import joint_state, seconds
 from .frames import FrameResolver
 from .markers import marker_array
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
+from .self_collision import CollisionWatch
 from .status import diagnostic_array, goal_facts, tip_links_of
 from .timing import CommandClock
 from .tips import TipTopics, topic_names
@@ -72,6 +73,7 @@ class FabrikNode(LifecycleNode):
         self._follower: Follower | None = None
         self._frames: FrameResolver | None = None
         self._base: BasePose | None = None
+        self._watch: CollisionWatch | None = None
         self._tips: list[TipTopics] = []
         self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
         self._control_timer: Timer | None = None
@@ -251,7 +253,10 @@ class FabrikNode(LifecycleNode):
         if parameters.world_frame == chain.base_link:
             raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
         limits = parameters.limits_for(chain)
-        motion = Motion(chain, limits, parameters.solver, parameters.motion, parameters.tips)
+        watch = CollisionWatch(self, robot, chain, parameters)
+        motion = Motion(
+            chain, limits, parameters.solver, parameters.motion, parameters.tips, watch.guard
+        )
         begin = time.perf_counter()
         self._prepare(motion)
         # What the compiler left behind is large and lives on. Looked through again while the arm
@@ -259,6 +264,7 @@ class FabrikNode(LifecycleNode):
         gc.collect()
         gc.freeze()
         self._robot, self._chain, self._motion = robot, chain, motion
+        self._watch = watch
         self._frames = FrameResolver(self, robot, chain.base_link, parameters.world_frame)
         self._base = self._base_pose(robot, chain.base_link, self._frames)
         for warning in robot.warnings:
@@ -294,6 +300,7 @@ class FabrikNode(LifecycleNode):
             if listener is not None:
                 listener.close()
         self._robot = self._chain = self._motion = self._frames = self._base = None
+        self._watch = None
 
     def _drop_control(self) -> None:
         self._follower = None
@@ -447,6 +454,9 @@ class FabrikNode(LifecycleNode):
         return State.WAITING_FOR_MODEL, self._trouble or waits
 
     def _report(self) -> None:
+        if self._watch is not None:
+            now = self._now()
+            self._watch.stand(self._measured.fresh(now, self._settings.state_timeout))
         state, reason = self._state()
         if (state, reason) != self._last_state:
             self._last_state = state, reason
@@ -477,6 +487,9 @@ class FabrikNode(LifecycleNode):
         if self._chain is not None:
             tips = ', '.join(tip_links_of(self._chain))
             facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
+        if self._watch is not None:
+            q = None if self._follower is None else self._follower.motion.q
+            facts |= self._watch.facts(q)
         if self._follower is not None and self._follower.goal is not None:
             stamps = [tip.target_stamp for tip in self._tips]
             facts |= goal_facts(self._follower, stamps, self._now(), self._settings.world_frame)

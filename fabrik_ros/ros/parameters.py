@@ -119,6 +119,22 @@ SPECS = (
     Spec(
         'base_timeout', 0.5, 'age at which the pose of the base is lost [s]', low=1e-3, live=False,
     ),
+    Spec(
+        'self_collision', True,
+        'stop in front of collisions of the arm with itself, where coal is installed', live=False,
+    ),
+    Spec(
+        'collision_clearance', 0.002, 'distance that links keep from each other [m]',
+        low=0.0, high=1.0, live=False,
+    ),
+    Spec(
+        'may_touch', [], 'pairs of links that may touch, as link_a/link_b',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
+    ),
+    Spec(
+        'mesh_folders', [], 'folders in which meshes are looked for, besides ROS packages',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
+    ),
     Spec('wait_for_state', True, 'move only from a measured state', live=False),
     Spec(
         'start_configuration', [],
@@ -187,6 +203,12 @@ class NodeParameters:
             return self.__dict__['values'][name]
         except KeyError:
             raise AttributeError(name) from None
+
+    @property
+    def links_that_may_touch(self) -> list[tuple[str, str]]:
+        """Pairs of names of links."""
+        pairs = [pair.split('/') for pair in self.values['may_touch']]
+        return [(a, b) for a, b in pairs]
 
     def arms_of(self, robot: Robot) -> Chain | Tree:
         """
@@ -260,6 +282,9 @@ def _check_together(values: Mapping[str, Any]) -> None:
             raise ParameterError(f'{name} must hold {most} numbers, got {len(values[name])}')
     _check_tips(values)
     _check_world(values)
+    for pair in values['may_touch']:
+        if len(list(filter(None, pair.split('/')))) != 2 or pair.count('/') != 1:
+            raise ParameterError(f"may_touch must hold pairs as 'link_a/link_b', got '{pair}'")
     length = math.hypot(*values['axis'])
     if not TINY <= length <= HUGE:
         raise ParameterError(f'axis must not be zero, nor of absurd length; got {length:g}')

@@ -1,0 +1,112 @@
+"""The node stops in front of a collision of the arm with its own body, judged by pinocchio."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('coal', reason='coal looks after collisions, and judges them')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import pose_message, values_at
+from helpers import joint_xml, LIMIT, robot_xml
+import numpy as np
+import pinocchio
+
+WIDE = '<limit lower="-3" upper="3" velocity="2" effort="9"/>'
+
+
+def link(name, size, x, y=0.0):
+    geometry = f'<geometry><box size="{size}"/></geometry>'
+    return f'<link name="{name}"><collision><origin xyz="{x} {y} 0"/>{geometry}</collision></link>'
+
+
+ARM = robot_xml(
+    '',
+    link('base', '0.1 0.4 0.4', 0.0, 0.6),
+    link('upper', '0.3 0.06 0.06', 0.25),
+    link('lower', '0.3 0.06 0.06', 0.25),
+    '<link name="tip"/>',
+    joint_xml('shoulder', 'base', 'upper', body=f'<axis xyz="0 0 1"/>{WIDE}'),
+    joint_xml('elbow', 'upper', 'lower', body=f'<origin xyz="0.5 0 0"/><axis xyz="0 0 1"/>{WIDE}'),
+    joint_xml('tool', 'lower', 'tip', 'fixed', '<origin xyz="0.4 0 0"/>'),
+)
+"""Two links in a plane; the body has a wall at y = 0.4 to 0.8 m, above the shoulder."""
+BARE = robot_xml(
+    'base upper tip',
+    joint_xml('shoulder', 'base', 'upper', body=f'<axis xyz="0 0 1"/>{LIMIT}'),
+    joint_xml('tool', 'upper', 'tip', 'fixed', '<origin xyz="0.4 0 0"/>'),
+)
+
+BEFORE, BEHIND = (0.6, 0.2), (2.4, 0.2)
+
+
+def tip_at(q):
+    a, b = q[0], q[0] + q[1]
+    place = 0.5 * np.cos(a) + 0.4 * np.cos(b), 0.5 * np.sin(a) + 0.4 * np.sin(b), 0.0
+    return pose_message(place, (0.0, 0.0, np.sin(b / 2), np.cos(b / 2)), 'base')
+
+
+def nearest(commands):
+    """Least distance [m] of any moving link from the wall over all commands, by pinocchio."""
+    model = pinocchio.buildModelFromXML(ARM)
+    geometry = pinocchio.buildGeomFromUrdfString(model, ARM, pinocchio.GeometryType.COLLISION)
+    names = [shape.name.rsplit('_', 1)[0] for shape in geometry.geometryObjects]
+    wall = names.index('base')
+    for i in range(len(names)):
+        if i != wall:
+            geometry.addCollisionPair(pinocchio.CollisionPair(wall, i))
+    data, shapes = model.createData(), geometry.createData()
+    least = np.inf
+    for q in commands:
+        pinocchio.computeDistances(model, data, geometry, shapes, q)
+        least = min(least, *(result.min_distance for result in shapes.distanceResults))
+    return least
+
+
+def started(bench, **parameters):
+    bench.start_all(
+        ARM, values_at(('shoulder', 'elbow'), BEFORE), mode='position', path='joint', **parameters
+    )
+    return bench
+
+
+def test_arm_stops_in_front_of_its_body_and_names_the_links(bench):
+    started(bench)
+    assert bench.status['self_collision'].startswith('on: ')
+    bench.send(tip_at(BEHIND))
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert 'self-collision ahead' in reason
+    assert "'base'" in reason
+    bench.wait_until_silent()
+    assert 0.0 < nearest(bench.commands.q) < 0.3
+    assert float(bench.status['nearest_distance']) >= 0.002 - 1e-9
+    assert 'base' in bench.status['nearest_links']
+
+
+def test_arm_that_stopped_goes_back(bench):
+    started(bench)
+    bench.send(tip_at(BEHIND))
+    bench.wait_for_state('HOLDING')
+    bench.wait_until_silent()
+    bench.send(tip_at(BEFORE))
+    bench.wait_for_state('REACHED')
+    assert nearest(bench.commands.q) > 0.0
+
+
+def test_where_it_is_told_not_to_look_it_goes_through(bench):
+    started(bench, self_collision=False)
+    assert 'false' in bench.status['self_collision']
+    bench.send(tip_at(BEHIND))
+    bench.wait_for_state('REACHED')
+    assert nearest(bench.commands.q) <= 0.0
+
+
+def test_links_that_may_touch_do(bench):
+    started(bench, may_touch=['base/upper', 'lower/base'])
+    bench.send(tip_at(BEHIND))
+    bench.wait_for_state('REACHED')
+
+
+def test_arm_without_geometry_says_that_nothing_is_looked_after(bench):
+    bench.start_all(BARE)
+    assert bench.status['self_collision'].startswith('off: ')
+    assert 'collision' in bench.status['self_collision']
