@@ -19,7 +19,13 @@ WORDS = {
     'idle_tips': {'keep', 'free'},
 }
 TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *WORDS}
-FLAGS = {'allow_reconfiguration', 'wait_for_state', 'use_safety_limits', 'autostart'}
+FLAGS = {
+    'allow_reconfiguration',
+    'autostart',
+    'self_collision',
+    'use_safety_limits',
+    'wait_for_state',
+}
 LISTS = {'tool_offset': 6, 'axis': 3}
 ZERO_MEANS_OFF = {'limit_margin', 'target_timeout', 'max_target_age'}
 

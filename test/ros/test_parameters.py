@@ -22,6 +22,8 @@ from rclpy.validate_topic_name import validate_topic_name
 
 CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
 NOT_IN_FILE = {
+    'may_touch',
+    'mesh_folders',
     'robot_description',
     'start_configuration',
     'tip_links',
@@ -44,7 +46,7 @@ POSITIVE = [
     'resync_tolerance',
     'base_timeout',
 ]
-NOT_NEGATIVE = ['limit_margin', 'target_timeout', 'max_target_age']
+NOT_NEGATIVE = ['collision_clearance', 'limit_margin', 'target_timeout', 'max_target_age']
 WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips']
 FIXED = {
     'robot_description': f'{PLANAR}<!-- another -->',
@@ -57,6 +59,10 @@ FIXED = {
     'world_frame': 'odom',
     'base_timeout': 1.0,
     'use_safety_limits': False,
+    'self_collision': False,
+    'collision_clearance': 0.01,
+    'may_touch': ['l0/l2'],
+    'mesh_folders': ['/tmp'],
     'command_rate': 50.0,
     'wait_for_state': False,
     'start_configuration': [0.0, 0.0],
@@ -426,3 +432,10 @@ def test_config_file_lists_every_parameter_with_its_default():
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(CONFIG.read_text())['/**']['ros__parameters']
     assert values == {spec.name: spec.default for spec in SPECS if spec.name not in NOT_IN_FILE}
+
+
+@pytest.mark.parametrize('pair', ['upper', 'upper/', 'a/b/c', ''])
+def test_pairs_of_links_that_are_none_are_refused(make_node, pair):
+    for reason in refusals(make_node, may_touch=['hand/tool', pair]):
+        assert 'link_a/link_b' in reason
+        assert repr(pair) in reason
