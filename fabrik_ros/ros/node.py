@@ -358,6 +358,8 @@ class FabrikNode(LifecycleNode):
             self.get_logger().warning(
                 f'target refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
+        else:
+            self._begin_at_once()
 
     def _accept(self, tip: TipTopics, message: PoseStamped) -> None:
         if self._follower is None or self._frames is None:
@@ -400,12 +402,32 @@ class FabrikNode(LifecycleNode):
         return 1e-9 * float(self.get_clock().now().nanoseconds)
 
     def _tick(self) -> None:
+        now = self.get_clock().now().nanoseconds
+        if not self._clock_of_commands.is_early(now):
+            self._step(now)
+
+    def _begin_at_once(self) -> None:
+        """
+        Send the first command of a target without waiting for the next tick.
+
+        Only if a period has passed since the last command. From rest the ticks begin anew with
+        this command; on the way the tick that was due for it is left out.
+        """
+        now, clock = self.get_clock().now().nanoseconds, self._clock_of_commands
+        if self._control_timer is None or not clock.is_due(now):
+            return
+        self._step(now)
+        if clock.was_interrupted:
+            self._control_timer.reset()
+
+    def _step(self, now: int) -> None:
+        """Take a step at `now` [ns], and send the command it leads to."""
         follower, motion = self._follower, self._motion
         if follower is None or motion is None:
             return
         if not (follower.has_something_to_say or follower.is_held_in_world):
             return
-        stamp, dt = self._clock_of_commands.next(self.get_clock().now().nanoseconds)
+        stamp, dt = self._clock_of_commands.next(now)
         if self._clock_of_commands.went_back:
             self._on_clock_jump()
         if self._clock_of_commands.was_interrupted:

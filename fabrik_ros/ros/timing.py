@@ -31,6 +31,14 @@ class CommandClock:
         self.went_back = False
         """Whether the clock showed less than the time before."""
 
+    def is_due(self, now: int) -> bool:
+        """Whether a period has passed at `now` [ns] since the last command, or none was sent."""
+        return self._last is None or now - self._last >= self._period
+
+    def is_early(self, now: int) -> bool:
+        """Whether the command for a tick at `now` [ns] has left already, before the tick."""
+        return self._last is not None and self._seen <= now < self._last + self._period // 2
+
     def next(self, now: int) -> tuple[int, float]:
         """Stamp [ns] of a command sent at `now` [ns], and the time it covers [s]."""
         last, period = self._last, self._period

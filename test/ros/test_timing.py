@@ -120,6 +120,41 @@ def test_follow_on_keeps_to_the_grid_whatever_the_time_is(steps, count):
         assert not clock.was_interrupted
 
 
+@given(st.lists(steps), st.integers(0, 3 * PERIOD))
+def test_command_is_due_a_period_after_the_last_stamp(steps, later):
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    assert clock.is_due(now), 'none was sent yet'
+    stamp, _ = clock.next(now)
+    for step in steps:
+        now += step
+        stamp, _ = clock.next(now)
+    assert clock.is_due(stamp + later) is (later >= PERIOD)
+
+
+@given(st.lists(steps, min_size=1), st.integers(0, 3 * PERIOD))
+def test_tick_is_early_where_the_command_before_it_left_less_than_half_a_period_ago(steps, later):
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    assert not clock.is_early(now)
+    stamp, _ = clock.next(now)
+    for step in steps:
+        now += step
+        stamp, _ = clock.next(now)
+    assert clock.is_early(now + later) is (now + later < stamp + PERIOD // 2)
+    assert not clock.is_early(now - 1), 'a clock that went back is no early tick'
+
+
+@given(st.lists(st.tuples(steps, st.booleans())))
+def test_ticks_and_targets_together_make_no_step_shorter_than_half_a_period(events):
+    """Targets send a command when one is due, ticks unless one was just sent."""
+    clock, now, stamps = CommandClock(PERIOD / NANOSECONDS), BEGIN, []
+    for step, is_tick in events:
+        now += step
+        if not clock.is_early(now) if is_tick else clock.is_due(now):
+            stamps.append(clock.next(now)[0])
+    for before, stamp in itertools.pairwise(stamps):
+        assert stamp - before >= PERIOD // 2
+
+
 @pytest.mark.parametrize('rate', [1.0, 50.0, 333.0, 1000.0])
 def test_period_is_that_of_the_rate(rate):
     clock = CommandClock(1.0 / rate)
