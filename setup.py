@@ -82,6 +82,7 @@ setup(
             'ros-rosgraph-msgs',
             'ros-sensor-msgs',
             'ros-std-msgs',
+            'ros-std-srvs',
             'ros-visualization-msgs',
             'xacro',
         ],

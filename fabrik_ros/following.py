@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .chain import Chain
-from .errors import FabrikError
+from .errors import FabrikError, JointValueError
 from .joints import JointType
 from .motion import Motion, Phase
 from .transforms import Array
@@ -25,6 +25,7 @@ REPEAT_TIME = 0.5
 TRY_AGAIN_TIME = 0.5
 FOLLOWING_TIME = 0.3
 METRES_FACTOR = 3.0
+TOLD_TO_HOLD = 'told to hold'
 MOST_TURNS = 1000.0
 
 
@@ -66,6 +67,8 @@ class FollowingRules:
     """The arm stops when no target came for this long [s]; 0: never."""
     resync_tolerance: float = 0.1
     """Greatest gap between a command and what is measured [rad or m]."""
+    home_configuration: tuple[float, ...] = ()
+    """Where the arm goes when it is told to go home; empty: nowhere."""
     limit_margin: float = 0.1
     """A start outside a limit by no more than this may move inwards [rad or m]."""
     idle_tips: str = 'keep'
@@ -149,6 +152,7 @@ class Follower:
         self._try_again_time = 0.0
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
+        home_of(chain, rules)
         if not rules.wait_for_state:
             motion.reset(self._assumed_start())
 
@@ -199,29 +203,61 @@ class Follower:
         if self._stands_at(T_target, tip, T_base_world is not None, now):
             self._goal_time = now
             return
-        begins_anew = self.goal is None or bool(self._hold_reason)
+        begins_anew = not self.has_target.any() or bool(self._hold_reason)
         if not self._is_under_way() and self.rules.wait_for_state:
             begins_anew |= self._start_where_measured(now)
         if T_base_world is not None and not self.is_held_in_world:
             self.motion.base.begin(T_base_world)
         self._set_goal(T_target, tip, T_base_world is not None, begins_anew)
         self._goal_time = now
-        self._engaged = True
-        self._hold_reason = ''
-        self._repeat_time = REPEAT_TIME
+        self._set_out()
         assert self.goal is not None
         self.motion.aim(self.goal, self.in_world)
 
+    def go_home(self, now: float) -> None:
+        """
+        Set out for `home_configuration`, straight in joint space.
+
+        That ends all targets. A home needs no repetition: `target_timeout` does not count.
+
+        Raises
+        ------
+        RefusedError
+            If there is no home, or the arm is in no state to start; the message says why.
+
+        """
+        home = home_of(self.chain, self.rules)
+        if home is None:
+            raise RefusedError('there is no home: home_configuration is empty')
+        self._check_start(now)
+        if not self._is_under_way() and self.rules.wait_for_state:
+            self._start_where_measured(now)
+        home = self._in_the_turn_of_the_command(home)
+        self._forget_targets(self.chain.forward_kinematics(home))
+        self._goal_time = math.inf
+        self._set_out()
+        self.motion.go_to(home)
+
+    def _set_out(self) -> None:
+        self._engaged = True
+        self._hold_reason = ''
+        self._repeat_time = REPEAT_TIME
+
+    def _forget_targets(self, goal: Array) -> None:
+        """Take poses of the tips for the goal that are nobody's target."""
+        shape = self.in_world.shape
+        self.goal = goal
+        self.in_world = np.zeros(shape, dtype=bool)
+        self.has_target = np.zeros(shape, dtype=bool)
+
     def _set_goal(self, T_target: Array, tip: int, in_world: bool, begins_anew: bool) -> None:
         """Give a tip its goal; the others keep theirs, unless everything begins anew."""
-        shape = self.in_world.shape
         if begins_anew or self.goal is None:
-            self.goal = self.chain.forward_kinematics(self.motion.q)
+            self._forget_targets(self.chain.forward_kinematics(self.motion.q))
             if self.rules.idle_tips == 'free':
-                self.goal[:] = np.nan
-            self.in_world = np.zeros(shape, dtype=bool)
-            self.has_target = np.zeros(shape, dtype=bool)
-        which = tip if shape else ...
+                self.goal = np.full((*self.in_world.shape, 4, 4), np.nan)
+        assert self.goal is not None
+        which = tip if self.in_world.shape else ...
         self.goal, self.in_world = self.goal.copy(), self.in_world.copy()
         self.goal[which], self.in_world[which], self.has_target[which] = T_target, in_world, True
 
@@ -273,6 +309,11 @@ class Follower:
         self._repeat_time = 0.0
         self._hold_reason = reason
         self.motion.stop(reason)
+
+    def hold_when_told(self) -> None:
+        """Hold because somebody wants it; also before the first target."""
+        self.hold(TOLD_TO_HOLD)
+        self._engaged = True
 
     @property
     def is_at_rest(self) -> bool:
@@ -394,6 +435,29 @@ class Follower:
         q = self.chain.checked(self.rules.start_configuration, 'start_configuration')
         self._check_limits(q)
         return q
+
+
+def home_of(chain: Chain | Tree, rules: FollowingRules) -> Array | None:
+    """
+    Joint values of the home of an arm, shape (n,); None where it has none.
+
+    Raises
+    ------
+    JointValueError
+        If it is not a configuration of this arm, or is outside the limits; names the joint.
+
+    """
+    if not rules.home_configuration:
+        return None
+    home = chain.checked(rules.home_configuration, 'home_configuration')
+    outside = np.maximum(chain.lower - home, home - chain.upper)
+    j = int(np.argmax(outside))
+    if outside[j] > 0.0:
+        raise JointValueError(
+            f"home_configuration has joint '{chain.joint_names[j]}' at {home[j]:.4f}, outside its "
+            f'limits [{chain.lower[j]:.4f}, {chain.upper[j]:.4f}]'
+        )
+    return home
 
 
 def _shape_of_tips(chain: Chain | Tree) -> tuple[int, ...]:

@@ -248,6 +248,16 @@ class Motion:
             self._go_in_joint_space(T_goal)
         return True
 
+    def go_to(self, q: Array) -> None:
+        """Set out for joint values of shape (n,), straight in joint space."""
+        self.solution = self.goal_solution = None
+        self.hindrance = ''
+        self._in_world = np.array(False)
+        self._stays = False
+        self._continues_to = None
+        self._goal_q = self._joint_goal = q
+        self.phase = Phase.JOINT
+
     def carry(self, T_base_world: Array, dt: float) -> None:
         """
         Tell where the world is, seen from the base, at the end of the next step.

@@ -1,5 +1,6 @@
 """The node: target poses in, joint commands out."""
 
+from collections.abc import Callable
 import gc
 import signal
 import time
@@ -22,11 +23,12 @@ from rclpy.time import Time
 from rclpy.timer import Timer
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ..chain import Chain
 from ..errors import ChainError, FabrikError
-from ..following import Command, Follower, MeasuredJoints, RefusedError, State
+from ..following import Command, Follower, home_of, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..robot import Robot
@@ -88,6 +90,8 @@ class FabrikNode(LifecycleNode):
         self._create_publishers()
         self._create_subscriptions()
         self._create_tip_topics()
+        self.create_service(Trigger, '~/hold', self._on_hold)
+        self.create_service(Trigger, '~/home', self._on_home)
         self.add_on_set_parameters_callback(self._check_changes)
         self.add_post_set_parameters_callback(self._apply_changes)
         self._jump_handle = self.get_clock().create_jump_callback(
@@ -321,7 +325,9 @@ class FabrikNode(LifecycleNode):
                     f'{", ".join(fixed)} cannot change while the node is configured; '
                     'deactivate and clean up first'
                 )
-            NodeParameters.read(self, values)
+            parameters = NodeParameters.read(self, values)
+            if self._chain is not None:
+                home_of(self._chain, parameters.rules)
         except FabrikError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
@@ -362,8 +368,8 @@ class FabrikNode(LifecycleNode):
             self._begin_at_once()
 
     def _accept(self, tip: TipTopics, message: PoseStamped) -> None:
-        if self._follower is None or self._frames is None:
-            raise RefusedError(f'the node is not active: {self._state()[1]}')
+        follower = self._active_follower()
+        assert self._frames is not None
         now = self._now()
         self._check_age(message, now)
         fresh = self._measured.fresh(now, self._settings.state_timeout)
@@ -374,11 +380,42 @@ class FabrikNode(LifecycleNode):
         else:
             T_target = self._frames.target_in_base(message, fresh)
         begin = time.perf_counter()
-        self._follower.accept(T_target, now, self._tips.index(tip), T_base_world)
+        follower.accept(T_target, now, self._tips.index(tip), T_base_world)
         self._times['solve_time'] = time.perf_counter() - begin
         self._last_refusal = ''
         tip.target_stamp = seconds(message.header.stamp)
         self._counts['accepted'] += 1
+
+    def _active_follower(self) -> Follower:
+        if self._follower is None:
+            raise RefusedError(f'the node is not active: {self._state()[1]}')
+        return self._follower
+
+    def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(response, self._hold)
+
+    def _on_home(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(response, self._go_home)
+
+    def _answer(self, response: Trigger.Response, act: Callable[[], str]) -> Trigger.Response:
+        """Do what was asked for, and say what happens now or why nothing does."""
+        try:
+            response.message = act()
+            response.success = True
+        except FabrikError as error:
+            response.message = str(error)
+            response.success = False
+        return response
+
+    def _hold(self) -> str:
+        follower = self._active_follower()
+        follower.hold_when_told()
+        return 'holding still' if follower.is_at_rest else 'slowing down to hold'
+
+    def _go_home(self) -> str:
+        self._active_follower().go_home(self._now())
+        self._begin_at_once()
+        return 'on the way to home_configuration'
 
     def _check_age(self, message: PoseStamped, now: float) -> None:
         stamp, most = seconds(message.header.stamp), self._settings.max_target_age

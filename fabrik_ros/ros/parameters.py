@@ -140,6 +140,7 @@ SPECS = (
         'start_configuration', [],
         'where the arm stands when nothing is measured [rad or m]; empty: mid limits', live=False,
     ),
+    Spec('home_configuration', [], 'where ~/home goes [rad or m]; empty: it is refused'),
     Spec('state_timeout', 0.5, 'age at which a joint state is lost [s]', low=1e-3),
     Spec('resync_tolerance', 0.1, 'greatest gap to the measured state [rad or m]', low=1e-4),
     Spec('limit_margin', 0.1, 'how far outside a limit a start may be [rad or m]', low=0.0),
@@ -368,6 +369,7 @@ def _rules(values: Mapping[str, Any]) -> FollowingRules:
     return FollowingRules(
         wait_for_state=values['wait_for_state'],
         start_configuration=tuple(values['start_configuration']),
+        home_configuration=tuple(values['home_configuration']),
         state_timeout=values['state_timeout'],
         target_timeout=values['target_timeout'],
         resync_tolerance=values['resync_tolerance'],

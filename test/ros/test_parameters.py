@@ -26,6 +26,7 @@ NOT_IN_FILE = {
     'mesh_folders',
     'robot_description',
     'start_configuration',
+    'home_configuration',
     'tip_links',
     'tip_modes',
     'tip_weights',
@@ -88,6 +89,7 @@ LIVE = {
     'max_joint_acceleration': 4.0,
     'state_timeout': 1.0,
     'resync_tolerance': 0.2,
+    'home_configuration': [0.5, -0.5],
     'limit_margin': 0.0,
     'target_timeout': 1.0,
     'max_target_age': 1.0,
@@ -402,6 +404,7 @@ class TestMeaning:
         assert not settings.motion.approach_unreachable
         assert settings.rules.state_timeout == 1.0
         assert settings.rules.resync_tolerance == 0.2
+        assert settings.rules.home_configuration == (0.5, -0.5)
         assert settings.rules.limit_margin == 0.0
         assert settings.rules.target_timeout == 1.0
         assert settings.max_target_age == 1.0

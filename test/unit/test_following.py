@@ -588,3 +588,99 @@ def test_rules_can_change_on_the_way():
     scene.go(0.3)
     scene.follower.rules = replace(scene.follower.rules, target_timeout=0.4)
     scene.until(State.HOLDING, longest=0.3)
+
+
+class TestToldToHold:
+    def test_arm_slows_down_and_stays_until_the_next_target(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.hold_when_told()
+        assert 'told to hold' in scene.refusal(GOAL), 'it is still stopping'
+        scene.go(2.0)
+        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        assert not np.any(scene.commands[-1][1].velocity)
+        assert scene.tick() is None
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_it_is_said_before_the_first_target_too(self):
+        scene = Scene()
+        scene.follower.hold_when_told()
+        scene.go(0.5)
+        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        assert not scene.commands
+        scene.accept()
+        scene.until(State.REACHED)
+
+
+HOME = (-0.7, 0.5)
+
+
+class TestHome:
+    def test_arm_goes_there_straight_in_joint_space(self):
+        scene = Scene(home_configuration=HOME)
+        scene.follower.go_home(scene.now)
+        assert scene.state is State.MOVING
+        scene.until(State.REACHED)
+        assert_close(scene.motion.q, HOME, 1e-6)
+        start = np.array(list(START.values()))
+        way = np.array(HOME) - start
+        share = (scene.q - start) @ way / (way @ way)
+        assert_close(scene.q, start + np.outer(share, way), 1e-6)
+        scene.check_smooth()
+
+    def test_it_ends_a_target_under_way_without_a_jump_and_a_target_ends_it(self):
+        scene = Scene(home_configuration=HOME)
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.go_home(scene.now)
+        scene.go(0.5)
+        scene.accept()
+        scene.until(State.REACHED)
+        assert_close(pose(*scene.motion.q)[:2, 3], GOAL[:2, 3], 1e-4)
+        scene.check_smooth()
+
+    def test_dead_mans_switch_of_targets_does_not_stop_it(self):
+        scene = Scene(home_configuration=HOME, target_timeout=0.2)
+        scene.follower.go_home(scene.now)
+        scene.until(State.REACHED)
+        assert_close(scene.motion.q, HOME, 1e-6)
+
+    def test_joint_that_turns_without_end_goes_the_short_way(self):
+        scene = Scene({'shoulder': 0.4 + 6.0 * math.pi, 'elbow': 1.0}, home_configuration=HOME)
+        scene.follower.go_home(scene.now)
+        scene.until(State.REACHED)
+        assert_close(scene.motion.q, [HOME[0] + 6.0 * math.pi, HOME[1]], 1e-6)
+
+    def test_lost_state_stops_it(self):
+        scene = Scene(home_configuration=HOME, resync_tolerance=2.0)
+        scene.follower.go_home(scene.now)
+        scene.go(0.3)
+        scene.reports = False
+        scene.until(State.HOLDING)
+        assert 'lost' in scene.reason
+
+    @pytest.mark.parametrize(
+        ('start', 'rules', 'reason'),
+        [
+            (START, {}, 'home_configuration is empty'),
+            ({'elbow': 1.0}, {'home_configuration': HOME}, 'no fresh joint state of: shoulder'),
+            (START | {'elbow': 3.0}, {'home_configuration': HOME}, "'elbow' stands at 3"),
+        ],
+    )
+    def test_it_is_refused_with_the_reason(self, start, rules, reason):
+        scene = Scene(start, **rules)
+        with pytest.raises(RefusedError, match=reason):
+            scene.follower.go_home(scene.now)
+        scene.go(0.1)
+        assert not scene.commands
+
+    @pytest.mark.parametrize(
+        ('home', 'reason'),
+        [((0.0,), r'home_configuration has shape \(1,\)'), ((0.0, 2.9), "'elbow' at 2.9")],
+    )
+    def test_home_that_is_none_of_this_arm_is_refused_at_the_start(self, home, reason):
+        with pytest.raises(JointValueError, match=reason):
+            Scene(home_configuration=home)

@@ -1,0 +1,121 @@
+"""The services of the node, as a user calls them: hold and home."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import JOINTS, shifted, six_axis_judge, START, values_at
+from judging import accelerations, velocities
+import numpy as np
+from std_srvs.srv import Trigger
+
+FASTEST, HARDEST = 1.5, 5.0
+HOME = [0.3, -1.1, 1.4, -1.7, -1.4, 0.2]
+
+
+@pytest.fixture
+def start(six_axis):
+    return six_axis_judge(six_axis).pose(START)
+
+
+@pytest.fixture
+def ready(bench, six_axis):
+    bench.start_all(six_axis, values_at(JOINTS, START), home_configuration=HOME)
+    return bench
+
+
+def call(bench, name):
+    answer = bench.ask(Trigger, f'fabrik/{name}', Trigger.Request())
+    return answer.success, answer.message
+
+
+def check_commands(bench, six_axis):
+    judge = six_axis_judge(six_axis)
+    assert np.all(np.diff(bench.commands.times) > 0.0)
+    for times, q in bench.commands.runs():
+        assert np.all((judge.lower <= q) & (q <= judge.upper))
+        assert np.all(np.abs(velocities(times, q)) <= FASTEST * (1.0 + 1e-6))
+        assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
+
+
+def move(bench, target):
+    bench.send(target)
+    bench.spin_until(lambda: len(bench.commands) > 45, 'the arm is on its way')
+
+
+def test_hold_on_the_way_brings_the_arm_to_rest_until_the_next_target(ready, six_axis, start):
+    move(ready, shifted(start, y=0.4))
+    assert call(ready, 'hold') == (True, 'slowing down to hold')
+    status = ready.wait_for_state('HOLDING')
+    assert status['reason'] == 'told to hold'
+    ready.wait_until_silent()
+    assert not np.any(ready.commands.messages[-1].velocity)
+    assert ready.status['state'] == 'HOLDING'
+    ready.send(shifted(start, y=0.05))
+    ready.wait_for_state('REACHED')
+    check_commands(ready, six_axis)
+
+
+def test_hold_at_rest_moves_nothing_and_says_so(ready):
+    assert call(ready, 'hold') == (True, 'holding still')
+    assert ready.wait_for_state('HOLDING')['reason'] == 'told to hold'
+    assert len(ready.commands) == 0
+
+
+def test_home_takes_the_arm_there_from_where_it_is(ready, six_axis):
+    assert call(ready, 'home') == (True, 'on the way to home_configuration')
+    ready.wait_for_state('REACHED')
+    assert np.abs(ready.commands.q[0] - START).max() <= HARDEST * 0.01 * 0.01 + 1e-9
+    assert np.abs(ready.commands.q[-1] - HOME).max() <= 1e-6
+    check_commands(ready, six_axis)
+
+
+def test_home_ends_a_target_and_a_target_ends_home(ready, six_axis, start):
+    move(ready, shifted(start, y=0.4))
+    assert call(ready, 'home')[0]
+    ready.wait_for_commands(20)
+    target = shifted(start, z=0.05)
+    ready.send(target)
+    ready.wait_for_state('REACHED')
+    assert six_axis_judge(six_axis).errors(target, ready.commands.q[-1]) < (1e-5, 1e-4)
+    check_commands(ready, six_axis)
+
+
+def test_without_a_home_the_service_says_how_to_set_one_and_then_goes(bench, six_axis):
+    bench.start_all(six_axis, values_at(JOINTS, START))
+    success, message = call(bench, 'home')
+    assert not success
+    assert 'home_configuration is empty' in message
+    assert bench.set(home_configuration=HOME) == []
+    assert call(bench, 'home')[0]
+    bench.wait_for_state('REACHED')
+
+
+@pytest.mark.parametrize('name', ['hold', 'home'])
+def test_service_is_refused_while_the_node_is_not_active(bench, six_axis, name):
+    bench.start_node(autostart=False, robot_description=six_axis)
+    success, message = call(bench, name)
+    assert not success
+    assert message.startswith('the node is not active: ')
+
+
+def test_home_without_measured_joints_is_refused_with_their_names(bench, six_axis):
+    bench.start_node(home_configuration=HOME)
+    bench.describe(six_axis)
+    bench.wait_for_state('WAITING_FOR_STATE')
+    assert call(bench, 'home') == (False, f'no fresh joint state of: {", ".join(JOINTS)}')
+
+
+@pytest.mark.parametrize(
+    ('home', 'words'), [([0.0], 'shape (1,)'), ([0.0, 0.0, 9.0, 0.0, 0.0, 0.0], "'elbow' at 9")]
+)
+def test_home_that_is_none_of_the_arm_is_refused_at_activation_and_live(
+    bench, six_axis, home, words
+):
+    bench.start_node(robot_description=six_axis, home_configuration=home)
+    bench.spin_until(lambda: words in bench.status.get('reason', ''), 'the reason')
+    assert 'home_configuration' in bench.status['reason']
+    assert bench.set(home_configuration=HOME) == []
+    (reason,) = bench.set(home_configuration=home)
+    assert words in reason
