@@ -25,6 +25,7 @@ REPEAT_TIME = 0.5
 TRY_AGAIN_TIME = 0.5
 FOLLOWING_TIME = 0.3
 METRES_FACTOR = 3.0
+PAUSED = 'paused: speed_scaling is 0'
 TOLD_TO_HOLD = 'told to hold'
 MOST_TURNS = 1000.0
 
@@ -160,7 +161,8 @@ class Follower:
         """State, and the reason for it in words."""
         motion = self.motion
         if motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal:
-            return State.MOVING, motion.hindrance
+            paused = PAUSED if motion.limits.speed_scaling == 0.0 else ''
+            return State.MOVING, paused or motion.hindrance
         reason = self._hold_reason or self.motion.hindrance
         if self.motion.phase is Phase.STOPPING or (self._engaged and reason):
             return State.HOLDING, reason

@@ -536,7 +536,8 @@ class Motion:
         # As gently as in front of a limit: else a joint whose goal is near one would slow down
         # ahead of the others, and those would overshoot.
         braking = BRAKING_SHARE * gain
-        speed = approach(error, self.velocity / limits.joint_velocity, braking, gain, dt, largest)
+        now, most = self.velocity / limits.joint_velocity, limits.speed_scaling
+        speed = approach(error, now, braking, gain, dt, largest, most)
         if largest(error) < LANDED:
             return (self._joint_goal - self.q) / dt
         return speed * limits.joint_velocity

@@ -47,6 +47,8 @@ class MotionLimits:
     """Shape (n,) [rad/s or m/s]."""
     joint_acceleration: Array
     """Shape (n,) [rad/s^2 or m/s^2]."""
+    speed_scaling: float = 1.0
+    """Part of the speeds to go at, 0 to 1, whatever holds them down; accelerations stay."""
 
 
 class LineReference:
@@ -170,9 +172,12 @@ class LineReference:
         now, change = length_of(self.speed), self.full_gain * dt
         if self.ends_early is not None:
             return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
-        speed = approach(self._way_left, self.speed, self.gain, self.full_gain, dt, length_of)
+        share = self._limits.speed_scaling
+        speed = approach(
+            self._way_left, self.speed, self.gain, self.full_gain, dt, length_of, share
+        )
         size = length_of(speed)
-        most = max(self.cap, now - change)
+        most = max(share * self.cap, now - change)
         return speed * (most / size) if size > most else speed
 
     def shortened(self, speed: Array, dt: float) -> Array:
@@ -221,9 +226,10 @@ def approach(
     gain: float,
     dt: float,
     size: Callable[[Array], float],
+    most: float,
 ) -> Array:
     """
-    Next speed on the way to a point `way` ahead, at most 1, changing by at most `gain` [1/s].
+    Next speed on the way to a point `way` ahead, at most `most`, changing by at most `gain` [1/s].
 
     Slow enough to stop there with `braking` [1/s]. From rest the way is straight; from a speed
     that points elsewhere it bends smoothly.
@@ -231,7 +237,7 @@ def approach(
     distance = size(way)
     wanted = np.zeros_like(way)
     if distance > 0.0:
-        wanted = way * (min(1.0, float(braking_speed(distance, braking, dt))) / distance)
+        wanted = way * (min(most, float(braking_speed(distance, braking, dt))) / distance)
     change = wanted - speed
     excess = size(change) / (gain * dt)
     return speed + change / max(1.0, excess)

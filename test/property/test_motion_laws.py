@@ -147,7 +147,9 @@ class Record:
         return [(np.array(times), np.array(q)) for times, q in self.runs if len(times) > 3]
 
     def rest(self, longest=20.0, dt=DT):
-        """Go on until the arm rests."""
+        """Go on until the arm rests, at full speed if it was slowed down or paused."""
+        if self.motion.limits.speed_scaling != 1.0:
+            pace(self.motion, 1.0)
         for _ in range(int(longest / dt)):
             if self.motion.phase is Phase.RESTING:
                 return
@@ -166,14 +168,24 @@ def play(name, motion, parts, steps):
 
 
 def let_happen(name, part, record):
-    """Let one of these happen: a stop, a halt, a new goal."""
-    if part.what == 'stop':
+    """Let one of these happen: a stop, a halt, another pace, a way in joint space, a new goal."""
+    if part.what == 'pace':
+        pace(record.motion, part.share if part.share > PAUSED_BELOW else 0.0)
+    elif part.what == 'joint values':
+        elsewhere = arm(name).judge.random_configuration(np.random.default_rng(part.seed))
+        record.motion.go_to(elsewhere)
+    elif part.what == 'stop':
         record.motion.stop('a test')
     elif part.what == 'halt':
         record.motion.halt()
         record.break_off()
     else:
         record.motion.aim(goal(name, part, record.motion.q))
+
+
+def pace(motion, share):
+    """Go on at another share of the speeds."""
+    motion.change(replace(motion.limits, speed_scaling=share), SOLVER, motion.options)
 
 
 def start_somewhere(name, motion, seed):
@@ -207,7 +219,9 @@ def check_speeds(limits, record):
         assert worst.max() <= 1.0 + ROUNDING, f'{worst.max()} times the acceleration'
 
 
-KINDS = ['goal', 'near goal', 'goal at limits', 'unreachable goal', 'stop', 'halt']
+GOALS = ['goal', 'near goal', 'goal at limits', 'unreachable goal']
+KINDS = [*GOALS, 'joint values', 'pace', 'stop', 'halt']
+PAUSED_BELOW = 0.3
 ways = st.sampled_from(['line', 'joint'])
 
 
@@ -272,6 +286,29 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
     record.rest(longest=100.0)
     check_limits(name, record)
     check_speeds(full, record)
+
+
+@pytest.mark.parametrize('name', ARMS)
+@settings(max_examples=EXAMPLES)
+@given(parts(*GOALS, 'joint values'), ways, seeds)
+def test_paused_arm_comes_to_rest_on_its_way_and_goes_on_when_told(name, parts, path, seed):
+    """The tip needs a quarter of a second, joints that swing with a spare freedom up to two."""
+    motion = motion_of(name, path=path, allow_reconfiguration=True)
+    start_somewhere(name, motion, seed)
+    record = play(name, motion, parts, even_steps())
+    pace(motion, 0.0)
+    for _ in range(200):
+        record.step(DT)
+    paused = motion.q.copy()
+    for _ in range(3):
+        record.step(DT)
+    assert np.abs(motion.q - paused).max() <= 1e-9
+    assert np.abs(motion.velocity).max() <= 1e-9
+    was_under_way = motion.phase is not Phase.RESTING
+    record.rest(longest=60.0)
+    assert np.any(motion.q != paused) or not was_under_way or motion.hindrance
+    check_limits(name, record)
+    check_speeds(arm(name).limits, record)
 
 
 @pytest.mark.parametrize('name', ARMS)

@@ -47,7 +47,13 @@ POSITIVE = [
     'resync_tolerance',
     'base_timeout',
 ]
-NOT_NEGATIVE = ['collision_clearance', 'limit_margin', 'target_timeout', 'max_target_age']
+NOT_NEGATIVE = [
+    'collision_clearance',
+    'speed_scaling',
+    'limit_margin',
+    'target_timeout',
+    'max_target_age',
+]
 WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips']
 FIXED = {
     'robot_description': f'{PLANAR}<!-- another -->',
@@ -84,6 +90,7 @@ LIVE = {
     'max_tip_speed': 0.1,
     'max_tip_rotation': 0.5,
     'max_tip_acceleration': 0.5,
+    'speed_scaling': 0.5,
     'velocity_scaling': 0.5,
     'max_joint_velocity': 1.0,
     'max_joint_acceleration': 4.0,
@@ -152,9 +159,10 @@ def test_negative_number_is_refused_by_name_and_zero_is_not(make_node, name):
     assert make_node(**{name: 0.0}).get_parameter(name).value == 0.0
 
 
-def test_more_than_all_of_the_velocity_is_refused(make_node):
-    for reason in refusals(make_node, velocity_scaling=1.01):
-        assert 'velocity_scaling' in reason
+@pytest.mark.parametrize('name', ['velocity_scaling', 'speed_scaling'])
+def test_more_than_all_of_the_velocity_is_refused(make_node, name):
+    for reason in refusals(make_node, **{name: 1.01}):
+        assert name in reason
 
 
 @pytest.mark.parametrize('name', WORDS)
@@ -402,6 +410,8 @@ class TestMeaning:
         assert settings.motion.path == 'joint'
         assert settings.motion.allow_reconfiguration
         assert not settings.motion.approach_unreachable
+        chain = load_urdf(PLANAR).chain()
+        assert settings.limits_for(chain).speed_scaling == 0.5
         assert settings.rules.state_timeout == 1.0
         assert settings.rules.resync_tolerance == 0.2
         assert settings.rules.home_configuration == (0.5, -0.5)

@@ -1,4 +1,4 @@
-"""The services of the node, as a user calls them: hold and home."""
+"""Slower, pause, hold and home, as a user asks for them on the way."""
 
 import pytest
 
@@ -119,3 +119,27 @@ def test_home_that_is_none_of_the_arm_is_refused_at_activation_and_live(
     assert bench.set(home_configuration=HOME) == []
     (reason,) = bench.set(home_configuration=home)
     assert words in reason
+
+
+def test_speed_scaling_slows_down_pauses_and_goes_on(ready, six_axis, start):
+    target = shifted(start, y=0.4)
+    move(ready, target)
+    assert ready.set(speed_scaling=0.0) == []
+    ready.spin_until(lambda: 'paused' in ready.status['reason'], 'the pause is said')
+    ready.wait_for_commands(60)
+    before = ready.commands.q[-1]
+    ready.wait_for_commands(20)
+    assert np.array_equal(ready.commands.q[-1], before), 'at rest, and still under command'
+    assert ready.status['state'] == 'MOVING'
+    assert ready.set(speed_scaling=0.2) == []
+    ready.wait_for_commands(60)
+    assert ready.set(speed_scaling=1.0) == []
+    ready.wait_for_state('REACHED')
+    judge = six_axis_judge(six_axis)
+    tips = np.array([judge.pose(q)[:3, 3] for q in ready.commands.q])
+    speed = np.linalg.norm(velocities(ready.commands.times, tips), axis=1)
+    slow = np.flatnonzero(np.abs(speed - 0.05) < 1e-4)
+    assert len(slow) > 10, 'a fifth of 0.25 m/s for a while'
+    assert judge.errors(target, ready.commands.q[-1]) < (1e-5, 1e-4)
+    assert len(ready.commands.runs()) == 1
+    check_commands(ready, six_axis)

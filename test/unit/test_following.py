@@ -684,3 +684,20 @@ class TestHome:
     def test_home_that_is_none_of_this_arm_is_refused_at_the_start(self, home, reason):
         with pytest.raises(JointValueError, match=reason):
             Scene(home_configuration=home)
+
+
+def test_pause_is_said_and_the_arm_stays_under_command():
+    scene = Scene()
+    scene.accept(FAR_GOAL)
+    scene.go(0.8)
+    motion = scene.motion
+    full = motion.limits
+    solver = SolverOptions(mode='position', budget=math.inf, max_restarts=20)
+    motion.change(replace(full, speed_scaling=0.0), solver, motion.options)
+    scene.go(2.0)
+    assert (scene.state, scene.reason) == (State.MOVING, 'paused: speed_scaling is 0')
+    assert scene.tick() is not None
+    assert not np.any(scene.commands[-1][1].velocity)
+    motion.change(full, solver, motion.options)
+    scene.until(State.REACHED)
+    scene.check_smooth()

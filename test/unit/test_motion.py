@@ -374,6 +374,54 @@ class TestLiveChanges:
         assert judge.errors(goal, run(motion)[-1]) < (1e-5, 1e-4)
 
 
+class TestSpeedScaling:
+    @staticmethod
+    def scale(motion, share):
+        motion.change(limits_for(motion.chain, speed_scaling=share), SOLVER, motion.options)
+
+    @pytest.mark.parametrize('share', [0.5, 0.1])
+    def test_tip_on_its_line_is_so_much_slower(self, judge, share):
+        motion = six_axis_motion()
+        self.scale(motion, share)
+        motion.aim(moved(judge.pose(BENT), (0.0, 0.2, 0.0)))
+        assert speeds(judge, run(motion)).max() == pytest.approx(0.25 * share, rel=1e-3)
+
+    @pytest.mark.parametrize('share', [0.5, 0.1])
+    def test_joints_on_their_way_are_so_much_slower(self, share):
+        motion = six_axis_motion(path='joint')
+        self.scale(motion, share)
+        motion.go_to(BENT + 0.8)
+        q = run(motion)
+        assert np.abs(np.diff(q, axis=0)).max() / DT == pytest.approx(1.5 * share, rel=1e-3)
+        assert_close(q[-1], BENT + 0.8, 1e-9)
+
+    def test_change_on_the_way_is_neither_jump_nor_leaves_the_line(self, judge):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        goal = moved(start, (-0.12, 0.36, 0.126), 0.5)
+        motion.aim(goal)
+        q = [steps(motion, 50)]
+        for share in (0.3, 1.0, 0.0, 0.6, 0.0, 1.0):
+            self.scale(motion, share)
+            q.append(steps(motion, 35)[1:])
+        q = np.concatenate([*q, run(motion)[1:]])
+        assert distances_from_line(tips(judge, q), start[:3, 3], goal[:3, 3]).max() < 1e-6
+        assert np.abs(np.diff(speeds(judge, q))).max() / DT <= 1.0 * (1.0 + 1e-2)
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+
+    @pytest.mark.parametrize('path', ['line', 'joint'])
+    def test_pause_is_rest_and_ends_when_the_scaling_is_raised(self, judge, path):
+        motion, goal = six_axis_motion(path=path), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
+        motion.aim(goal)
+        steps(motion, 60)
+        self.scale(motion, 0.0)
+        paused = steps(motion, 100)[40:]
+        assert np.ptp(paused, axis=0).max() < 1e-9
+        assert motion.phase is not Phase.RESTING
+        assert motion.hindrance == ''
+        self.scale(motion, 1.0)
+        assert judge.errors(goal, run(motion)[-1]) < (1e-5, 1e-4)
+
+
 def test_reset_forgets_everything(judge):
     motion = six_axis_motion()
     motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
