@@ -24,6 +24,7 @@ from .tree import Tree
 REPEAT_TIME = 0.5
 TRY_AGAIN_TIME = 0.5
 FOLLOWING_TIME = 0.3
+RESTART_PAUSE = 0.2
 METRES_FACTOR = 3.0
 PAUSED = 'paused: speed_scaling is 0'
 TOLD_TO_HOLD = 'told to hold'
@@ -420,13 +421,27 @@ class Follower:
         """
         Begin at the last command if the arm stands there, else at the measured state.
 
-        Tells whether it was the latter: nothing that was meant before holds any longer.
+        Tells whether it was the latter: nothing that was meant before holds any longer. That is
+        no continuation of the commands before, so it takes a pause: else whoever follows them
+        would see the arm jump.
+
+        Raises
+        ------
+        RefusedError
+            If the last command was a moment ago and the arm does not stand there.
+
         """
         q = self._measured_q(now)
-        follows = self._engaged and not self._hold_reason
         gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
-        if follows and np.max(gap) <= self.rules.resync_tolerance:
+        stands_there = self._engaged and np.max(gap) <= self.rules.resync_tolerance
+        has_just_spoken = self._recent and 0.0 <= now - self._recent[-1][0] < RESTART_PAUSE
+        if stands_there and (has_just_spoken or not self._hold_reason):
             return False
+        if has_just_spoken:
+            raise RefusedError(
+                'the arm does not stand where it was last told to be; it can start from where it '
+                f'is {RESTART_PAUSE:g} s after the last command'
+            )
         self.motion.reset(q)
         self._recent.clear()
         return True

@@ -1,6 +1,7 @@
 """The rules of following, by a clock of our own: when the arm starts, stops and what is said."""
 
 from collections import deque
+import contextlib
 from dataclasses import replace
 from itertools import pairwise
 import math
@@ -381,6 +382,34 @@ class TestGap:
         scene.until(State.REACHED)
         assert np.abs(scene.q[count] - list(START.values())).max() <= 5.0 * DT * DT + 1e-12
         assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
+
+    def test_arm_that_does_not_follow_starts_anew_only_after_a_pause(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        while not scene.follower.is_at_rest:
+            scene.tick()
+        assert 'after the last command' in scene.refusal()
+        silent = scene.now
+        scene.follows = True
+        while scene.state is not State.MOVING:
+            scene.tick()
+            with contextlib.suppress(RefusedError):
+                scene.accept()
+        assert scene.now - silent >= 0.2 - DT
+
+    def test_stream_of_targets_right_after_a_stop_makes_no_jump(self):
+        scene = Scene(target_timeout=0.1)
+        scene.lag = 0.03
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        while scene.state is not State.MOVING:
+            with contextlib.suppress(RefusedError):
+                scene.accept(FAR_GOAL)
+            scene.tick()
+        scene.go(0.05)
+        scene.check_smooth()
 
     @pytest.mark.parametrize('lag', [0.05, 0.1])
     @pytest.mark.parametrize('path', ['line', 'joint'])
