@@ -83,6 +83,7 @@ setup(
             'ros-sensor-msgs',
             'ros-std-msgs',
             'ros-std-srvs',
+            'ros-trajectory-msgs',
             'ros-visualization-msgs',
             'xacro',
         ],

@@ -25,6 +25,7 @@ from .collision.guard import CollisionGuard
 from .methods import make_solver
 from .moving_base import MovingBase
 from .options import SolverOptions
+from .ramp import Ramp, ramp_to_rest
 from .reference import (
     Answer,
     approach,
@@ -318,6 +319,20 @@ class Motion:
         self._dt = 0.0
         if self._line is not None:
             self._line.stand_still()
+
+    def ramp(self) -> Ramp:
+        """
+        Way to rest as fast as the joints may, from the middle of the last step on.
+
+        In between the middles of the steps the velocities change evenly, and never by more than
+        the joints may. Times are counted from the end of the step, the time of the last command.
+        """
+        half, chain = 0.5 * self._dt, self.chain
+        q = self.q - half * self.velocity
+        ramp = ramp_to_rest(
+            q, self.velocity, self.limits.joint_acceleration, chain.lower, chain.upper
+        )
+        return ramp._replace(times=ramp.times - half)
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""

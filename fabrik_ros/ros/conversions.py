@@ -3,16 +3,22 @@
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Transform
 import numpy as np
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..errors import TargetError
 from ..following import Command
+from ..ramp import Ramp
 from ..transforms import (
     Array,
     quaternion_xyzw_from_rotation,
     rotation_from_quaternion_xyzw,
     transform,
 )
+
+SOON = 1e-3
+"""When an end that should have been reached before is to be reached [s]."""
 
 
 def seconds(stamp: Time) -> float:
@@ -77,6 +83,37 @@ def joint_state(names: tuple[str, ...], command: Command, stamp: Time) -> JointS
     message.position = command.q.tolist()
     message.velocity = command.velocity.tolist()
     return message
+
+
+def joint_trajectory(names: tuple[str, ...], ramp: Ramp, start: float) -> JointTrajectory:
+    """
+    Turn a way to rest into a message that starts when it comes.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The joints.
+    ramp : Ramp
+        Their way.
+    start : float
+        From now to the time 0 of the ramp [s]. What is over by now is left out, but not the end.
+
+    """
+    message = JointTrajectory(joint_names=list(names))
+    for time, q, velocity in zip(ramp.times + start, ramp.q, ramp.velocity, strict=True):
+        if time > 0.0:
+            message.points.append(_trajectory_point(q, velocity, time))
+    if not message.points:
+        message.points.append(_trajectory_point(ramp.q[-1], ramp.velocity[-1], SOON))
+    return message
+
+
+def _trajectory_point(q: Array, velocity: Array, time: float) -> JointTrajectoryPoint:
+    return JointTrajectoryPoint(
+        positions=q.tolist(),
+        velocities=velocity.tolist(),
+        time_from_start=Duration(nanoseconds=round(time * 1e9)).to_msg(),
+    )
 
 
 def to_point(p: Array) -> Point:

@@ -35,9 +35,10 @@ from ..robot import Robot
 from ..tree import Tree
 from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
-from .conversions import joint_state, seconds
+from .conversions import seconds
 from .frames import FrameResolver
 from .markers import marker_array
+from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
 from .self_collision import CollisionWatch
 from .status import diagnostic_array, goal_facts, tip_links_of
@@ -53,6 +54,9 @@ DIAGNOSTICS_PERIOD = 1.0
 REMINDER_PERIOD = 5.0
 WARNING_PERIOD = 1.0
 DELIVERY_TIME = 0.2
+TRAJECTORY_LAG = 1.5
+"""How long after a command a trajectory has it reached, in periods."""
+OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 
 
 class FabrikNode(LifecycleNode):
@@ -185,6 +189,10 @@ class FabrikNode(LifecycleNode):
         follower.hold(reason)
         period = 1.0 / self._settings.command_rate
         due = time.monotonic()
+        if self._outputs.takes_trajectories:
+            assert self._motion is not None
+            now = self.get_clock().now().nanoseconds
+            self._send_ramp(self._motion, 1e-9 * (now - self._clock_of_commands.last))
         while not follower.is_at_rest:
             due += period
             time.sleep(max(0.0, due - time.monotonic()))
@@ -193,12 +201,12 @@ class FabrikNode(LifecycleNode):
             if command is not None:
                 self._send(command, stamp)
         # The process may end now: see the last command off.
-        self._commands.wait_for_all_acked(Duration(seconds=DELIVERY_TIME))
+        self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
 
     # -- wiring
 
     def _create_publishers(self) -> None:
-        self._commands = self.create_publisher(JointState, '~/joint_command', 10)
+        self._outputs = Outputs(self, self._settings)
         self._statuses = self.create_publisher(DiagnosticArray, '~/status', 10)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
@@ -254,6 +262,7 @@ class FabrikNode(LifecycleNode):
         parameters = self._settings
         robot = parse_urdf(self._description, use_safety_limits=parameters.use_safety_limits)
         chain = parameters.arms_of(robot)
+        self._outputs.drive(chain, self._commanded_joints(chain))
         if parameters.world_frame == chain.base_link:
             raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
         limits = parameters.limits_for(chain)
@@ -277,6 +286,15 @@ class FabrikNode(LifecycleNode):
             f"arm from '{chain.base_link}' to {', '.join(map(repr, tip_links_of(chain)))}: "
             f'{", ".join(chain.joint_names)}; solver ready in {time.perf_counter() - begin:.1f} s'
         )
+
+    def _commanded_joints(self, chain: Chain | Tree) -> tuple[str, ...]:
+        names = self._settings.commanded_joints(chain)
+        rest = [name for name in chain.joint_names if name not in names]
+        if rest:
+            self.get_logger().warning(
+                f'these joints are none of command_joints, so nobody moves them: {", ".join(rest)}'
+            )
+        return names
 
     def _base_pose(self, robot: Robot, base_link: str, frames: FrameResolver) -> BasePose | None:
         """Choose what tells where the base is; None where nothing is held in the world."""
@@ -333,10 +351,13 @@ class FabrikNode(LifecycleNode):
         return SetParametersResult(successful=True)
 
     def _apply_changes(self, changes: list[Parameter]) -> None:
-        tips = self._settings.tip_links
+        before = self._settings
         self._settings = parameters = NodeParameters.read(self)
-        if parameters.tip_links != tips:
+        if parameters.tip_links != before.tip_links:
             self._create_tip_topics()
+        if any(parameters.values[name] != before.values[name] for name in OF_OUTPUTS):
+            self._outputs.close()
+            self._outputs = Outputs(self, parameters)
         self._description = parameters.robot_description or self._description
         if self._chain is not None and self._motion is not None:
             self._motion.change(
@@ -478,6 +499,8 @@ class FabrikNode(LifecycleNode):
             self._finishers[motion.solution.finished_by] += 1
         if command is not None:
             self._send(command, stamp)
+            if self._outputs.takes_trajectories:
+                self._send_ramp(motion)
 
     def _carry(self, follower: Follower, motion: Motion, now: float, dt: float) -> None:
         """Tell the motion where the base will be; stop where nobody knows."""
@@ -492,10 +515,22 @@ class FabrikNode(LifecycleNode):
         assert self._chain is not None
         at = Time(nanoseconds=stamp).to_msg()
         self._counts['commands'] += 1
-        self._commands.publish(joint_state(self._chain.joint_names, command, at))
+        self._outputs.send(command, at)
         poses = self._chain.forward_kinematics(command.q).reshape(-1, 4, 4)
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
             tip.tell(T_base_tip, self._chain.base_link, at)
+
+    def _send_ramp(self, motion: Motion, passed: float = 0.0) -> None:
+        """
+        Send the way to rest, `passed` seconds after the last command, as one trajectory.
+
+        It begins one and a half period after that, counted from the middle of its step. So the
+        trajectory of the next command comes just when that of this one begins to brake.
+        """
+        period = 1.0 / float(self._settings.command_rate)
+        lag = TRAJECTORY_LAG * period
+        # A clock that jumps must not make a jump of it.
+        self._outputs.send_ramp(motion.ramp(), lag - min(max(passed, 0.0), lag))
 
     # -- reports
 

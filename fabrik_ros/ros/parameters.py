@@ -26,6 +26,7 @@ from .tips import topic_names
 
 TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5
+OUTPUTS = ('joint_state', 'trajectory', 'array')
 
 
 class ParameterError(FabrikError):
@@ -102,6 +103,19 @@ SPECS = (
         choices=('approach', 'hold'),
     ),
     Spec('command_rate', 100.0, 'commands per second [Hz]', low=1.0, high=1000.0, live=False),
+    Spec(
+        'output', ['joint_state'],
+        'messages that commands are sent in, any of joint_state, trajectory, array',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
+    ),
+    Spec(
+        'trajectory_topic', '~/joint_trajectory', 'where output trajectory goes', live=False,
+    ),
+    Spec('array_topic', '~/commands', 'where output array goes', live=False),
+    Spec(
+        'command_joints', [], 'joints that are commanded, in this order; empty: all of the chain',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
+    ),
     Spec('max_tip_speed', 0.25, 'of the tool [m/s]', low=1e-4, high=100.0),
     Spec('max_tip_rotation', 1.0, 'of the tool [rad/s]', low=1e-4, high=100.0),
     Spec('max_tip_acceleration', 1.0, 'of the tool [m/s^2]', low=1e-3, high=1000.0),
@@ -233,6 +247,25 @@ class NodeParameters:
     def _has_tool(self, tip: int) -> bool:
         return bool(np.any(self.tools[tip] != np.eye(4)))
 
+    def commanded_joints(self, chain: Chain | Tree) -> tuple[str, ...]:
+        """
+        Names of the joints to command, in the order to do it.
+
+        Raises
+        ------
+        ParameterError
+            If `command_joints` names a joint that is none of the chain.
+
+        """
+        names = tuple(self.values['command_joints'])
+        strange = [name for name in names if name not in chain.joint_names]
+        if strange:
+            raise ParameterError(
+                f'command_joints names {", ".join(map(repr, strange))}, not of the chain; missing '
+                f'are {", ".join(repr(name) for name in chain.joint_names if name not in names)}'
+            )
+        return names or chain.joint_names
+
     def limits_for(self, chain: Chain | Tree) -> MotionLimits:
         """How fast an arm may move."""
         values = self.values
@@ -285,6 +318,7 @@ def _check_together(values: Mapping[str, Any]) -> None:
             raise ParameterError(f'{name} must hold {most} numbers, got {len(values[name])}')
     _check_tips(values)
     _check_world(values)
+    _check_output(values)
     for pair in values['may_touch']:
         if len(list(filter(None, pair.split('/')))) != 2 or pair.count('/') != 1:
             raise ParameterError(f"may_touch must hold pairs as 'link_a/link_b', got '{pair}'")
@@ -330,10 +364,27 @@ def _check_world(values: Mapping[str, Any]) -> None:
             f"base_odometry '{values['base_odometry']}' needs world_frame: the frame that the "
             'odometry is given in'
         )
+    _check_topic('base_odometry', values['base_odometry'] or 'odom')
+
+
+def _check_output(values: Mapping[str, Any]) -> None:
+    output, joints = values['output'], values['command_joints']
+    if not output or not set(output) <= set(OUTPUTS) or len(set(output)) < len(output):
+        raise ParameterError(
+            f'output must hold one or more of {", ".join(OUTPUTS)}, each once; got {output}'
+        )
+    for name in ('trajectory_topic', 'array_topic'):
+        _check_topic(name, values[name])
+    twice = sorted({name for name in joints if joints.count(name) > 1})
+    if twice:
+        raise ParameterError(f'command_joints names {", ".join(map(repr, twice))} more than once')
+
+
+def _check_topic(name: str, topic: str) -> None:
     try:
-        validate_topic_name(values['base_odometry'] or 'odom')
-    except InvalidTopicNameException as error:
-        raise ParameterError(f'base_odometry: {error}') from error
+        validate_topic_name(topic)
+    except (InvalidTopicNameException, ValueError) as error:
+        raise ParameterError(f'{name}: {error}') from error
 
 
 def _tips(values: Mapping[str, Any]) -> dict[str, TipOptions]:

@@ -31,6 +31,11 @@ class CommandClock:
         self.went_back = False
         """Whether the clock showed less than the time before."""
 
+    @property
+    def last(self) -> int:
+        """Stamp [ns] of the last command; 0 before the first."""
+        return self._last or 0
+
     def is_due(self, now: int) -> bool:
         """Whether a period has passed at `now` [ns] since the last command, or none was sent."""
         return self._last is None or now - self._last >= self._period
@@ -54,4 +59,4 @@ class CommandClock:
 
     def follow_on(self) -> tuple[int, float]:
         """Stamp [ns] one period after the last, whatever the time is."""
-        return self.next((self._last or 0) + self._period)
+        return self.next(self.last + self._period)

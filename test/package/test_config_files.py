@@ -18,7 +18,8 @@ WORDS = {
     'on_unreachable': {'approach', 'hold'},
     'idle_tips': {'keep', 'free'},
 }
-TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *WORDS}
+TOPICS = {'trajectory_topic', 'array_topic'}
+TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
 FLAGS = {
     'allow_reconfiguration',
     'autostart',
@@ -27,6 +28,7 @@ FLAGS = {
     'wait_for_state',
 }
 LISTS = {'tool_offset': 6, 'axis': 3}
+LISTS_OF_TEXT = {'output'}
 ZERO_MEANS_OFF = {'limit_margin', 'target_timeout', 'max_target_age'}
 
 
@@ -51,6 +53,8 @@ def test_every_value_has_the_type_ros_expects(name):
         elif key in LISTS:
             assert len(value) == LISTS[key], key
             assert all(map(is_float, value)), key
+        elif key in LISTS_OF_TEXT:
+            assert all(isinstance(entry, str) for entry in value), key
         else:
             assert is_float(value), f'{key}: {value!r} is no float'
 

@@ -30,6 +30,7 @@ NOT_IN_FILE = {
     'tip_links',
     'tip_modes',
     'tip_weights',
+    'command_joints',
 }
 """Too long for a file, and without a default that could be written."""
 POSITIVE = [
@@ -71,6 +72,10 @@ FIXED = {
     'may_touch': ['l0/l2'],
     'mesh_folders': ['/tmp'],
     'command_rate': 50.0,
+    'output': ['array', 'trajectory'],
+    'trajectory_topic': '/controller/joint_trajectory',
+    'array_topic': '/controller/commands',
+    'command_joints': ['j2', 'j1'],
     'wait_for_state': False,
     'start_configuration': [0.0, 0.0],
     'autostart': True,

@@ -1,0 +1,79 @@
+"""Where the commands go: messages for whatever drives the joints."""
+
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Time
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from ..chain import Chain
+from ..following import Command
+from ..ramp import Ramp
+from ..tree import Tree
+from .conversions import joint_state, joint_trajectory
+from .parameters import NodeParameters
+
+DEPTH = 10
+
+
+class Outputs:
+    """
+    Publishes the commands in the ways that are asked for.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics they are.
+    settings : NodeParameters
+        Which ways, on which topics.
+
+    """
+
+    def __init__(self, node: Node, settings: NodeParameters) -> None:
+        self._node = node
+        self._names: tuple[str, ...] = ()
+        self._order: Sequence[int] = ()
+        kinds = {
+            'joint_state': (JointState, '~/joint_command'),
+            'trajectory': (JointTrajectory, settings.trajectory_topic),
+            'array': (Float64MultiArray, settings.array_topic),
+        }
+        self._publishers = {
+            name: node.create_publisher(*kinds[name], DEPTH) for name in settings.output
+        }
+
+    def drive(self, chain: Chain | Tree, names: Sequence[str]) -> None:
+        """Send the joints of an arm in this order from now on."""
+        self._names = tuple(names)
+        self._order = [chain.joint_names.index(name) for name in names]
+
+    @property
+    def takes_trajectories(self) -> bool:
+        """Whether somebody is to be told the way to rest in advance."""
+        return 'trajectory' in self._publishers
+
+    def send(self, command: Command, stamp: Time) -> None:
+        """Send a command, but to those that take trajectories."""
+        mine = Command(command.q[self._order], command.velocity[self._order])
+        if 'joint_state' in self._publishers:
+            self._publishers['joint_state'].publish(joint_state(self._names, mine, stamp))
+        if 'array' in self._publishers:
+            self._publishers['array'].publish(Float64MultiArray(data=mine.q.tolist()))
+
+    def send_ramp(self, ramp: Ramp, start: float) -> None:
+        """Send a way to rest that begins `start` seconds from now, or began before."""
+        mine = Ramp(ramp.times, ramp.q[:, self._order], ramp.velocity[:, self._order])
+        self._publishers['trajectory'].publish(joint_trajectory(self._names, mine, start))
+
+    def see_off(self, timeout: Duration) -> None:
+        """Wait until everybody has the last message."""
+        for publisher in self._publishers.values():
+            publisher.wait_for_all_acked(timeout)
+
+    def close(self) -> None:
+        """Take the topics away."""
+        for publisher in self._publishers.values():
+            self._node.destroy_publisher(publisher)

@@ -1,0 +1,238 @@
+"""What drivers and ros2_control's controllers are sent, seen by a listener of its own."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import JOINTS, shifted, six_axis_judge, START, values_at
+from judging import velocities
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import numpy as np
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray
+from trajectories import SplineController
+from trajectory_msgs.msg import JointTrajectory
+
+FASTEST, HARDEST, PERIOD = 1.5, 5.0, 0.01
+ALL = ['joint_state', 'trajectory', 'array']
+MIXED = ['wrist_3', 'shoulder_pan', 'elbow', 'shoulder_lift', 'wrist_2', 'wrist_1']
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def start(six_axis):
+    return six_axis_judge(six_axis).pose(START)
+
+
+def listen(bench, trajectories='fabrik/joint_trajectory', arrays='fabrik/commands'):
+    bench.trajectories, bench.arrays = [], []
+    bench._listen(JointTrajectory, trajectories, bench.trajectories.append)
+    bench._listen(Float64MultiArray, arrays, bench.arrays.append)
+
+
+def ready(bench, six_axis, **parameters):
+    listen(bench)
+    bench.start_all(six_axis, values_at(JOINTS, START), **parameters)
+
+
+def times(trajectory):
+    stamps = [point.time_from_start for point in trajectory.points]
+    return [stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps]
+
+
+def points(trajectory):
+    rows = zip(times(trajectory), trajectory.points, strict=True)
+    return [(time, point.positions, point.velocities) for time, point in rows]
+
+
+def check_trajectory(trajectory, judge, names=JOINTS):
+    """Check what joint_trajectory_controller would refuse, and the limits."""
+    assert trajectory.joint_names == list(names)
+    assert trajectory.header.stamp.sec == trajectory.header.stamp.nanosec == 0, 'start now'
+    assert trajectory.points
+    begin_to_end = [0.0, *times(trajectory)]
+    assert np.all(np.diff(begin_to_end) > 0.0)
+    assert begin_to_end[-1] <= 0.5 + 2.0 * PERIOD
+    for point in trajectory.points:
+        assert len(point.positions) == len(point.velocities) == len(names)
+        assert not point.accelerations
+        values = dict(zip(names, point.positions, strict=True))
+        q = np.array([values[name] for name in JOINTS])
+        assert np.all((judge.lower <= q) & (q <= judge.upper))
+        assert np.all(np.abs(point.velocities) <= FASTEST * (1.0 + 1e-6))
+    assert not np.any(trajectory.points[-1].velocities), 'it ends at rest'
+    for before, point, dt in zip(
+        trajectory.points, trajectory.points[1:], np.diff(times(trajectory)), strict=False
+    ):
+        change = np.abs(np.subtract(point.velocities, before.velocities))
+        assert np.all(change <= HARDEST * (dt + 1e-5))
+
+
+def driven(bench, arrivals):
+    """Drive a controller with trajectories that come at those times; its values each ms."""
+    controller, wanted = SplineController(START), []
+    ends = [*arrivals[1:], arrivals[-1] + 1.0]
+    for arrival, end, trajectory in zip(arrivals, ends, bench.trajectories, strict=True):
+        controller.take(arrival, points(trajectory))
+        wanted += [(t, controller.state(t)[0]) for t in np.arange(arrival, end - 1e-6, 0.001)]
+    return np.array([t for t, _ in wanted]), np.array([q for _, q in wanted])
+
+
+def test_every_trajectory_ends_at_rest_and_together_they_bring_the_arm_to_its_target(
+    bench, six_axis, start
+):
+    ready(bench, six_axis, output=ALL)
+    target = shifted(start, x=-0.1, y=0.3)
+    bench.send(target)
+    bench.wait_for_state('REACHED')
+    bench.wait_until_silent()
+    judge = six_axis_judge(six_axis)
+    for trajectory in bench.trajectories:
+        check_trajectory(trajectory, judge)
+    assert len(bench.trajectories) == len(bench.commands) == len(bench.arrays)
+    sampled_at, q = driven(bench, bench.commands.times)
+    assert judge.errors(target, q[-1]) < (1e-5, 1e-4)
+    assert np.abs(velocities(sampled_at, q)).max() <= FASTEST * (1.0 + 1e-2)
+    later = np.interp(bench.commands.times, sampled_at - 1.5 * PERIOD, q[:, 0])
+    assert np.abs(later - bench.commands.q[:, 0]).max() < 1e-3, 'there one and a half period later'
+
+
+def test_arrays_are_the_joint_values_of_the_commands(bench, six_axis, start):
+    ready(bench, six_axis, output=ALL)
+    bench.send(shifted(start, y=0.1))
+    bench.wait_for_state('REACHED')
+    bench.wait_until_silent()
+    assert np.array_equal([list(array.data) for array in bench.arrays], bench.commands.q)
+
+
+def test_joints_come_in_the_order_that_is_asked_for_in_every_message(bench, six_axis, start):
+    ready(bench, six_axis, output=ALL, command_joints=MIXED)
+    target = shifted(start, y=0.1)
+    bench.send(target)
+    bench.wait_for_state('REACHED')
+    bench.wait_until_silent()
+    judge = six_axis_judge(six_axis)
+    assert bench.commands.names == {tuple(MIXED)}
+    for trajectory in bench.trajectories:
+        check_trajectory(trajectory, judge, MIXED)
+    values = values_at(MIXED, bench.arrays[-1].data)
+    assert judge.errors(target, [values[name] for name in JOINTS]) < (1e-5, 1e-4)
+
+
+def test_only_what_is_asked_for_is_sent_and_where(bench, six_axis, start):
+    listen(bench, '/controller/joint_trajectory', 'controller/commands')
+    bench.start_node(
+        output=['array'],
+        array_topic='/controller/commands',
+        trajectory_topic='/controller/joint_trajectory',
+        wait_for_state=False,
+        start_configuration=list(START),
+    )
+    bench.describe(six_axis)
+    bench.wait_for_state('IDLE')
+    bench.send(shifted(start, y=0.05))
+    bench.wait_for_state('REACHED')
+    assert len(bench.arrays) > 20
+    assert len(bench.commands) == len(bench.trajectories) == 0
+    topics = dict(bench.node.get_publisher_names_and_types_by_node('fabrik', '/'))
+    assert '/fabrik/joint_command' not in topics
+    assert '/controller/joint_trajectory' not in topics
+
+
+def test_subset_of_the_joints_is_commanded_alone(bench, six_axis, start):
+    ready(bench, six_axis, output=ALL, command_joints=['elbow', 'shoulder_pan'])
+    bench.send(shifted(start, y=0.02))
+    bench.wait_for_commands(5)
+    assert bench.commands.names == {('elbow', 'shoulder_pan')}
+    assert len(bench.arrays[-1].data) == 2
+
+
+def test_joint_that_is_not_of_the_chain_is_refused_naming_what_is_missing(bench, six_axis):
+    names = [*JOINTS[:4], 'wrist_two']
+    bench.start_node(robot_description=six_axis, command_joints=names)
+    bench.spin_until(lambda: 'wrist_two' in bench.status.get('reason', ''), 'the reason')
+    assert "command_joints names 'wrist_two'" in bench.status['reason']
+    assert "missing are 'wrist_2', 'wrist_3'" in bench.status['reason']
+    change = Parameter('command_joints', value=list(JOINTS))
+    assert bench.node.set_parameters([change])[0].successful
+    bench.wait_for_state('WAITING_FOR_STATE')
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'words'),
+    [
+        ({'output': ['joint_state', 'pigeon']}, 'output must hold one or more of'),
+        ({'output': ['array', 'array']}, 'each once'),
+        ({'trajectory_topic': 'a b'}, 'trajectory_topic: Invalid topic name'),
+        ({'array_topic': ''}, 'array_topic: '),
+        ({'command_joints': ['elbow', 'elbow']}, "command_joints names 'elbow' more than once"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(bench, parameters, words):
+    node = bench.start_node()
+    changes = [Parameter(name, value=value) for name, value in parameters.items()]
+    (result,) = node.set_parameters(changes)
+    assert not result.successful
+    assert words in result.reason
+
+
+def test_deactivation_sends_the_ramp_as_one_trajectory(bench, six_axis, start):
+    ready(bench, six_axis, output=ALL)
+    bench.send(shifted(start, x=-0.1, y=0.4))
+    bench.spin_until(lambda: len(bench.commands) > 60, 'the arm is on its way')
+    request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_DEACTIVATE))
+    assert bench.ask(ChangeState, 'fabrik/change_state', request).success
+    bench.wait_for_statuses(5)
+    check_one_ramp(bench, six_axis_judge(six_axis))
+
+
+def check_one_ramp(bench, judge):
+    """One trajectory for the ramp of many commands, and the same way."""
+    extra = len(bench.commands) - len(bench.trajectories)
+    assert extra > 3, 'the ramp took so many more commands'
+    last = bench.trajectories[-1]
+    check_trajectory(last, judge)
+    assert np.any(last.points[0].velocities), 'it begins on the way'
+    assert not np.any(bench.commands.messages[-1].velocity)
+    gap = np.abs(np.array(last.points[-1].positions) - bench.commands.q[-1])
+    assert gap.max() <= FASTEST * PERIOD, 'both end at the same place, but for a step'
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
+    bench, six_axis, start, domain_id, tmp_path, number
+):
+    listen(bench)
+    environment = os.environ | {
+        'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+        'ROS_DOMAIN_ID': str(domain_id),
+        'ROS_LOG_DIR': str(tmp_path),
+    }
+    given = ['--ros-args', '-p', f'output:={ALL}']
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'fabrik_ros.ros.node', *given], env=environment
+    )
+    try:
+        bench.start_arm(values_at(JOINTS, START))
+        bench.describe(six_axis)
+        bench.wait_for_state('IDLE')
+        bench.send(shifted(start, x=-0.1, y=0.4))
+        bench.wait_for_commands(60)
+        process.send_signal(number)
+        bench.spin_until(lambda: process.poll() is not None, 'the process ends')
+        assert process.returncode == 0
+        bench.spin_until(
+            lambda: not np.any(bench.commands.messages[-1].velocity), 'the last command'
+        )
+        check_one_ramp(bench, six_axis_judge(six_axis))
+    finally:
+        process.kill()
+        process.wait()
