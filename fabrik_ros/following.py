@@ -286,6 +286,7 @@ class Follower:
         self._watch(now)
         if self.is_at_rest:
             self._repeat_time -= dt
+            self.motion.rest(dt)
         else:
             self.motion.step(dt)
             self._repeat_time = 0.0 if self._hold_reason else REPEAT_TIME

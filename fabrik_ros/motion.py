@@ -148,6 +148,7 @@ class Motion:
     ) -> None:
         self.chain = chain
         self.guard = guard
+        self._dt = 0.0
         self._line: LineReference | None = None
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
@@ -201,7 +202,6 @@ class Motion:
         self.hindrance = ''
         self.solution: Answer | None = None
         self.goal_solution: Answer | None = None
-        self._dt = 0.0
         self._goal_q = self._joint_goal = self.q
         self._continues_to: Array | None = None
         self._skips = 0
@@ -333,6 +333,10 @@ class Motion:
             q, self.velocity, self.limits.joint_acceleration, chain.lower, chain.upper
         )
         return ramp._replace(times=ramp.times - half)
+
+    def rest(self, dt: float) -> None:
+        """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
+        self._dt = dt
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""

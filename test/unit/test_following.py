@@ -730,3 +730,17 @@ def test_pause_is_said_and_the_arm_stays_under_command():
     motion.change(full, solver, motion.options)
     scene.until(State.REACHED)
     scene.check_smooth()
+
+
+def test_target_right_after_a_short_tick_at_rest_is_not_begun_too_hard():
+    """The mean of the two steps counts, and one of them was short."""
+    scene = Scene()
+    scene.accept()
+    scene.until(State.REACHED)
+    scene.tick(DT)
+    scene.tick(0.4 * DT)
+    scene.accept(FAR_GOAL)
+    begin = scene.motion.q
+    scene.tick(DT)
+    velocity = np.abs(scene.q[-1] - begin).max() / DT
+    assert 0.0 < velocity / (0.5 * (0.4 + 1.0) * DT) <= 5.0 + 1e-9
