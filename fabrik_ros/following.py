@@ -27,6 +27,7 @@ FOLLOWING_TIME = 0.3
 RESTART_PAUSE = 0.2
 METRES_FACTOR = 3.0
 PAUSED = 'paused: speed_scaling is 0'
+JOG_ENDED = 'jogging has ended'
 TOLD_TO_HOLD = 'told to hold'
 MOST_TURNS = 1000.0
 
@@ -73,6 +74,8 @@ class FollowingRules:
     """Where the arm goes when it is told to go home; empty: nowhere."""
     limit_margin: float = 0.1
     """A start outside a limit by no more than this may move inwards [rad or m]."""
+    jog_timeout: float = 0.25
+    """A jog that is not repeated for this long ends [s]."""
     idle_tips: str = 'keep'
     """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
 
@@ -152,6 +155,8 @@ class Follower:
         self._engaged = False
         self._repeat_time = 0.0
         self._try_again_time = 0.0
+        self._jog_times: dict[int, float] = {}
+        """When each tip that is jogged was told so last."""
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
         home_of(chain, rules)
@@ -161,6 +166,8 @@ class Follower:
     def state(self, now: float) -> tuple[State, str]:
         """State, and the reason for it in words."""
         motion = self.motion
+        if motion.is_jogging and motion.hindrance:
+            return State.HOLDING, motion.hindrance
         if motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal:
             paused = PAUSED if motion.limits.speed_scaling == 0.0 else ''
             return State.MOVING, paused or motion.hindrance
@@ -174,7 +181,7 @@ class Follower:
             return State.IDLE, ''
         if self.rules.wait_for_state and np.max(self._gap(now)) > self.rules.resync_tolerance:
             return State.HOLDING, 'the arm was moved away from the target by someone else'
-        return State.REACHED, ''
+        return (State.HOLDING, JOG_ENDED) if self.goal is None else (State.REACHED, '')
 
     def accept(
         self, T_target: Array, now: float, tip: int = 0, T_base_world: Array | None = None
@@ -241,13 +248,56 @@ class Follower:
         self._set_out()
         self.motion.go_to(home)
 
+    def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> None:
+        """
+        Move a tip at a velocity for as long as this is repeated; that ends all targets.
+
+        Parameters
+        ----------
+        twist : array, shape (6,)
+            Linear and angular velocity [m/s, rad/s], shortened to what the tip may have.
+        now : float
+            The time [s].
+        tip : int
+            Number of the tip.
+        in_tip : bool
+            Whether the velocity is in the frame of the tip instead of the base.
+
+        Raises
+        ------
+        RefusedError
+            If it is not finite, or the arm is in no state to start; the message says why.
+
+        """
+        if not np.isfinite(twist).all():
+            raise RefusedError(f'a jog must be six finite numbers, got {twist}')
+        self._check_start(now)
+        if not self._is_under_way() and self.rules.wait_for_state:
+            self._start_where_measured(now)
+        times = self._jog_times
+        self._forget_targets(None)
+        self._goal_time = math.inf
+        self._set_out()
+        self._jog_times = {**times, tip: now}
+        frees = self.rules.idle_tips == 'free'
+        free = np.array([frees and i not in self._jog_times for i in range(self.in_world.size)])
+        self.motion.jog(twist, in_tip, tip, free.reshape(self.in_world.shape))
+
+    def _end_jogs(self, now: float) -> None:
+        """Let go of the tips that nobody jogs any longer."""
+        for tip, time in list(self._jog_times.items()):
+            if abs(now - time) > self.rules.jog_timeout:
+                del self._jog_times[tip]
+                self.motion.end_jog(tip)
+
     def _set_out(self) -> None:
+        self._jog_times = {}
         self._engaged = True
         self._hold_reason = ''
         self._repeat_time = REPEAT_TIME
 
-    def _forget_targets(self, goal: Array) -> None:
-        """Take poses of the tips for the goal that are nobody's target."""
+    def _forget_targets(self, goal: Array | None) -> None:
+        """Take poses of the tips for the goal that are nobody's target, or have no goal."""
         shape = self.in_world.shape
         self.goal = goal
         self.in_world = np.zeros(shape, dtype=bool)
@@ -284,6 +334,7 @@ class Follower:
         if not self.has_something_to_say:
             return None
         self._watch(now)
+        self._end_jogs(now)
         if self.is_at_rest:
             self._repeat_time -= dt
             self.motion.rest(dt)
@@ -311,6 +362,7 @@ class Follower:
     def hold(self, reason: str) -> None:
         """Slow down, stay and say nothing more, for a reason, until the next target."""
         self._repeat_time = 0.0
+        self._jog_times = {}
         self._hold_reason = reason
         self.motion.stop(reason)
 

@@ -31,6 +31,7 @@ from .reference import (
     approach,
     braking_speed,
     is_free,
+    Jog,
     LANDED,
     largest,
     LineReference,
@@ -251,13 +252,62 @@ class Motion:
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space."""
-        self.solution = self.goal_solution = None
-        self.hindrance = ''
-        self._in_world = np.array(False)
-        self._stays = False
-        self._continues_to = None
+        self._begin_without_goal()
         self._goal_q = self._joint_goal = q
         self.phase = Phase.JOINT
+
+    def jog(
+        self, twist: Array, in_tip: bool = False, tip: int = 0, free: npt.ArrayLike = False
+    ) -> None:
+        """
+        Move a tip at a velocity from now on, without a goal.
+
+        It goes as near to singular places and limits as it can brake in front of, and rests there,
+        with the reason in `hindrance`, until it is let go or jogged another way. Nothing happens
+        while the arm is stopping.
+
+        Parameters
+        ----------
+        twist : array, shape (6,)
+            Linear and angular velocity of the tip [m/s, rad/s], shortened to what it may have.
+        in_tip : bool
+            Whether that is in the frame of the tip, as it turns, instead of the base.
+        tip : int
+            Number of the tip.
+        free : array-like of bool, shape (...)
+            Which tips may go anywhere; the others keep their poses where they are not jogged.
+
+        """
+        if self.phase is Phase.STOPPING:
+            return
+        jog = self._line.jog if self._line is not None and self.is_jogging else None
+        T = self.chain.forward_kinematics(self.q)
+        if jog is None:
+            self._begin_without_goal()
+            jog = Jog(T.shape[:-2])
+        line = self._line_for(np.where(np.asarray(free)[..., None, None], np.nan, T))
+        if line.jog is not jog:
+            line.follow(jog)
+        jog.steer(twist, in_tip, tip)
+        self.phase = Phase.LINE
+
+    def end_jog(self, tip: int) -> None:
+        """Let go of a tip that is jogged: it brakes to rest."""
+        if self._line is not None and self._line.jog is not None:
+            self._line.jog.steer(np.zeros(6), False, tip)
+
+    @property
+    def is_jogging(self) -> bool:
+        """Whether a jog, not a goal, leads the arm."""
+        return self.phase is Phase.LINE and self._line is not None and self._line.jog is not None
+
+    def _begin_without_goal(self) -> None:
+        self.solution = self.goal_solution = None
+        self.hindrance = ''
+        self._stays = False
+        self._continues_to = None
+        if self.is_held_in_world:
+            self._in_world, self._line = np.array(False), None
 
     def carry(self, T_base_world: Array, dt: float) -> None:
         """
@@ -379,15 +429,19 @@ class Motion:
             self._go_in_a_line(goal)
 
     def _go_in_a_line(self, T_goal: Array) -> None:
+        self._line_for(T_goal).head_for(T_goal)
+        self.phase = Phase.LINE
+
+    def _line_for(self, T_goal: Array) -> LineReference:
+        """Take the line that is followed, if its free tips are the same; else begin another."""
         line = self._line
         if (
             self.phase is not Phase.LINE
             or line is None
-            or not np.array_equal(is_free(T_goal), is_free(line.goal))
+            or not np.array_equal(is_free(T_goal), is_free(line.T))
         ):
             line = self._line = self._new_line(T_goal)
-        line.head_for(T_goal)
-        self.phase = Phase.LINE
+        return line
 
     def _new_line(self, T_goal: Array) -> LineReference:
         """Begin a line where the tips are, as fast as they are; free ones stay free."""
@@ -441,10 +495,12 @@ class Motion:
 
     def _velocity_along(self, line: LineReference, catch_up: Array, dt: float) -> Array:
         """Joint velocity along the line, on top of what the joints have to catch up anyway."""
-        if line.ends_early is None:
+        if line.jog is not None:
+            self._look_where_jogged(line, line.jog, dt)
+        elif line.ends_early is None:
             self._look_ahead(line, dt)
         speed = line.next_speed(dt)
-        if line.ends_early is not None and not np.any(speed):
+        if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)
         answer = self._solve_on_line(line, speed, dt)
         if self._is_on_line(answer):
@@ -457,6 +513,9 @@ class Motion:
             return self._leave_line(answer, dt)
         rate = (answer.q - line.q) / dt
         line.advance(speed, dt, answer.q)
+        if line.jog is not None and np.any(speed[..., 3:]):
+            # Where the orientation yields, the reference must not turn away from the tip.
+            line.T = _masked(self.chain.forward_kinematics(answer.q), line.T)
         self.solution = answer
         return rate + catch_up
 
@@ -502,15 +561,27 @@ class Motion:
             return
         line.heed(answer.q, distance)
 
+    def _look_where_jogged(self, line: LineReference, jog: Jog, dt: float) -> None:
+        """Look ahead unless the jog goes on to want what cannot be; say so where it does."""
+        if line.ends_early is not None and jog.goes_where_it_is_blocked():
+            return
+        line.ends_early = None
+        self._look_ahead(line, dt)
+        self.hindrance = ''
+        if line.ends_early is not None and np.any(jog.twists):
+            jog.block()
+            self.hindrance = _end_of_jog(line.ends_early)
+
     def _leave_line(self, answer: Answer, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
         self.solution = answer
+        if self.is_jogging:
+            self.stop(_end_of_jog(answer))
+            return self._stopping_velocity(dt)
         if self._can_skip_the_beginning():
             return self._joint_velocity(dt)
         blocked = f'the straight line cannot be followed: {answer.status.value}'
-        if answer.limited_joints:
-            blocked += f' ({", ".join(answer.limited_joints)})'
-        blocked += '; another way: path joint, or allow_reconfiguration'
+        blocked += _limited(answer) + '; another way: path joint, or allow_reconfiguration'
         if self.options.allow_reconfiguration and self._find_goal_again():
             assert self._line is not None
             self._go_in_joint_space(self._line.goal)
@@ -619,6 +690,14 @@ class Motion:
         return bool(
             np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) <= STILL
         )
+
+
+def _end_of_jog(answer: Answer) -> str:
+    return f'jogged as far as it goes: {answer.status.value}{_limited(answer)}'
+
+
+def _limited(answer: Answer) -> str:
+    return f' ({", ".join(answer.limited_joints)})' if answer.limited_joints else ''
 
 
 def _masked(T: Array, T_goal: Array) -> Array:

@@ -31,6 +31,9 @@ LOOKAHEAD_STEPS = 2.0
 # Nearer together, a small jump of the answers would look like an endless bend, and the reference
 # would slow down in front of it for ever.
 LEAST_LOOKAHEAD = 1e-3
+SAME_WAY = 0.7
+"""Cosine of the angle between two jogs above which they go the same way."""
+FASTEST_JOG = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,52 @@ class MotionLimits:
     """Part of the speeds to go at, 0 to 1, whatever holds them down; accelerations stay."""
 
 
+class Jog:
+    """
+    Velocities that tips are told to have.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        () for one tip, (k,) for several.
+
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.twists = np.zeros((*shape, 6))
+        """Linear and angular velocity of each tip [m/s, rad/s]."""
+        self._in_tip = np.zeros(shape, dtype=bool)
+        self._blocked = np.zeros((*shape, 6))
+
+    def steer(self, twist: Array, in_tip: bool, tip: int) -> None:
+        """Give a tip another velocity (6,), in the base frame or in that of the tip."""
+        if not np.any(self.twists):
+            self._blocked[:] = 0.0
+        which = tip if self._in_tip.shape else ...
+        self.twists[which] = np.clip(twist, -FASTEST_JOG, FASTEST_JOG)
+        self._in_tip[which] = in_tip
+
+    def block(self) -> None:
+        """Remember that it is not possible to go on this way."""
+        self._blocked = self.twists.copy()
+
+    def goes_where_it_is_blocked(self) -> bool:
+        """Whether it is still about the way that was blocked, however fast, or wants nothing."""
+        along = float(np.sum(self.twists * self._blocked))
+        sizes = float(np.linalg.norm(self.twists) * np.linalg.norm(self._blocked))
+        return along > SAME_WAY * sizes or not np.any(self.twists)
+
+    def velocities(self, T: Array) -> Array:
+        """Velocities of the tips at poses (..., 4, 4), in the base frame."""
+        R = np.where(self._in_tip[..., None, None], T[..., :3, :3], np.eye(3))
+        parts = self.twists.reshape(*self._in_tip.shape, 2, 3)
+        turned: Array = np.einsum('...ij,...kj->...ki', R, parts)
+        return turned.reshape(self.twists.shape)
+
+
 class LineReference:
     """
-    The reference on its way to the goal.
+    The reference on its way to the goal, or as it is jogged.
 
     Poses have the shape (..., 4, 4): one pose, or one for each tip. Speeds have the shape
     (..., 6), translation and rotation, each as a share of the greatest speed: a distance is then
@@ -81,10 +127,17 @@ class LineReference:
 
     def head_for(self, goal: Array) -> None:
         """Go on to another goal, shape (..., 4, 4)."""
+        self.jog: Jog | None = None
+        """What it is told to do instead of going to a goal."""
         self.goal = goal
         self.ends_early: Answer | None = None
         """The answer that showed the line to end before the goal."""
         self._way_left = self._way(self.T, goal)
+
+    def follow(self, jog: Jog) -> None:
+        """Go on as that tells, without a goal."""
+        self.head_for(self.T)
+        self.jog = jog
 
     def stand_still(self) -> None:
         """Lose all speed."""
@@ -126,17 +179,25 @@ class LineReference:
 
     def pose_after(self, speed: Array, dt: float) -> Array:
         """Poses after `dt` at `speed`; the goal itself where that is as good as reached."""
-        if length_of(self._way_left - speed * dt) < LANDED:
+        if self.jog is None and length_of(self._way_left - speed * dt) < LANDED:
             return self.goal
         return self._moved(self.T, speed * dt)
 
     def pose_ahead(self, dt: float) -> tuple[Array, float]:
         """Return poses that the reference passes even if it brakes, and how far they are."""
-        length = length_of(self._way_left)
         speed = min(length_of(self.speed) + self.gain * dt, 1.0)
         ahead = LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt
-        ahead = min(length, max(ahead, LEAST_LOOKAHEAD))
+        ahead = max(ahead, LEAST_LOOKAHEAD)
+        if self.jog is not None:
+            return self._pose_along(self._towards_jog(self.jog, dt), ahead)
+        ahead = min(length_of(self._way_left), ahead)
         return self.pose_at(ahead), ahead
+
+    def _pose_along(self, speed: Array, distance: float) -> tuple[Array, float]:
+        size = length_of(speed)
+        if size == 0.0:
+            return self.T, 0.0
+        return self._moved(self.T, speed * (distance / size)), distance
 
     def pose_at(self, distance: float) -> Array:
         """Poses some way [s] ahead; the goal where that is nearer."""
@@ -173,17 +234,31 @@ class LineReference:
         if self.ends_early is not None:
             return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
         share = self._limits.speed_scaling
-        speed = approach(
-            self._way_left, self.speed, self.gain, self.full_gain, dt, length_of, share
-        )
+        if self.jog is not None:
+            speed = self._towards_jog(self.jog, dt)
+        else:
+            speed = approach(
+                self._way_left, self.speed, self.gain, self.full_gain, dt, length_of, share
+            )
         size = length_of(speed)
         most = max(share * self.cap, now - change)
         return speed * (most / size) if size > most else speed
 
+    def _towards_jog(self, jog: Jog, dt: float) -> Array:
+        """Speed of the next step that comes closest to what the jog wants."""
+        limits = self._limits
+        wanted = jog.velocities(self.T)
+        wanted[..., :3] /= limits.tip_speed
+        wanted[..., 3:] /= limits.tip_rotation
+        wanted *= min(1.0, limits.speed_scaling / max(length_of(wanted), TINY))
+        change = wanted - self.speed
+        return self.speed + change / max(1.0, length_of(change) / (self.full_gain * dt))
+
     def shortened(self, speed: Array, dt: float) -> Array:
         """Speed that neither exceeds the greatest nor passes the goal within the step."""
-        size, way = length_of(speed), length_of(self._way_left)
-        most = min(1.0, way / dt)
+        size, most = length_of(speed), 1.0
+        if self.jog is None:
+            most = min(1.0, length_of(self._way_left) / dt)
         return speed * (most / size) if size > most else speed
 
     def advance(self, speed: Array, dt: float, q: Array) -> None:
@@ -198,7 +273,9 @@ class LineReference:
         self.q = q
 
     def is_at_goal(self) -> bool:
-        """Whether the reference has arrived."""
+        """Whether the reference has arrived, or rests as the jog wants."""
+        if self.jog is not None:
+            return not (np.any(self.jog.twists) or np.any(self.speed))
         return self.T is self.goal
 
 

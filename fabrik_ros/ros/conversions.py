@@ -1,7 +1,7 @@
 """Between ROS messages and arrays; nothing else."""
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Pose, PoseStamped, Transform
+from geometry_msgs.msg import Point, Pose, PoseStamped, Transform, Twist
 import numpy as np
 from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
@@ -55,6 +55,12 @@ def transform_to_matrix(message: Transform) -> Array:
     """
     t = message.translation
     return pose_to_matrix(Pose(position=Point(x=t.x, y=t.y, z=t.z), orientation=message.rotation))
+
+
+def twist_to_array(twist: Twist) -> Array:
+    """Turn a twist message into an array (6,): linear, then angular velocity."""
+    v, w = twist.linear, twist.angular
+    return np.array([v.x, v.y, v.z, w.x, w.y, w.z])
 
 
 def matrix_to_pose(T: Array) -> Pose:

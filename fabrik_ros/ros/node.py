@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
@@ -35,7 +35,7 @@ from ..robot import Robot
 from ..tree import Tree
 from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
-from .conversions import seconds
+from .conversions import seconds, twist_to_array
 from .frames import FrameResolver
 from .markers import marker_array
 from .outputs import Outputs
@@ -223,7 +223,9 @@ class FabrikNode(LifecycleNode):
             tip.close()
         names = topic_names(self._settings.tip_links)
         prefixes = [f'~/{name}' for name in names] or ['~']
-        self._tips = [TipTopics(self, prefix, self._on_target) for prefix in prefixes]
+        self._tips = [
+            TipTopics(self, prefix, self._on_target, self._on_jog) for prefix in prefixes
+        ]
 
     def _description_topic(self) -> str:
         return str(self._description_subscription.topic_name)
@@ -388,6 +390,37 @@ class FabrikNode(LifecycleNode):
         else:
             self._begin_at_once()
 
+    def _on_jog(self, tip: TipTopics, message: TwistStamped) -> None:
+        try:
+            self._jog(tip, message)
+        except FabrikError as error:
+            self._last_refusal = str(error)
+            self.get_logger().warning(
+                f'jog refused: {error}', throttle_duration_sec=WARNING_PERIOD
+            )
+        else:
+            self._begin_at_once()
+
+    def _jog(self, tip: TipTopics, message: TwistStamped) -> None:
+        follower = self._active_follower()
+        now, number = self._now(), self._tips.index(tip)
+        self._check_age(message, now)
+        in_tip = self._is_in_tip(message.header.frame_id.removeprefix('/'), number)
+        follower.jog(twist_to_array(message.twist), now, number, in_tip)
+        self._last_refusal = ''
+        tip.target_stamp = 0.0
+
+    def _is_in_tip(self, frame: str, tip: int) -> bool:
+        """Whether the frame of a jog is that of its tip; otherwise it is the base."""
+        assert self._chain is not None
+        base_link, tip_link = self._chain.base_link, tip_links_of(self._chain)[tip]
+        if frame not in ('', base_link, tip_link):
+            raise RefusedError(
+                f"a jog in frame '{frame}': expected '{base_link}' or none for the base, or "
+                f"'{tip_link}' for the tool"
+            )
+        return frame == tip_link
+
     def _accept(self, tip: TipTopics, message: PoseStamped) -> None:
         follower = self._active_follower()
         assert self._frames is not None
@@ -438,13 +471,14 @@ class FabrikNode(LifecycleNode):
         self._begin_at_once()
         return 'on the way to home_configuration'
 
-    def _check_age(self, message: PoseStamped, now: float) -> None:
+    def _check_age(self, message: PoseStamped | TwistStamped, now: float) -> None:
         stamp, most = seconds(message.header.stamp), self._settings.max_target_age
+        what = 'target' if isinstance(message, PoseStamped) else 'jog'
         if stamp < 0.0:
-            raise RefusedError(f'the target has the stamp {stamp:.9g} s; expected 0 or a time')
+            raise RefusedError(f'the {what} has the stamp {stamp:.9g} s; expected 0 or a time')
         if most > 0.0 and stamp > 0.0 and now - stamp > most:
             raise RefusedError(
-                f'the target is {now - stamp:.2f} s old (max_target_age {most:g} s)'
+                f'the {what} is {now - stamp:.2f} s old (max_target_age {most:g} s)'
             )
 
     def _on_clock_jump(self, jump: TimeJump | None = None) -> None:

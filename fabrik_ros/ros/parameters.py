@@ -160,6 +160,7 @@ SPECS = (
     Spec('resync_tolerance', 0.1, 'greatest gap to the measured state [rad or m]', low=1e-4),
     Spec('limit_margin', 0.1, 'how far outside a limit a start may be [rad or m]', low=0.0),
     Spec('target_timeout', 0.0, 'stop without a target for this long [s]; 0: never', low=0.0),
+    Spec('jog_timeout', 0.25, 'a jog not repeated for this long ends [s]', low=1e-3, high=10.0),
     Spec('max_target_age', 0.0, 'refuse targets older than this [s]; 0: never', low=0.0),
     Spec('autostart', True, 'configure and activate when there is a model', live=False),
 )  # fmt: skip
@@ -425,6 +426,7 @@ def _rules(values: Mapping[str, Any]) -> FollowingRules:
         home_configuration=tuple(values['home_configuration']),
         state_timeout=values['state_timeout'],
         target_timeout=values['target_timeout'],
+        jog_timeout=values['jog_timeout'],
         resync_tolerance=values['resync_tolerance'],
         limit_margin=values['limit_margin'],
         idle_tips=values['idle_tips'],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 import re
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -17,6 +17,10 @@ from .conversions import stamped_pose
 NEWEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
 )
+LATEST = QoSProfile(
+    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
+)
+"""Takes jogs from reliable and from best effort publishers; a lost one is soon repeated."""
 PREFIX = 'tip_'
 
 
@@ -70,8 +74,8 @@ class TipTopics:
         Whose topics they are.
     prefix : str
         '~' for the only tip, `~/<name>` for one of several.
-    on_target : callable
-        Takes each target.
+    on_target, on_jog : callable
+        Take each target and each jog.
 
     Attributes
     ----------
@@ -81,10 +85,15 @@ class TipTopics:
     """
 
     def __init__(
-        self, node: Node, prefix: str, on_target: 'Callable[[TipTopics, PoseStamped], None]'
+        self,
+        node: Node,
+        prefix: str,
+        on_target: 'Callable[[TipTopics, PoseStamped], None]',
+        on_jog: 'Callable[[TipTopics, TwistStamped], None]',
     ) -> None:
         self._node = node
         self._on_target = on_target
+        self._on_jog = on_jog
         self.target_stamp = 0.0
         self._solutions = node.create_publisher(PoseStamped, f'{prefix}/solution_pose', 10)
         self.targets = node.create_subscription(
@@ -94,6 +103,10 @@ class TipTopics:
             NEWEST,
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
+
+        self._jogs = node.create_subscription(
+            TwistStamped, f'{prefix}/jog', self._take_jog, LATEST
         )
 
     def tell(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
@@ -112,7 +125,11 @@ class TipTopics:
     def close(self) -> None:
         """Take the topics away."""
         self._node.destroy_subscription(self.targets)
+        self._node.destroy_subscription(self._jogs)
         self._node.destroy_publisher(self._solutions)
+
+    def _take_jog(self, message: TwistStamped) -> None:
+        self._on_jog(self, message)
 
     def _take(self, message: PoseStamped) -> None:
         self._on_target(self, message)

@@ -150,6 +150,7 @@ class Record:
         """Go on until the arm rests, at full speed if it was slowed down or paused."""
         if self.motion.limits.speed_scaling != 1.0:
             pace(self.motion, 1.0)
+        self.motion.end_jog(0)
         for _ in range(int(longest / dt)):
             if self.motion.phase is Phase.RESTING:
                 return
@@ -168,12 +169,16 @@ def play(name, motion, parts, steps):
 
 
 def let_happen(name, part, record):
-    """Let one of these happen: a stop, a halt, another pace, a way in joint space, a new goal."""
+    """Let one of these happen: another pace, a jog, a stop, a halt, a new goal."""
     if part.what == 'pace':
         pace(record.motion, part.share if part.share > PAUSED_BELOW else 0.0)
     elif part.what == 'joint values':
         elsewhere = arm(name).judge.random_configuration(np.random.default_rng(part.seed))
         record.motion.go_to(elsewhere)
+    elif part.what == 'jog':
+        rng = np.random.default_rng(part.seed)
+        twist = part.share * rng.normal(size=6) * [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
+        record.motion.jog(twist * (rng.random(6) < 0.5), in_tip=bool(rng.random() < 0.5))
     elif part.what == 'stop':
         record.motion.stop('a test')
     elif part.what == 'halt':
@@ -220,7 +225,7 @@ def check_speeds(limits, record):
 
 
 GOALS = ['goal', 'near goal', 'goal at limits', 'unreachable goal']
-KINDS = [*GOALS, 'joint values', 'pace', 'stop', 'halt']
+KINDS = [*GOALS, 'joint values', 'jog', 'jog', 'pace', 'stop', 'halt']
 PAUSED_BELOW = 0.3
 ways = st.sampled_from(['line', 'joint'])
 
@@ -290,7 +295,7 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
 
 @pytest.mark.parametrize('name', ARMS)
 @settings(max_examples=EXAMPLES)
-@given(parts(*GOALS, 'joint values'), ways, seeds)
+@given(parts(*GOALS, 'joint values', 'jog'), ways, seeds)
 def test_paused_arm_comes_to_rest_on_its_way_and_goes_on_when_told(name, parts, path, seed):
     """The tip needs a quarter of a second, joints that swing with a spare freedom up to two."""
     motion = motion_of(name, path=path, allow_reconfiguration=True)

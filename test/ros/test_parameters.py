@@ -47,6 +47,7 @@ POSITIVE = [
     'state_timeout',
     'resync_tolerance',
     'base_timeout',
+    'jog_timeout',
 ]
 NOT_NEGATIVE = [
     'collision_clearance',
@@ -104,6 +105,7 @@ LIVE = {
     'home_configuration': [0.5, -0.5],
     'limit_margin': 0.0,
     'target_timeout': 1.0,
+    'jog_timeout': 0.5,
     'max_target_age': 1.0,
 }
 
@@ -422,6 +424,7 @@ class TestMeaning:
         assert settings.rules.home_configuration == (0.5, -0.5)
         assert settings.rules.limit_margin == 0.0
         assert settings.rules.target_timeout == 1.0
+        assert settings.rules.jog_timeout == 0.5
         assert settings.max_target_age == 1.0
 
 

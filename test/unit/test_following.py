@@ -732,6 +732,103 @@ def test_pause_is_said_and_the_arm_stays_under_command():
     scene.check_smooth()
 
 
+class TestJog:
+    """The tip of the planar arm, at velocities given again and again."""
+
+    SIDE = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
+
+    def jog(self, scene, seconds, twist=SIDE, every=0.05, **options):
+        for _ in range(round(seconds / every)):
+            scene.follower.jog(twist, scene.now, **options)
+            scene.go(every)
+
+    def test_arm_moves_while_it_comes_and_holds_soon_after_the_last(self):
+        scene = Scene()
+        self.jog(scene, 1.0)
+        assert scene.state is State.MOVING
+        assert np.any(scene.commands[-1][1].velocity)
+        scene.go(0.19)
+        before = scene.q[-1]
+        scene.until(State.HOLDING, longest=0.25 + 0.3)
+        assert scene.reason == 'jogging has ended'
+        assert np.any(scene.q[-1] != before)
+        scene.go(1.0)
+        assert scene.tick() is None, 'it falls silent'
+        tip = [pose(*q)[:2, 3] for q in scene.q]
+        assert np.ptp(np.array(tip)[:, 0]) < 1e-5
+        assert 0.1 < tip[-1][1] - tip[0][1] < 0.15
+        scene.check_smooth()
+
+    def test_pauses_shorter_than_the_timeout_do_not_show(self):
+        scene = Scene(jog_timeout=0.25)
+        self.jog(scene, 2.0, every=0.2)
+        tip = np.array([pose(*q)[1, 3] for q in scene.q])
+        assert np.diff(tip)[50:].min() == pytest.approx(0.1 * DT, rel=1e-3)
+
+    def test_jog_ends_a_target_and_a_target_a_jog(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        self.jog(scene, 0.5)
+        assert scene.follower.goal is None
+        scene.accept()
+        assert scene.state is State.MOVING
+        scene.until(State.REACHED)
+        assert_close(pose(*scene.motion.q)[:2, 3], GOAL[:2, 3], 1e-4)
+        scene.check_smooth()
+
+    def test_dead_mans_switch_of_targets_does_not_count(self):
+        scene = Scene(target_timeout=0.1)
+        self.jog(scene, 1.0)
+        assert scene.state is State.MOVING
+
+    def test_end_of_reach_is_held_with_the_reason_and_left_again(self):
+        scene = Scene({'shoulder': 0.0, 'elbow': 0.6})
+        out = np.array([0.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+        self.jog(scene, 2.0, out)
+        assert scene.state is State.HOLDING
+        assert scene.reason.startswith('jogged as far as it goes')
+        scene.go(1.0)
+        assert scene.reason.startswith('jogged as far as it goes'), 'also when let go'
+        self.jog(scene, 0.5, -out)
+        assert scene.state is State.MOVING
+        scene.check_smooth()
+
+    def test_hold_stops_it_and_it_is_refused_until_the_arm_rests(self):
+        scene = Scene()
+        self.jog(scene, 1.0)
+        scene.follower.hold_when_told()
+        with pytest.raises(RefusedError, match='still stopping: told to hold'):
+            scene.follower.jog(self.SIDE, scene.now)
+        scene.go(1.0)
+        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        self.jog(scene, 0.2)
+        assert scene.state is State.MOVING
+
+    def test_it_begins_where_the_arm_was_moved_by_somebody_else(self):
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        scene.values['elbow'] -= 0.5
+        scene.report()
+        scene.follower.jog(self.SIDE, scene.now)
+        command = scene.tick()
+        assert np.abs(command.q - list(scene.values.values())).max() < 1e-3
+
+    @pytest.mark.parametrize('wrong', [math.nan, math.inf, -math.inf])
+    def test_what_is_not_finite_is_refused(self, wrong):
+        scene = Scene()
+        with pytest.raises(RefusedError, match='six finite numbers'):
+            scene.follower.jog(np.array([0.0, 0.0, wrong, 0.0, 0.0, 0.0]), scene.now)
+        assert scene.state is State.IDLE
+
+    def test_without_a_measured_state_it_is_refused(self):
+        scene = Scene(start={})
+        with pytest.raises(RefusedError, match='no fresh joint state'):
+            scene.follower.jog(self.SIDE, scene.now)
+
+
 def test_target_right_after_a_short_tick_at_rest_is_not_begun_too_hard():
     """The mean of the two steps counts, and one of them was short."""
     scene = Scene()

@@ -269,3 +269,33 @@ class TestInTheWorld:
             scene.go(DT)
         assert pose_errors(goal, scene.base @ scene.tips[LEFT]) < (1e-3, 1e-3)
         check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
+
+
+class TestJog:
+    SIDE = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
+
+    def test_tip_that_is_not_jogged_keeps_its_pose(self):
+        scene = Scene()
+        for _ in range(20):
+            scene.follower.jog(self.SIDE, scene.now, LEFT)
+            scene.go(0.05)
+        start = judges().poses(START)
+        assert pose_errors(start[RIGHT], scene.tips[RIGHT]) < CLOSE
+        moved = scene.tips[LEFT][:3, 3] - start[LEFT][:3, 3]
+        assert 0.05 < moved[1] < 0.1
+        assert np.abs(moved[[0, 2]]).max() < 1e-5
+
+    @pytest.mark.parametrize('idle_tips', ['keep', 'free'])
+    def test_each_tip_has_a_dead_mans_switch_of_its_own(self, idle_tips):
+        scene = Scene(idle_tips=idle_tips)
+        start = judges().poses(START)
+        for i in range(30):
+            if i < 10:
+                scene.follower.jog(self.SIDE, scene.now, LEFT)
+            scene.follower.jog(-self.SIDE, scene.now, RIGHT)
+            scene.go(0.05)
+        left, right = (scene.tips - start)[:, 1, 3]
+        assert 0.04 < left < 0.09, 'for half a second and a little'
+        assert -0.15 < right < -0.12, 'for one and a half'
+        scene.until(State.HOLDING)
+        check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)

@@ -7,7 +7,7 @@ import math
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.motion import Motion, MotionOptions, Phase
 from fabrik_ros.reference import MotionLimits
-from helpers import assert_close, PLANAR
+from helpers import assert_close, example_robot, PLANAR, REAL_ARMS
 import numpy as np
 import pytest
 
@@ -439,3 +439,141 @@ def test_solutions_tell_who_finished(judge):
     assert motion.goal_solution.converged
     run(motion)
     assert motion.solution.finished_by in ('seed', 'fabrik', 'polish')
+
+
+UP, SIDE, OUT = (0.0, 0.0, 0.1), (0.0, 0.1, 0.0), (0.1, 0.0, 0.0)
+STILL = np.zeros(6)
+
+
+def twist(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
+    return np.array([*linear, *angular], dtype=float)
+
+
+def jogged(motion, wanted, count, **options):
+    motion.jog(wanted, **options)
+    return steps(motion, count)
+
+
+def check_smooth(q, fastest=1.5, hardest=5.0):
+    v = np.diff(q, axis=0) / DT
+    assert np.abs(v).max() <= fastest + 1e-9
+    assert np.abs(np.diff(v, axis=0)).max() / DT <= hardest + 1e-6
+
+
+class TestJog:
+    @pytest.mark.parametrize('way', [UP, SIDE, (-0.05, 0.02, 0.03)])
+    def test_tip_goes_straight_at_that_speed_and_brakes_to_rest_when_let_go(self, judge, way):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        q = jogged(motion, twist(way), 150)
+        motion.end_jog(0)
+        q = np.concatenate([q, run(motion)[1:]])
+        speed = speeds(judge, q)
+        assert speed[40:150] == pytest.approx(np.linalg.norm(way), rel=1e-4)
+        assert np.abs(np.diff(speed)).max() / DT <= 1.0 * (1.0 + 1e-2)
+        points = tips(judge, q)
+        assert distances_from_line(points, start[:3, 3], points[-1]).max() < 1e-6
+        assert (points[-1] - start[:3, 3]) @ way > 0.0
+        assert pose_errors(start, judge.pose(q[-1]))[1] < 1e-6, 'the tool keeps its orientation'
+        assert motion.hindrance == ''
+        check_smooth(q)
+
+    def test_tool_frame_turns_with_the_tool(self, judge):
+        """Forward while turning makes a circle of radius speed over rotation, as on paper."""
+        motion, radius = six_axis_motion(), 0.05 / 0.5
+        axis = judge.pose(BENT)[:3, :3].T @ (0.0, 0.0, 1.0)
+        ahead = judge.pose(BENT)[:3, :3].T @ (0.0, 1.0, 0.0)
+        q = jogged(motion, twist(0.05 * ahead, 0.5 * axis), 250, in_tip=True)
+        points = tips(judge, q)
+        circle = points[60:, :2]
+        centre = points[0, :2] + [-radius, 0.0]
+        assert np.linalg.norm(circle - centre, axis=1) == pytest.approx(radius, abs=2e-3)
+        check_smooth(q)
+
+    def test_rotation_turns_about_the_tip(self, judge):
+        motion, start = six_axis_motion(), judge.pose(BENT)
+        q = jogged(motion, twist(angular=(0.0, 0.0, 0.5)), 100)
+        assert np.abs(tips(judge, q) - start[:3, 3]).max() < 1e-6
+        turned = judge.pose(q[-1])[:3, :3] @ start[:3, :3].T
+        assert math.atan2(turned[1, 0], turned[0, 0]) == pytest.approx(0.5, abs=0.15)
+
+    @pytest.mark.parametrize('share', [1.0, 0.4])
+    def test_speed_is_clipped_to_what_the_tip_may_have(self, judge, share):
+        motion = six_axis_motion()
+        limits = limits_for(motion.chain, speed_scaling=share)
+        motion.change(limits, SOLVER, motion.options)
+        q = jogged(motion, twist((0.0, 1e300, 0.0)), 80)
+        assert speeds(judge, q).max() == pytest.approx(0.25 * share, rel=1e-3)
+        motion = six_axis_motion()
+        motion.change(limits, SOLVER, motion.options)
+        q = jogged(motion, twist(angular=(0.0, 0.0, 7.0)), 80)
+        ends = [judge.pose(row) for row in q[-2:]]
+        assert pose_errors(*ends)[1] / DT == pytest.approx(1.0 * share, rel=1e-3)
+
+    def test_another_way_is_taken_smoothly(self, judge):
+        motion = six_axis_motion()
+        q = [jogged(motion, twist(way), 40)[:-1] for way in (SIDE, UP, (0.0, -0.2, 0.0), SIDE)]
+        q = np.concatenate(q)
+        check_smooth(q)
+        v = velocities(DT * np.arange(len(q)), tips(judge, q))
+        assert np.linalg.norm(np.diff(v, axis=0), axis=1).max() / DT <= 1.5
+        assert motion.hindrance == ''
+
+    @pytest.mark.parametrize('path', ['line', 'joint'])
+    def test_jog_ends_a_goal_and_a_goal_a_jog_without_a_bump(self, judge, path):
+        motion, goal = six_axis_motion(path=path), moved(judge.pose(BENT), (-0.1, 0.3, 0.0))
+        motion.aim(goal)
+        q = [steps(motion, 60)[:-1], jogged(motion, twist(UP), 60)[:-1]]
+        assert motion.is_jogging
+        motion.aim(goal)
+        assert not motion.is_jogging
+        q.append(run(motion))
+        q = np.concatenate(q)
+        check_smooth(q)
+        assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
+
+    def test_at_the_end_of_reach_it_stops_says_so_and_can_be_jogged_back(self, judge):
+        motion = six_axis_motion()
+        q = [jogged(motion, twist((0.25, 0.0, 0.0)), 600)]
+        assert motion.hindrance.startswith('jogged as far as it goes: ')
+        assert not np.any(motion.velocity)
+        farthest = tips(judge, q[0])[:, 0]
+        assert farthest[-1] >= farthest.max() - 1e-9, 'it does not swing back'
+        q.append(jogged(motion, twist((0.0, 0.0, 0.0)), 20)[1:])
+        assert motion.hindrance.startswith('jogged as far as it goes: '), 'it is still why'
+        q.append(jogged(motion, twist((-0.1, 0.0, 0.0)), 100)[1:])
+        assert motion.hindrance == ''
+        q = np.concatenate(q)
+        assert tips(judge, q)[-1, 0] < farthest[-1] - 0.05
+        check_smooth(q)
+
+    def test_at_a_joint_limit_likewise(self, planar_judge):
+        """The tip circles about the base until the first joint meets its limit of 3 rad."""
+        motion = planar_motion((2.0, 1.2), mode='position')
+        q, out = [], False
+        for i in range(1500):
+            x, y = planar_judge.pose(motion.q)[:2, 3]
+            sign = -1.0 if out else 1.0
+            motion.jog(sign * twist(0.2 * np.array([-y, x, 0.0]) / math.hypot(x, y)))
+            q.append(steps(motion, 1)[0])
+            out = out or (i > 1000)
+            if i == 1000:
+                assert motion.hindrance.startswith('jogged as far as it goes: ')
+                assert motion.q.max() <= 3.0
+                assert not np.any(motion.velocity)
+        assert motion.hindrance == ''
+        assert np.abs(motion.velocity).max() > 0.05
+        check_smooth(np.array(q))
+
+    def test_orientation_that_yields_does_not_wind_up(self):
+        """Five joints cannot turn the tip for ever: turning back must work at once."""
+        links = REAL_ARMS['so101']
+        robot = load_urdf(example_robot('so101'), use_safety_limits=False)
+        chain = robot.chain(links.base_link, links.tip_link)
+        back = twist(angular=(0.0, -0.5, 0.0))
+        motion = Motion(chain, limits_for(chain), SOLVER, MotionOptions())
+        motion.reset(np.array([0.1, -0.5, 0.6, 0.4, 0.2]))
+        end = jogged(motion, -back, 400)[-1]
+        turned = np.abs(jogged(motion, back, 50)[-1] - end).max()
+        fresh = Motion(chain, limits_for(chain), SOLVER, MotionOptions())
+        fresh.reset(end)
+        assert turned > 0.5 * np.abs(jogged(fresh, back, 50)[-1] - end).max()
