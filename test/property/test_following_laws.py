@@ -81,10 +81,10 @@ class Arm:
         self.now += dt
         command = self.follower.tick(self.now, dt)
         if command is not None:
-            if not self.times or self.now - self.times[-1] > 1.5 * dt:
-                # It rested before: that is where the differences begin.
-                self.times += [self.now - 2.0 * dt, self.now - dt]
-                self.q += [self._at, self._at]
+            if not self.times or self.now - self.times[-1] > dt * (1.0 + 1e-6):
+                # It rested until then: that is where the differences begin.
+                self.times.append(self.now - dt)
+                self.q.append(self._at)
             self.times.append(self.now)
             self.q.append(command.q)
         self._say(self._at if command is None else command.q)
