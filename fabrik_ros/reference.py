@@ -34,6 +34,7 @@ LEAST_LOOKAHEAD = 1e-3
 SAME_WAY = 0.7
 """Cosine of the angle between two jogs above which they go the same way."""
 FASTEST_JOG = 1e6
+"""Faster ones [m/s or rad/s] are cut off, so that their size can be computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +74,9 @@ class Jog:
 
     def steer(self, twist: Array, in_tip: bool, tip: int) -> None:
         """Give a tip another velocity (6,), in the base frame or in that of the tip."""
-        if not np.any(self.twists):
-            self._blocked[:] = 0.0
         which = tip if self._in_tip.shape else ...
+        if not np.any(self.twists) or self._in_tip[which] != in_tip:
+            self._blocked[:] = 0.0
         self.twists[which] = np.clip(twist, -FASTEST_JOG, FASTEST_JOG)
         self._in_tip[which] = in_tip
 

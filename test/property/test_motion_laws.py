@@ -310,6 +310,9 @@ def test_paused_arm_comes_to_rest_on_its_way_and_goes_on_when_told(name, parts, 
     assert np.abs(motion.q - paused).max() <= 1e-9
     assert np.abs(motion.velocity).max() <= 1e-9
     was_under_way = motion.phase is not Phase.RESTING
+    pace(motion, 1.0)
+    for _ in range(5):
+        record.step(DT)
     record.rest(longest=60.0)
     assert np.any(motion.q != paused) or not was_under_way or motion.hindrance
     check_limits(name, record)
