@@ -81,7 +81,7 @@ class Arm:
         self.now += dt
         command = self.follower.tick(self.now, dt)
         if command is not None:
-            if not self.times or self.now - self.times[-1] > dt * (1.0 + 1e-6):
+            if not self.times or self.now - self.times[-1] > 2.5 * dt:
                 # It rested until then: that is where the differences begin.
                 self.times.append(self.now - dt)
                 self.q.append(self._at)
