@@ -288,6 +288,7 @@ class Motion:
         line = self._line_for(np.where(np.asarray(free)[..., None, None], np.nan, T))
         if line.jog is not jog:
             line.follow(jog)
+        jog.let_go(is_free(line.T))
         jog.steer(twist, in_tip, tip)
         self.phase = Phase.LINE
 

@@ -80,6 +80,11 @@ class Jog:
         self.twists[which] = np.clip(twist, -FASTEST_JOG, FASTEST_JOG)
         self._in_tip[which] = in_tip
 
+    def let_go(self, which: Any) -> None:
+        """Let those of the tips brake to rest, by an array of bool (...)."""
+        self.twists[which] = 0.0
+        self._in_tip[which] = False
+
     def block(self) -> None:
         """Remember that it is not possible to go on this way."""
         self._blocked = self.twists.copy()

@@ -80,7 +80,8 @@ class Part:
     steps: int
 
 
-KINDS = ('goals', 'one goal', 'far goal', 'drive', 'stand', 'leap', 'stop', 'joint', 'line')
+GOALS = ('goals', 'one goal', 'far goal')
+KINDS = (*GOALS, 'jog', 'jog', 'drive', 'stand', 'leap', 'stop', 'joint', 'line')
 parts = st.lists(
     st.builds(
         Part,
@@ -120,8 +121,12 @@ class Play:
 
     def happen(self, part):
         rng, motion = np.random.default_rng(part.seed), self.motion
-        if part.what in ('goals', 'one goal', 'far goal'):
+        if part.what in GOALS:
             self.aim(rng, part.what)
+        elif part.what == 'jog':
+            tip, twist = int(rng.integers(2)), rng.normal(size=6) * [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
+            free = np.arange(2) != tip if rng.random() < 0.5 else np.array(False)
+            motion.jog(twist * rng.random(), bool(rng.random() < 0.5), tip, free)
         elif part.what == 'drive':
             self.twist = rng.uniform(-1.0, 1.0, 6) * [0.5, 0.5, 0.1, 0.1, 0.1, 0.8]
         elif part.what == 'stand':
@@ -212,6 +217,8 @@ def test_arms_come_to_rest_once_the_base_stands(seed, parts):
         for _ in range(part.steps):
             play.step()
     play.twist = np.zeros(6)
+    for tip in range(2):
+        play.motion.end_jog(tip)
     for _ in range(3000 if COMPILED else 0):
         play.step()
         if play.is_at_rest:
