@@ -31,6 +31,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 BOOLEAN = ['true', 'false', 'True', 'False']
+PHYSICS = 'physics'
 SIMULATION_RATE = 100
 """Joint states a second from the simulated arm [Hz]; the node stops below 2."""
 
@@ -65,9 +66,10 @@ def _arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'simulate',
             default_value='false',
-            choices=BOOLEAN,
+            choices=[*BOOLEAN, PHYSICS],
             description='Let joint_state_publisher play an arm that follows every command at '
-            'once. Never beside a real one: both would publish joint_states.',
+            'once; physics: let physical_arm play one with weight, friction and drives, in MuJoCo. '
+            'Never beside a real one: both would publish joint_states.',
         ),
         DeclareLaunchArgument(
             'initial_joints',
@@ -108,7 +110,7 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
 def _start_arm(context: LaunchContext) -> list[Node]:
     return [
         _robot_state_publisher(context),
-        _simulated_arm(context),
+        *_simulated_arm(context),
         _rviz(context),
     ]
 
@@ -127,22 +129,41 @@ def _robot_state_publisher(context: LaunchContext) -> Node:
     )
 
 
-def _simulated_arm(context: LaunchContext) -> Node:
+def _simulated_arm(context: LaunchContext) -> list[Node]:
     values = context.launch_configurations
-    parameters = {
-        'source_list': [resolve_private(values['joint_command'], values['node_name'])],
-        'rate': SIMULATION_RATE,
-    }
-    for joint, value in read_joint_values(values['initial_joints'], 'initial_joints').items():
-        parameters[f'zeros.{joint}'] = value
+    if values['simulate'].lower() == 'false':
+        return []
+    joints = read_joint_values(values['initial_joints'], 'initial_joints')
+    command = resolve_private(values['joint_command'], values['node_name'])
+    if values['simulate'] == PHYSICS:
+        return [_physical_arm(joints, command, _clock(context))]
+    return [_ideal_arm(joints, command, _clock(context))]
+
+
+def _ideal_arm(joints: dict[str, float], command: str, clock: dict[str, bool]) -> Node:
+    zeros = {f'zeros.{joint}': value for joint, value in joints.items()}
     return Node(
         package='joint_state_publisher',
         executable='joint_state_publisher',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        condition=IfCondition(LaunchConfiguration('simulate')),
-        parameters=[parameters, _clock(context)],
+        parameters=[{'source_list': [command], 'rate': SIMULATION_RATE, **zeros, **clock}],
         remappings=_remappings('joint_states', 'robot_description'),
+    )
+
+
+def _physical_arm(joints: dict[str, float], command: str, clock: dict[str, bool]) -> Node:
+    start = {'start_names': list(joints), 'start_values': list(joints.values())} if joints else {}
+    return Node(
+        package='fabrik_ros',
+        executable='physical_arm',
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        parameters=[{**start, **clock}],
+        remappings=[
+            ('joint_command', command),
+            *_remappings('joint_states', 'robot_description'),
+        ],
     )
 
 

@@ -15,6 +15,7 @@ from launch_ros.substitutions import FindPackageShare
 
 TOPICS = {
     'target_pose': ('~/target_pose', 'where the tool should go'),
+    'jog': ('~/jog', 'how fast the tool should go, for as long as it comes'),
     'joint_states': ('joint_states', 'where the joints are'),
     'robot_description': ('robot_description', 'the model, if no description is given'),
     'joint_command': ('~/joint_command', 'where the joints should go'),

@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXECUTABLES = {
-    'fabrik_ros': ['fabrik_node', 'demo_targets'],
+    'fabrik_ros': ['fabrik_node', 'demo_targets', 'physical_arm'],
     'robot_state_publisher': ['robot_state_publisher'],
     'joint_state_publisher': ['joint_state_publisher'],
     'rviz2': ['rviz2'],

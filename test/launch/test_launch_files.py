@@ -119,6 +119,18 @@ def test_simulated_arm_follows_the_commands_of_the_node(prefix):
     assert parameters['zeros.elbow'] == 1.5
 
 
+def test_arm_with_physics_takes_the_commands_and_starts_where_it_is_told(prefix):
+    launched = prefix.launch(
+        'bringup.launch.py', ACME, 'simulate:=physics', 'initial_joints:=elbow:=1.5 wrist:=-1'
+    )
+    assert 'joint_state_publisher' not in launched.processes
+    arm = launched.processes['physical_arm']
+    assert arm.remappings['joint_command'] == 'fabrik/joint_command'
+    assert arm.remappings['robot_description'] == 'robot_description'
+    assert arm.parameters['start_names'] == ['elbow', 'wrist']
+    assert arm.parameters['start_values'] == [1.5, -1.0]
+
+
 def test_names_stay_consistent_when_node_and_topics_are_renamed(prefix):
     launched = prefix.launch(
         'bringup.launch.py',
