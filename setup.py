@@ -101,6 +101,7 @@ setup(
             'pillow',
             'pin',
             'pytest',
+            'pytest-xdist',
             'pyyaml',
             'ruff',
             'scipy',

@@ -90,7 +90,11 @@ def test_presets_name_both_links(name):
 @pytest.mark.parametrize('name', PRESETS)
 def test_presets_say_who_takes_the_commands(name):
     text = (CONFIG / 'arms' / name).read_text()
-    assert re.search(r'# Who takes the commands: .*?[Tt]opic\s+#?\s*/', text, re.DOTALL)
+    said = re.search(r'# Who takes the commands: .*?[Tt]opic\s+#?\s*(/\w+/\w+)', text, re.DOTALL)
+    preset = read(f'arms/{name}')
+    kinds = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
+    topics = [f'/{preset[topic]}' for kind, topic in kinds.items() if kind in preset['output']]
+    assert topics == [said.group(1)]
 
 
 def test_a_comment_precedes_every_parameter():
