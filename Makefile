@@ -49,8 +49,7 @@ test: $(VENV)/with-test $(VENV)/installed ## lint, types and all tests
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
-	$(PYTEST) -n auto --dist loadfile test/unit test/property test/package
-	$(PYTEST) test/ros test/launch
+	$(PYTEST) -n auto --dist loadfile
 
 # Plain numpy, which compiling makes no difference to.
 NO_KERNELS := $(foreach name,point two_links playground,--ignore-glob='*$(name)*')
