@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from .errors import shown
 from .joints import Joint
 from .kernels import kinematics
 from .kernels.model import FRAME, POSITION
@@ -41,7 +42,7 @@ class Chain(Mechanism):
     """
 
     def __init__(self, base_link: str, tip_link: str, path: tuple[Joint, ...]) -> None:
-        super().__init__(f"between '{base_link}' and '{tip_link}'", path)
+        super().__init__(f"between '{shown(base_link)}' and '{shown(tip_link)}'", path)
         self.base_link = base_link
         self.tip_link = tip_link
         self._path = path

@@ -7,10 +7,12 @@ Nothing here guesses: where several answers are sensible they are listed and ref
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 import re
 from typing import TYPE_CHECKING
 
-from .errors import AmbiguousChainError, ChainError
+from .errors import AmbiguousChainError, ChainError, shown
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -34,26 +36,27 @@ def choose_tip(robot: Robot, base_link: str) -> str:
     tips = [(joints, tip) for joints, tip in _tips(robot, base_link) if joints > 0]
     if not tips:
         raise ChainError(
-            f"nothing moves below '{base_link}' (grippers, planar and floating joints left out); "
-            'name a base_link and a tip_link'
+            f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints "
+            'left out); name a base_link and a tip_link'
         )
     if len(tips) == 1:
         return tips[0][1]
     tips.sort(key=lambda entry: -entry[0])
     raise AmbiguousChainError(
-        f"several chains start at '{base_link}'; name one of them:",
+        f"several chains start at '{shown(base_link)}'; name one of them:",
         [(base_link, tip) for _, tip in tips],
     )
 
 
 def _tips(robot: Robot, base_link: str) -> list[tuple[int, str]]:
     """Every sensible tip at or below `base_link`, with its number of joints."""
+    grippers = _grippers(robot)
     tips: list[tuple[int, str]] = []
     pending = [(0, base_link)]
     for joints, link in pending:
         body, branches = _rigid_body(robot, link)
         drivable = [joint for joint in branches if joint.type.is_drivable]
-        arms = [joint for joint in drivable if not _is_gripper(robot, joint)]
+        arms = [joint for joint in drivable if joint.name not in grippers]
         pending.extend((joints + 1, joint.child) for joint in arms)
         if not arms:
             tips.extend((joints, tip) for tip in _ends(robot, body))
@@ -81,26 +84,54 @@ def _ends(robot: Robot, body: list[str]) -> list[str]:
     return [link for link in members if link not in inner]
 
 
-def _is_gripper(robot: Robot, joint: Joint) -> bool:
-    """Whether every movable joint from this one outwards looks like part of a gripper."""
-    outwards = [joint]
-    for outer in outwards:
-        if not (GRIPPER_WORDS.search(outer.name) or _moves_with_another_branch(robot, outer)):
-            return False
-        outwards.extend(_rigid_body(robot, outer.child)[1])
-    return True
+def _grippers(robot: Robot) -> set[str]:
+    """Names of joints from which on outwards every movable one looks like part of a gripper."""
+    paired = _paired(robot)
+    links = [robot.root_link]
+    for link in links:
+        links.extend(joint.child for joint in robot.child_joints[link])
+    closing: dict[str, bool] = {}
+    found = set()
+    for link in reversed(links):
+        below = robot.child_joints[link]
+        for joint in below:
+            looks_so = joint.name in paired or GRIPPER_WORDS.search(joint.name)
+            if closing[joint.child] and (looks_so or not joint.type.moves):
+                found.add(joint.name)
+        closing[link] = all(joint.name in found for joint in below)
+    return found
 
 
-def _moves_with_another_branch(robot: Robot, joint: Joint) -> bool:
-    """Whether the joint opens and closes, by `mimic`, with one that is not on its way to a tip."""
-    driver = joint.mimic.source if joint.mimic else joint.name
-    partners = [
-        other
-        for other in robot.joints
-        if other.name == driver or (other.mimic and other.mimic.source == driver)
-    ]
-    above = robot.joints_between(robot.root_link, joint.child)
-    return any(
-        other not in above and joint not in robot.joints_between(robot.root_link, other.child)
-        for other in partners
-    )
+def _paired(robot: Robot) -> set[str]:
+    """Names of joints that open and close, by `mimic`, with one on neither side of their own."""
+    places, groups = _places(robot), defaultdict(list)
+    for joint in robot.joints:
+        driver = joint.mimic.source if joint.mimic else joint.name
+        groups[driver].append((places[joint.child], joint.name))
+    found = set()
+    for group in groups.values():
+        group.sort(key=lambda member: member[0].start)
+        starts = [place.start for place, _ in group]
+        above: list[range] = []
+        for i, (place, name) in enumerate(group):
+            while above and place.start not in above[-1]:
+                above.pop()
+            below = bisect_left(starts, place.stop) - i  # itself included
+            if len(above) + below < len(group):
+                found.add(name)
+            above.append(place)
+    return found
+
+
+def _places(robot: Robot) -> dict[str, range]:
+    """For each link the places of itself and of all below it in an order in which those follow."""
+    order, pending = [], [robot.root_link]
+    while pending:
+        order.append(pending.pop())
+        pending.extend(joint.child for joint in robot.child_joints[order[-1]])
+    places: dict[str, range] = {}
+    for start in range(len(order) - 1, -1, -1):
+        below = robot.child_joints[order[start]]
+        ends = [places[joint.child].stop for joint in below]
+        places[order[start]] = range(start, max(ends, default=start + 1))
+    return places

@@ -6,7 +6,25 @@ exception as attributes.
 
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+LONGEST_SHOWN = 80
+"""[characters] of a name or value in a message."""
+MOST_LISTED = 40
+"""Names in a message."""
+
+
+def shown(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """Make text that others wrote fit for a message: printable, on one line and not long."""
+    line = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text[: longest + 1])
+    return line if len(line) <= longest else f'{line[:longest]}...'
+
+
+def listed(names: Sequence[str], between: str = ', ') -> str:
+    """Put names that others gave into a message: the first ones, where they are many."""
+    line = between.join(map(shown, names[:MOST_LISTED]))
+    more = len(names) - MOST_LISTED
+    return f'{line} and {more} more' if more > 0 else line
 
 
 class FabrikError(Exception):
@@ -27,7 +45,7 @@ class LinkNotFoundError(ChainError):
     def __init__(self, name: str, available: Iterable[str]) -> None:
         self.name = name
         self.available = tuple(available)
-        super().__init__(f"no link named '{name}'; the model has: {', '.join(self.available)}")
+        super().__init__(f"no link named '{shown(name)}'; the model has: {listed(self.available)}")
 
 
 class AmbiguousChainError(ChainError):
@@ -35,7 +53,12 @@ class AmbiguousChainError(ChainError):
 
     def __init__(self, message: str, candidates: Iterable[tuple[str, str]]) -> None:
         self.candidates = tuple(candidates)
-        lines = [f"  base_link: '{base}', tip_link: '{tip}'" for base, tip in self.candidates]
+        lines = [
+            f"  base_link: '{shown(base)}', tip_link: '{shown(tip)}'"
+            for base, tip in self.candidates[:MOST_LISTED]
+        ]
+        more = len(self.candidates) - MOST_LISTED
+        lines += [f'  and {more} more'] if more > 0 else []
         super().__init__('\n'.join([message, *lines]))
 
 

@@ -12,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .errors import ChainError, JointValueError
+from .errors import ChainError, JointValueError, listed, shown
 from .joints import Joint, JointType, Mimic
 from .kernels.model import pack_row
 from .transforms import Array, inverse, is_pose, rotation_z_to, transform
+
+FARTHEST_TURN = 1e6
+"""[rad]."""
 
 
 class Mechanism:
@@ -63,9 +66,16 @@ class Mechanism:
         return 0.5 * (lower + upper)
 
     def finite_limits(self) -> tuple[Array, Array]:
-        """Limits with infinite ones replaced by one turn (hinge) or the reach (slide)."""
-        span = np.array([math.pi if t.is_hinge else self.reach for t in self.joint_types])
-        lower_open, upper_open = np.isinf(self.lower), np.isinf(self.upper)
+        """
+        Limits with open ones replaced by one turn (hinge) or the reach (slide).
+
+        Open is what is infinite, and a hinge that turns so far that nobody meant it: programs
+        write 1e16 or the greatest number there is.
+        """
+        hinges = np.array([t.is_hinge for t in self.joint_types])
+        span = np.where(hinges, math.pi, self.reach)
+        farthest = np.where(hinges, FARTHEST_TURN, math.inf)
+        lower_open, upper_open = self.lower <= -farthest, self.upper >= farthest
         lower = np.where(
             lower_open, np.where(upper_open, -span, self.upper - 2 * span), self.lower
         )
@@ -81,7 +91,9 @@ class Mechanism:
         """Raise JointValueError where a lower bound, shape (n,), is above its upper bound."""
         if np.any(lower > upper):
             name = self.joint_names[int(np.argmax(lower > upper))]
-            raise JointValueError(f"the lower bound of joint '{name}' is above its upper bound")
+            raise JointValueError(
+                f"the lower bound of joint '{shown(name)}' is above its upper bound"
+            )
 
     def checked(self, q: npt.ArrayLike, name: str = 'q') -> Array:
         """Return `q` as a float array of shape (n,), or raise JointValueError."""
@@ -89,11 +101,13 @@ class Mechanism:
         if values.shape != (len(self),):
             raise JointValueError(
                 f'{name} has shape {values.shape}, expected ({len(self)},): '
-                f'one value for each of {", ".join(self.joint_names)}'
+                f'one value for each of {listed(self.joint_names)}'
             )
         if not np.isfinite(values).all():
             joint = self.joint_names[int(np.argmin(np.isfinite(values)))]
-            raise JointValueError(f"{name} has a value that is not finite for joint '{joint}'")
+            raise JointValueError(
+                f"{name} has a value that is not finite for joint '{shown(joint)}'"
+            )
         return values
 
 
@@ -116,6 +130,7 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
     that have a value, in the order of `q`.
     """
     above, T_before = {base: -1}, {base: np.eye(4)}
+    numbers = {name: number for number, name in enumerate(names)}
     rows: list[Array] = []
     parents, moving = [], []
     for joint in joints:
@@ -125,7 +140,7 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
             continue
         Z = transform(rotation_z_to(joint.axis), np.zeros(3))
         mimic = joint.mimic or Mimic(joint.name)
-        source, follows = names.index(mimic.source), joint.mimic is not None
+        source, follows = numbers[mimic.source], joint.mimic is not None
         is_slide = not joint.type.is_hinge
         parents.append(above[joint.parent])
         above[joint.child], T_before[joint.child] = len(rows), inverse(Z)
@@ -190,12 +205,12 @@ def _check(where: str, joints: Sequence[Joint]) -> None:
     for joint in joints:
         if joint.type.moves and not joint.type.is_drivable:
             raise ChainError(
-                f"joint '{joint.name}' {where} is {joint.type.value}; "
+                f"joint '{shown(joint.name)}' {where} is {joint.type.value}; "
                 'only revolute, continuous, prismatic and fixed joints can be in a chain'
             )
         if joint.mimic and joint.mimic.source not in sources:
             raise ChainError(
-                f"joint '{joint.name}' {where} mimics '{joint.mimic.source}', "
+                f"joint '{shown(joint.name)}' {where} mimics '{shown(joint.mimic.source)}', "
                 'which is not in the chain; choose links so that both are, or neither is'
             )
     if not sources:
@@ -204,19 +219,20 @@ def _check(where: str, joints: Sequence[Joint]) -> None:
 
 def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array]:
     lower, upper = np.full(len(names), -math.inf), np.full(len(names), math.inf)
+    numbers = {name: number for number, name in enumerate(names)}
     for joint in moving:
         mimic = joint.mimic or Mimic(joint.name)
         if mimic.multiplier == 0.0:
             _check_stands_inside(joint, mimic.offset)
             continue
         ends = [(limit - mimic.offset) / mimic.multiplier for limit in (joint.lower, joint.upper)]
-        i = names.index(mimic.source)
+        i = numbers[mimic.source]
         lower[i], upper[i] = max(lower[i], min(ends)), min(upper[i], max(ends))
     for i, name in enumerate(names):
-        if lower[i] > upper[i]:
+        if lower[i] > upper[i] or lower[i] == math.inf or upper[i] == -math.inf:
             raise ChainError(
-                f"the limits of joint '{name}' and of the joints that mimic it have nothing "
-                f'in common: [{lower[i]:.6g}, {upper[i]:.6g}]'
+                f"the limits of joint '{shown(name)}' and of the joints that mimic it have "
+                f'nothing in common: [{lower[i]:.6g}, {upper[i]:.6g}]'
             )
     return read_only(lower), read_only(upper)
 
@@ -224,16 +240,17 @@ def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array]:
 def _check_stands_inside(joint: Joint, value: float) -> None:
     if not joint.lower <= value <= joint.upper:
         raise ChainError(
-            f"joint '{joint.name}' always stands at {value:.6g} (its mimic multiplier is 0), "
-            f'outside its limits [{joint.lower:.6g}, {joint.upper:.6g}]'
+            f"joint '{shown(joint.name)}' always stands at {value:.6g} (its mimic multiplier is "
+            f'0), outside its limits [{joint.lower:.6g}, {joint.upper:.6g}]'
         )
 
 
 def _velocities(moving: list[Joint], names: tuple[str, ...]) -> Array:
     velocity = np.full(len(names), math.inf)
+    numbers = {name: number for number, name in enumerate(names)}
     for joint in moving:
         mimic = joint.mimic or Mimic(joint.name)
         if mimic.multiplier != 0.0:
-            i = names.index(mimic.source)
+            i = numbers[mimic.source]
             velocity[i] = min(velocity[i], joint.velocity / abs(mimic.multiplier))
     return read_only(velocity)

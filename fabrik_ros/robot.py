@@ -15,7 +15,7 @@ import numpy as np
 
 from .chain import Chain
 from .default_chain import choose_tip
-from .errors import ChainError, JointValueError, LinkNotFoundError
+from .errors import ChainError, JointValueError, LinkNotFoundError, listed, shown
 from .geometry import Collision
 from .joints import Joint, JointType
 from .transforms import Array, inverse
@@ -60,9 +60,13 @@ class Robot:
         """The link above all others."""
         return next(link for link in self.links if link not in self.parent_joint)
 
+    @cached_property
+    def _joints_by_name(self) -> Mapping[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
+
     def joint(self, name: str) -> Joint:
         """Find a joint by its name; KeyError when there is none."""
-        return {joint.name: joint for joint in self.joints}[name]
+        return self._joints_by_name[name]
 
     def chain(self, base_link: str = '', tip_link: str = '') -> 'Chain':
         """
@@ -170,9 +174,10 @@ class Robot:
         link = tip_link
         while link != base_link:
             if link == self.root_link:
-                ancestors = ', '.join(joint.parent for joint in path) or 'none: it is the root'
+                ancestors = listed([joint.parent for joint in path]) or 'none: it is the root'
                 raise ChainError(
-                    f"'{tip_link}' is not below '{base_link}'; its ancestors are: {ancestors}"
+                    f"'{shown(tip_link)}' is not below '{shown(base_link)}'; "
+                    f'its ancestors are: {ancestors}'
                 )
             joint = self.parent_joint[link]
             path.append(joint)
@@ -196,12 +201,14 @@ def _value(joint: Joint, values: Mapping[str, float]) -> float:
         return 0.0
     if not joint.type.is_drivable:
         raise JointValueError(
-            f"joint '{joint.name}' is {joint.type.value}: joint states do not tell its pose"
+            f"joint '{shown(joint.name)}' is {joint.type.value}: joint states do not tell its pose"
         )
     source = joint.mimic.source if joint.mimic else joint.name
     if source not in values:
-        raise JointValueError(f"the value of joint '{source}' is not known")
+        raise JointValueError(f"the value of joint '{shown(source)}' is not known")
     value = float(values[source])
     if not math.isfinite(value):
-        raise JointValueError(f"the value of joint '{source}' is {value}; expected a number")
+        raise JointValueError(
+            f"the value of joint '{shown(source)}' is {value}; expected a number"
+        )
     return joint.mimic.multiplier * value + joint.mimic.offset if joint.mimic else value

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .chain import Chain
-from .errors import ChainError, LinkNotFoundError
+from .errors import ChainError, LinkNotFoundError, listed, shown
 from .joints import Joint
 from .kernels import tree_kinematics as kinematics
 from .kernels.model import FOLLOWS, FRAME, POSITION, SOURCE
@@ -53,7 +53,7 @@ class Tree(Mechanism):
     ) -> None:
         _check_tips(base_link, tip_links, paths)
         joints = list({joint.child: joint for path in paths for joint in path}.values())
-        super().__init__(f"between '{base_link}' and {', '.join(map(repr, tip_links))}", joints)
+        super().__init__(f"between '{shown(base_link)}' and {_quoted(tip_links)}", joints)
         self.base_link = base_link
         self.tip_links = tip_links
         self._paths = paths
@@ -67,7 +67,7 @@ class Tree(Mechanism):
         self.reach = float(self.reaches.max())
 
     def __repr__(self) -> str:
-        tips = ', '.join(map(repr, self.tip_links))
+        tips = _quoted(self.tip_links)
         return f"Tree('{self.base_link}' to {tips}: {', '.join(self.joint_names)})"
 
     @cached_property
@@ -142,6 +142,10 @@ class Tree(Mechanism):
         return tuple(frames[way, POSITION:FRAME] for way in self._ways)
 
 
+def _quoted(links: tuple[str, ...]) -> str:
+    return listed([repr(link) for link in links])
+
+
 def _way(row: int, parents: tuple[int, ...]) -> list[int]:
     """Rows from the base to one of them."""
     way = [row]
@@ -157,6 +161,6 @@ def _check_tips(
         raise ChainError('a tree needs at least one tip link')
     for tip, path in zip(tip_links, paths, strict=True):
         if tip_links.count(tip) > 1:
-            raise ChainError(f"tip link '{tip}' is named twice")
+            raise ChainError(f"tip link '{shown(tip)}' is named twice")
         if not any(joint.type.moves for joint in path):
-            raise ChainError(f"nothing moves between '{base_link}' and '{tip}'")
+            raise ChainError(f"nothing moves between '{shown(base_link)}' and '{shown(tip)}'")

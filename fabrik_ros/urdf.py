@@ -8,7 +8,7 @@ makes no sense, which is left out: kinematics come first.
 
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations_with_replacement
 import math
@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from .dynamics import Drive, Dynamics, Inertia
-from .errors import TargetError, UrdfError
+from .errors import listed, shown, TargetError, UrdfError
 from .geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
 from .joints import Joint, JointType, Mimic
 from .robot import Robot
@@ -27,6 +27,10 @@ from .transforms import Array, rotation_from_quaternion_xyzw, rotation_from_rpy,
 
 MAXIMUM_CHARACTERS = 10_000_000
 SHORTEST_AXIS = 1e-9
+LARGEST = 1e16
+"""Programs write this for infinity; beyond it sums of lengths and angles mean nothing."""
+LEAST_VELOCITY = 1e-9
+"""[rad/s or m/s]."""
 XACRO_CURE = 'expand it first (xacro model.urdf.xacro > model.urdf) or give the file itself'
 
 
@@ -76,7 +80,8 @@ def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
 
     Parameters and errors are those of `load_urdf`; no file is ever opened.
     """
-    return _Reader(use_safety_limits).robot(text)
+    root = _parse(text)
+    return _Reader(use_safety_limits, _version(root)).robot(root, text)
 
 
 def parse_dynamics(text: str) -> Dynamics:
@@ -92,15 +97,16 @@ def parse_dynamics(text: str) -> Dynamics:
 
     """
     root = _parse(text)
+    reader = _Reader(False, _version(root))
     links = {_name(e, 'link'): e.find('inertial') for e in root if e.tag == 'link'}
-    inertias = {link: _inertia(e, f"link '{link}'") for link, e in links.items() if e is not None}
+    inertias = {link: _inertia(e, link, reader) for link, e in links.items() if e is not None}
     drives = {_name(e, 'joint'): _drive(e) for e in root if e.tag == 'joint'}
     return Dynamics(inertias, drives)
 
 
-def _inertia(element: ElementTree.Element, where: str) -> Inertia:
-    where = f'{where}, <inertial>'
-    T_link_inertial = _Reader(False)._origin(element, where)
+def _inertia(element: ElementTree.Element, link: str, reader: '_Reader') -> Inertia:
+    where = f"link '{shown(link)}', <inertial>"
+    T_link_inertial = reader.origin(element, where)
     mass, moments = element.find('mass'), element.find('inertia')
     value = 0.0 if mass is None else _number(mass, 'value', 0.0, f'{where}, <mass>')
     tensor = np.zeros((3, 3))
@@ -112,7 +118,7 @@ def _inertia(element: ElementTree.Element, where: str) -> Inertia:
 
 
 def _drive(element: ElementTree.Element) -> Drive:
-    where = f"joint '{element.get('name')}'"
+    where = f"joint '{_shown(element, 'name')}'"
 
     def find(tag: str, attribute: str) -> float | None:
         found = element.find(tag)
@@ -167,14 +173,12 @@ def _expand_xacro(path: Path, xacro_args: Mapping[str, str] | None) -> str:
 class _Reader:
     """Reads one document, collecting warnings."""
 
-    def __init__(self, use_safety_limits: bool) -> None:
+    def __init__(self, use_safety_limits: bool, version: tuple[int, ...]) -> None:
         self._use_safety_limits = use_safety_limits
         self._warnings: list[str] = []
-        self._knows_quaternions = False
+        self._knows_quaternions = version >= (1, 1)
 
-    def robot(self, text: str) -> Robot:
-        root = _parse(text)
-        self._knows_quaternions = _version(root) >= (1, 1)
+    def robot(self, root: ElementTree.Element, text: str) -> Robot:
         elements = list(root)
         links = [_name(e, 'link') for e in elements if e.tag == 'link']
         joints = [self._joint(e) for e in elements if e.tag == 'joint']
@@ -188,14 +192,15 @@ class _Reader:
 
     def _joint(self, element: ElementTree.Element) -> Joint:
         name = _name(element, 'joint')
-        where = f"joint '{name}'"
+        where = f"joint '{shown(name)}'"
         type_ = _joint_type(element, where)
         parent = self._link_of(element, 'parent', where)
         child = self._link_of(element, 'child', where)
-        origin = self._origin(element, where)
-        axis = self._axis(element, where) if type_.moves else _frozen(np.array([1.0, 0.0, 0.0]))
+        origin = self.origin(element, where)
+        has_axis = type_.is_drivable or type_ is JointType.PLANAR
+        axis = self._axis(element, where) if has_axis else _frozen(np.array([1.0, 0.0, 0.0]))
         lower, upper, velocity = self._limits(element, type_, where)
-        mimic = self._mimic(element, where) if type_.moves else None
+        mimic = self._mimic(element, where) if type_.is_drivable else None
         return Joint(name, type_, parent, child, origin, axis, lower, upper, velocity, mimic)
 
     def _only(
@@ -215,12 +220,16 @@ class _Reader:
             raise UrdfError(f'{where} names no {tag} link; expected <{tag} link="..."/>')
         return link
 
-    def _origin(self, element: ElementTree.Element, where: str) -> Array:
+    def origin(self, element: ElementTree.Element, where: str) -> Array:
         found = self._only(element, 'origin', where)
         if found is None:
             return _frozen(np.eye(4))
         where = f'{where}, <origin>'
         xyz = _vector(found, 'xyz', (0.0, 0.0, 0.0), where)
+        if max(map(abs, xyz)) > LARGEST:
+            raise UrdfError(
+                f"{where}: xyz is '{_shown(found, 'xyz')}'; expected at most {LARGEST:g} m"
+            )
         return _frozen(transform(self._rotation(found, where), xyz))
 
     def _rotation(self, origin: ElementTree.Element, where: str) -> Array:
@@ -243,12 +252,14 @@ class _Reader:
         found = self._only(element, 'axis', where)
         if found is None:
             return _frozen(np.array([1.0, 0.0, 0.0]))
+        if 'xyz' not in found.attrib:
+            raise UrdfError(f'{where}, <axis> has no xyz; expected <axis xyz="..."/>')
         xyz = np.array(_vector(found, 'xyz', (1.0, 0.0, 0.0), f'{where}, <axis>'))
         norm = math.hypot(*xyz)
         if not SHORTEST_AXIS < norm < math.inf:
             raise UrdfError(
-                f"{where}, <axis>: xyz is '{found.get('xyz')}', of length {norm:.3g}; expected a "
-                'direction such as "0 0 1"'
+                f"{where}, <axis>: xyz is '{_shown(found, 'xyz')}', of length {norm:.3g}; "
+                'expected a direction such as "0 0 1"'
             )
         return _frozen(xyz / norm)
 
@@ -283,18 +294,23 @@ class _Reader:
             raise UrdfError(
                 f'{where}, <limit>: lower {lower:.6g} is greater than upper {upper:.6g}'
             )
-        infinite = math.isinf(lower) or math.isinf(upper)
-        if infinite and (type_ is JointType.PRISMATIC or lower == upper):
+        largest = LARGEST if type_ is JointType.PRISMATIC else math.inf
+        if max(-lower, upper) > largest or (lower == upper and math.isinf(lower)):
             raise UrdfError(
                 f'{where}, <limit>: [{lower}, {upper}] is not a range a {type_.value} joint can '
-                'have; expected finite numbers'
+                f'have; expected finite numbers up to {LARGEST:g}'
             )
         return lower, upper
 
     def _velocity(self, limit: ElementTree.Element, where: str) -> float:
         velocity = _number(limit, 'velocity', 0.0, f'{where}, <limit>')
-        if velocity > 0.0:
+        if velocity >= LEAST_VELOCITY:
             return velocity
+        if velocity > 0.0:
+            raise UrdfError(
+                f"{where}, <limit>: velocity is '{_shown(limit, 'velocity')}'; expected "
+                f'at least {LEAST_VELOCITY:g}, or 0 for no limit'
+            )
         found = 'no velocity limit'
         if 'velocity' in limit.attrib:
             found = f'a velocity limit of {velocity:.6g}'
@@ -327,22 +343,18 @@ class _Reader:
             raise UrdfError(f'{where}, <mimic> names no joint; expected <mimic joint="..."/>')
         multiplier = _number(found, 'multiplier', 1.0, f'{where}, <mimic>')
         offset = _number(found, 'offset', 0.0, f'{where}, <mimic>')
-        if not (math.isfinite(multiplier) and math.isfinite(offset)):
-            raise UrdfError(
-                f'{where}, <mimic>: multiplier {multiplier} and offset {offset} must be finite'
-            )
-        return Mimic(source, multiplier, offset)
+        return _checked(Mimic(source, multiplier, offset), f'{where}, <mimic>')
 
     def _collisions(self, elements: list[ElementTree.Element]) -> Iterator[Collision]:
         """Collision geometry of all links; what makes no sense is left out, with a warning."""
         for link in elements:
             found = link.findall('collision') if link.tag == 'link' else []
             for number, element in enumerate(found, 1):
-                where = f"link '{link.get('name')}', <collision>"
+                where = f"link '{_shown(link, 'name')}', <collision>"
                 where += f' number {number}' if len(found) > 1 else ''
                 try:
                     shape = self._shape(element, where)
-                    origin = self._origin(element, where)
+                    origin = self.origin(element, where)
                 except UrdfError as error:
                     self._warnings.append(f'{error}; this collision geometry is left out')
                 else:
@@ -352,7 +364,7 @@ class _Reader:
         geometry = self._only(element, 'geometry', where)
         kinds = [] if geometry is None else [e for e in geometry if e.tag in SHAPES]
         if len(kinds) != 1:
-            found = ', '.join(f'<{e.tag}>' for e in (geometry if geometry is not None else ()))
+            found = listed([f'<{e.tag}>' for e in (geometry if geometry is not None else ())])
             raise UrdfError(
                 f'{where} has {found or "no shape"}; expected a <geometry> with one of: '
                 f'{", ".join(SHAPES)}'
@@ -369,16 +381,19 @@ class _Reader:
         for joint in joints:
             if joint.mimic and joint.mimic.source not in by_name:
                 self._warnings.append(
-                    f"joint '{joint.name}' mimics '{joint.mimic.source}', which does not exist; "
-                    'no chain can go through it'
+                    f"joint '{shown(joint.name)}' mimics '{shown(joint.mimic.source)}', which "
+                    'does not exist; no chain can go through it'
                 )
-        return [_with_driven_source(joint, by_name) for joint in joints]
+        driven: dict[str, Mimic] = {}
+        for joint in joints:
+            _find_driven(joint, by_name, driven)
+        return [replace(joint, mimic=driven.get(joint.name)) for joint in joints]
 
 
 def _box(element: ElementTree.Element, where: str) -> Shape:
     x, y, z = _numbers(element, 'size', 3, where)
     if min(x, y, z) <= 0.0:
-        raise UrdfError(f"{where}: size is '{element.get('size')}'; expected lengths above 0")
+        raise UrdfError(f"{where}: size is '{_shown(element, 'size')}'; expected lengths above 0")
     return Box((x, y, z))
 
 
@@ -400,7 +415,7 @@ def _mesh(element: ElementTree.Element, where: str) -> Shape:
         raise UrdfError(f'{where} names no file; expected <mesh filename="..."/>')
     scale = _vector(element, 'scale', (1.0, 1.0, 1.0), where)
     if 0.0 in scale:
-        raise UrdfError(f"{where}: scale is '{element.get('scale')}'; expected factors not 0")
+        raise UrdfError(f"{where}: scale is '{_shown(element, 'scale')}'; expected factors not 0")
     return Mesh(filename, scale)
 
 
@@ -426,19 +441,27 @@ def _parse(text: str) -> ElementTree.Element:
             f'the robot description has {len(text)} characters; at most {MAXIMUM_CHARACTERS} '
             'are read'
         )
-    for forbidden in ('<!DOCTYPE', '<!ENTITY'):
-        if forbidden in text:
-            raise UrdfError(f'the robot description contains {forbidden}, which is not allowed')
     try:
-        root = _without_namespace(ElementTree.fromstring(text.lstrip('\ufeff \t\r\n')))
+        parser = ElementTree.XMLParser(target=_TreeBuilder())
+        root = _without_namespace(ElementTree.XML(text.lstrip('\ufeff \t\r\n'), parser))
     except (ElementTree.ParseError, ValueError) as error:
         if '<xacro:' in text:
             raise UrdfError(f'the robot description is xacro, not URDF; {XACRO_CURE}') from error
         raise UrdfError(f'the robot description is not well-formed XML: {error}') from error
     if root.tag != 'robot':
-        raise UrdfError(f'the outermost element is <{root.tag}>; a URDF starts with <robot>')
+        raise UrdfError(
+            f'the outermost element is <{shown(root.tag)}>; a URDF starts with <robot>'
+        )
     _check_expanded(root)
     return root
+
+
+class _TreeBuilder(ElementTree.TreeBuilder):
+    """Makes elements, but of no document with a type: entities make small ones huge."""
+
+    def doctype(self, name: str, public: str | None, system: str | None) -> None:
+        """Refuse the document, before anything of its type is read."""
+        raise UrdfError('the robot description contains <!DOCTYPE, which is not allowed')
 
 
 def _check_expanded(root: ElementTree.Element) -> None:
@@ -458,8 +481,8 @@ def _check_expanded(root: ElementTree.Element) -> None:
         if macro or unexpanded:
             raise UrdfError(
                 f'the robot description is xacro, not URDF: found '
-                f'<{element.tag.rpartition("}")[2]}> '
-                f'{dict(element.attrib)}; {XACRO_CURE}'
+                f'<{shown(element.tag.rpartition("}")[2])}> '
+                f'{shown(str(element.attrib))}; {XACRO_CURE}'
             )
 
 
@@ -492,11 +515,17 @@ def _joint_type(element: ElementTree.Element, where: str) -> JointType:
         return JointType(type_)
     except ValueError as error:
         allowed = ', '.join(member.value for member in JointType)
-        raise UrdfError(f'{where} has type {type_!r}; allowed are: {allowed}') from error
+        raise UrdfError(
+            f'{where} has type {shown(repr(type_))}; allowed are: {allowed}'
+        ) from error
+
+
+def _shown(element: ElementTree.Element, attribute: str) -> str:
+    return shown(element.get(attribute, ''))
 
 
 def _float(text: str) -> float:
-    if '_' in text:
+    if '_' in text or not text.isascii():  # Python reads more, such as Arabic digits
         raise ValueError
     return float(text)
 
@@ -508,7 +537,7 @@ def _number(element: ElementTree.Element, attribute: str, default: float, where:
     try:
         value = _float(text)
     except ValueError as error:
-        raise UrdfError(f"{where}: {attribute} is '{text}'; expected a number") from error
+        raise UrdfError(f"{where}: {attribute} is '{shown(text)}'; expected a number") from error
     if math.isnan(value):
         raise UrdfError(f'{where}: {attribute} is NaN; expected a number')
     return value
@@ -531,12 +560,12 @@ def _numbers(
 ) -> tuple[float, ...]:
     text = element.get(attribute, '')
     try:
-        values = tuple(_float(part) for part in text.split())
+        values = tuple(_float(part) for part in text.split()) if text.isascii() else ()
     except ValueError:
         values = ()
     if len(values) != count or not all(math.isfinite(value) for value in values):
         expected = f'{count} finite numbers' if count > 1 else 'a finite number'
-        raise UrdfError(f"{where}: {attribute} is '{text}'; expected {expected}")
+        raise UrdfError(f"{where}: {attribute} is '{shown(text)}'; expected {expected}")
     return values
 
 
@@ -549,7 +578,7 @@ def _check_unique(names: list[str], kind: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise UrdfError(f"two {kind}s are named '{name}'; names must be unique")
+            raise UrdfError(f"two {kind}s are named '{shown(name)}'; names must be unique")
         seen.add(name)
 
 
@@ -562,19 +591,20 @@ def _check_tree(links: list[str], joints: list[Joint]) -> None:
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in known:
                 raise UrdfError(
-                    f"joint '{joint.name}' has the {role} link '{link}', which does not exist; "
-                    f'the links are: {", ".join(links)}'
+                    f"joint '{shown(joint.name)}' has the {role} link '{shown(link)}', which does "
+                    f'not exist; the links are: {listed(links)}'
                 )
         if joint.child in above:
             raise UrdfError(
-                f"link '{joint.child}' hangs on two joints, '{above[joint.child].name}' and "
-                f"'{joint.name}'; a link has one parent"
+                f"link '{shown(joint.child)}' hangs on two joints, "
+                f"'{shown(above[joint.child].name)}' and '{shown(joint.name)}'; "
+                'a link has one parent'
             )
         above[joint.child] = joint
     roots = [link for link in links if link not in above]
     if len(roots) > 1:
         raise UrdfError(
-            f'the robot has {len(roots)} root links: {", ".join(roots)}; connect them with joints'
+            f'the robot has {len(roots)} root links: {listed(roots)}; connect them with joints'
         )
     _check_no_cycle(links, above)
 
@@ -588,29 +618,44 @@ def _check_no_cycle(links: list[str], above: dict[str, Joint]) -> None:
             trail[link] = None
             link = above[link].parent
             if link in trail:
-                raise UrdfError(f'links form a cycle: {" - ".join([*trail, link])}')
+                raise UrdfError(f'links form a cycle: {_circle(trail, link)}')
         anchored.update(trail)
 
 
-def _with_driven_source(joint: Joint, by_name: dict[str, Joint]) -> Joint:
-    if joint.mimic is None:
-        return joint
-    multiplier, offset = 1.0, 0.0
-    trail = [joint.name]
-    source = joint
-    while source.mimic is not None:
-        offset += multiplier * source.mimic.offset
-        multiplier *= source.mimic.multiplier
-        name = source.mimic.source
-        if name in trail:
-            raise UrdfError(f'joints mimic each other in a circle: {" - ".join([*trail, name])}')
-        if name not in by_name:
-            return replace(joint, mimic=Mimic(name, multiplier, offset))
-        source = by_name[name]
+def _circle(trail: Iterable[str], back_at: str) -> str:
+    names = list(trail)
+    return f'{listed(names[names.index(back_at) :], " - ")} - {shown(back_at)}'
+
+
+def _find_driven(joint: Joint, by_name: Mapping[str, Joint], driven: dict[str, Mimic]) -> None:
+    """Add to `driven` what drives a joint, and all those on the way there, in the end."""
+    trail: dict[str, Mimic] = {}
+    while joint.mimic is not None and joint.name not in driven:
+        trail[joint.name] = joint.mimic
+        source = by_name.get(joint.mimic.source)
+        if source is None:
+            break
+        if source.name in trail:
+            raise UrdfError(f'joints mimic each other in a circle: {_circle(trail, source.name)}')
         if not source.type.is_drivable:
             raise UrdfError(
-                f"joint '{trail[-1]}' mimics '{name}', which is {source.type.value}; "
-                'it must be revolute, continuous or prismatic'
+                f"joint '{shown(joint.name)}' mimics '{shown(source.name)}', which is "
+                f'{source.type.value}; it must be revolute, continuous or prismatic'
             )
-        trail.append(name)
-    return replace(joint, mimic=Mimic(source.name, multiplier, offset))
+        joint = source
+    for name, mimic in reversed(trail.items()):
+        above = driven.get(mimic.source, Mimic(mimic.source))
+        multiplier = mimic.multiplier * above.multiplier
+        offset = mimic.multiplier * above.offset + mimic.offset
+        where = f"joint '{shown(name)}', which mimics '{shown(above.source)}' in the end"
+        driven[name] = _checked(Mimic(above.source, multiplier, offset), where)
+
+
+def _checked(mimic: Mimic, where: str) -> Mimic:
+    """Raise UrdfError if a follower would be moved by numbers that mean nothing."""
+    if not (abs(mimic.multiplier) <= LARGEST and abs(mimic.offset) <= LARGEST):  # NaN is not
+        raise UrdfError(
+            f'{where}: multiplier is {mimic.multiplier:.6g} and offset is {mimic.offset:.6g}; '
+            f'expected numbers up to {LARGEST:g}'
+        )
+    return mimic

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CollisionError
+from ..errors import CollisionError, shown
 from ..geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
 from ..transforms import Array
 from .meshes import MeshFinder
@@ -23,6 +23,8 @@ LARGEST = 1e4
 """Beyond this many metres nothing is part of a robot, and numbers become coarse."""
 SMALLEST = 1e-9
 """Nothing of a robot is smaller [m]."""
+LONGEST_REASON = 500
+"""[characters]; there may be long paths in it."""
 FLAT = 1e-4
 """A mesh whose thickness is less than this share of its length is flat."""
 TRIANGLES, JOGGLED = 'Qt', 'QJ'
@@ -40,7 +42,7 @@ class MissingGeometry:
     reason: str
 
     def __str__(self) -> str:
-        return f"link '{self.link}', {self.name}: {self.reason}"
+        return f"link '{shown(self.link)}', {shown(self.name)}: {self.reason}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def solids_of(
             geometry = _geometry(coal, collision.shape, finder, hull)
             solids.append(_solid(collision, geometry))
         except (OSError, ValueError, RuntimeError) as error:
-            reason = ' '.join(str(error).split())
+            reason = shown(' '.join(str(error).split()), LONGEST_REASON)
             missing.append(MissingGeometry(collision.link, _name(collision.shape), reason))
     return solids, tuple(missing)
 
