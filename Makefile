@@ -8,6 +8,9 @@ DURATION ?=
 # of the benchmark, as --count 1000 --arms ur5; and the folder for its figures
 OPTIONS ?=
 FIGURES ?= build/benchmark
+# of `make fuzz`: how many, and which
+DOCUMENTS ?= 10000
+SEED ?= 1
 
 # Nothing of ours leaves this machine.
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
@@ -61,6 +64,11 @@ solver-test-interpreted: $(VENV)/with-test $(VENV)/installed ## solver tests, ke
 .PHONY: solver-test-bounds
 solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array bounds checked
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) test/unit test/property $(NO_KERNELS)
+
+.PHONY: fuzz
+fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+fuzz: $(VENV)/with-test $(VENV)/installed ## mutated URDFs; DOCUMENTS=10000 SEED=1; five minutes
+	$(RUN) test/fuzz/fuzz_urdf.py --documents $(DOCUMENTS) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

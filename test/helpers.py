@@ -88,12 +88,15 @@ def example_robot(name: str) -> Path:
 
     Skips the test where the package is not installed, be it from PyPI, ROS or conda.
     """
+    return find_robot(name) or pytest.skip(f'{name} needs: pip install {DISTRIBUTION}')
+
+
+def find_robot(name: str) -> Path | None:
+    """Find a URDF as `example_robot` does; None where the package is not installed."""
     known = {**REAL_ARMS, **REAL_TREES}
     path = known[name].path if name in known else name
-    for folder in _robot_folders():
-        if (folder / path).is_file():
-            return folder / path
-    pytest.skip(f'{path} needs the robots of: pip install {DISTRIBUTION}')
+    files = (folder / path for folder in _robot_folders())
+    return next((file for file in files if file.is_file()), None)
 
 
 def _robot_folders() -> list[Path]:
