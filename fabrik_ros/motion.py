@@ -151,6 +151,8 @@ class Motion:
         self.guard = guard
         self._dt = 0.0
         self._line: LineReference | None = None
+        self.velocity = np.zeros(len(chain))
+        self.limits = limits
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
@@ -161,9 +163,14 @@ class Motion:
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None = None,
     ) -> None:
-        """Go on with other limits and options."""
+        """
+        Go on with other limits and options.
+
+        A lower acceleration counts from when the arm stands still: it may need the former to stop
+        in front of limits and collisions.
+        """
         self._tips = tips
-        self.limits = limits
+        self._asked_limits = limits
         self.options = options
         self._tolerances = solver_options.position_tolerance, solver_options.orientation_tolerance
         on_line = replace(
@@ -180,6 +187,15 @@ class Motion:
         self._skip_solver = self._solver(
             solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES
         )
+        self._take_limits()
+
+    def _take_limits(self) -> None:
+        """Keep to the limits that were asked for, as far as that can be done now."""
+        limits = self._asked_limits
+        if np.any(self.velocity):
+            most = np.maximum(limits.joint_acceleration, self.limits.joint_acceleration)
+            limits = replace(limits, joint_acceleration=most)
+        self.limits = limits
         if self._line is not None:
             self._line.change_limits(limits)
 
@@ -391,6 +407,8 @@ class Motion:
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""
+        if self.limits is not self._asked_limits and not np.any(self.velocity):
+            self._take_limits()
         self._least, self._most = self._velocity_bounds(dt)
         if self.phase is Phase.LINE:
             velocity = self._line_velocity(dt)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 
-from judging import distances_from_line, Judge, pose_errors, velocities
+from judging import accelerations, distances_from_line, Judge, pose_errors, velocities
 
 DT = 0.01
 BENT = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
@@ -358,11 +358,36 @@ class TestLiveChanges:
         """Too fast to stop as gently as is asked for now: the limit comes first."""
         motion = planar_motion((2.0, 0.5), path='joint')
         motion.aim(planar_judge.pose((2.999, 0.5)))
-        steps(motion, 45)
+        before = steps(motion, 45)
         gentle = limits_for(motion.chain, joint_acceleration=np.full(2, 0.1))
         motion.change(gentle, SOLVER, motion.options)
-        q = steps(motion, 2000)
+        q = np.concatenate([before, steps(motion, 2000)[1:]])
         assert np.all(np.abs(q) <= 3.0 + 1e-12)
+        times = DT * np.arange(len(q))
+        assert np.abs(accelerations(times, q)).max() <= 5.0 * (1.0 + 1e-6)
+
+    def test_lower_acceleration_counts_from_when_the_arm_stands_still(self, planar_judge):
+        """An arm at full speed stops as shortly as when it set out, and starts gently again."""
+        motion = planar_motion((0.0, 0.5), path='joint')
+        motion.aim(planar_judge.pose((2.0, 1.5)))
+        steps(motion, 60)
+        gentle = limits_for(motion.chain, joint_acceleration=np.full(2, 0.1))
+        motion.change(gentle, SOLVER, motion.options)
+        motion.stop('enough')
+        assert len(run(motion)) * DT <= 0.35
+        motion.aim(planar_judge.pose((0.0, 0.5)))
+        q = steps(motion, 100)
+        assert np.abs(accelerations(DT * np.arange(len(q)), q)).max() <= 0.1 * (1.0 + 1e-6)
+
+    def test_higher_acceleration_counts_at_once(self, planar_judge):
+        motion = planar_motion((0.0, 0.5), path='joint')
+        motion.aim(planar_judge.pose((2.0, 1.5)))
+        steps(motion, 60)
+        speed = np.abs(motion.velocity).max()
+        strong = limits_for(motion.chain, joint_acceleration=np.full(2, 50.0))
+        motion.change(strong, SOLVER, motion.options)
+        motion.stop('enough')
+        assert len(run(motion)) * DT <= speed / 50.0 + 3.0 * DT
 
     def test_way_can_change_from_line_to_joint_and_back(self, judge):
         motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
