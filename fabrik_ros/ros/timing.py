@@ -50,9 +50,13 @@ class CommandClock:
         self.went_back = now < self._seen
         self._seen = now
         self.was_interrupted = last is None or now - last > self._longest_gap
-        if last is None or self.was_interrupted or self.went_back:
+        if last is None or self.was_interrupted:
             self._last = now
             return now, period / NANOSECONDS
+        if self.went_back:
+            self._last = now
+            # The last stamp is that of the grid: the clock may go back and still be past it.
+            return now, (min(period, now - last) if now > last else period) / NANOSECONDS
         late = now - (last + period)
         self._last = last + period if abs(late) <= period // 2 else max(now, last + 1)
         return self._last, (self._last - last) / NANOSECONDS

@@ -85,14 +85,26 @@ def test_clock_that_goes_back_is_followed_one_period_a_step(steps, back):
     clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
     for step in [0, *steps]:
         now += step
-        clock.next(now)
+        stamp, _ = clock.next(now)
         assert not clock.went_back
-    assert clock.next(now - back) == (now - back, PERIOD / NANOSECONDS)
+    passed = now - back - stamp
+    covered = min(passed, PERIOD) if passed > 0 else PERIOD
+    assert clock.next(now - back) == (now - back, covered / NANOSECONDS)
     assert clock.went_back
     assert not clock.was_interrupted
     _, dt = clock.follow_on()
     assert dt == PERIOD / NANOSECONDS
     assert not clock.went_back
+
+
+def test_clock_that_goes_back_but_not_past_the_last_stamp_makes_a_short_step():
+    clock = CommandClock(PERIOD / NANOSECONDS)
+    clock.next(BEGIN)
+    stamp, _ = clock.next(BEGIN + PERIOD + PERIOD // 3)
+    assert stamp == BEGIN + PERIOD
+    quarter = PERIOD // 4
+    assert clock.next(stamp + quarter) == (stamp + quarter, quarter / NANOSECONDS)
+    assert clock.went_back
 
 
 @pytest.mark.parametrize(('rate', 'periods'), [(10.0, 3), (20.0, 3), (200.0, 20)])
