@@ -127,6 +127,9 @@ class Follower:
         When it starts and stops.
     measured : MeasuredJoints
         What is known of the joints; kept up to date by the caller.
+    spoken : tuple of float and Command, optional
+        Time and last command of the follower before this one [s]: whoever took that must not see
+        the arm jump.
 
     """
 
@@ -136,6 +139,7 @@ class Follower:
         motion: Motion,
         rules: FollowingRules,
         measured: MeasuredJoints,
+        spoken: tuple[float, Command] | None = None,
     ) -> None:
         self.chain = chain
         self.motion = motion
@@ -160,7 +164,10 @@ class Follower:
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
         home_of(chain, rules)
-        if not rules.wait_for_state:
+        if spoken is not None:
+            motion.reset(spoken[1].q)
+            self._remember(spoken[0])
+        elif not rules.wait_for_state:
             motion.reset(self._assumed_start())
 
     def state(self, now: float) -> tuple[State, str]:
@@ -486,8 +493,10 @@ class Follower:
         """
         q = self._measured_q(now)
         gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
-        stands_there = self._engaged and np.max(gap) <= self.rules.resync_tolerance
-        has_just_spoken = self._recent and 0.0 <= now - self._recent[-1][0] < RESTART_PAUSE
+        # The stamp of a command may be a little ahead of the time.
+        has_just_spoken = self._recent and abs(now - self._recent[-1][0]) < RESTART_PAUSE
+        knows_where = self._engaged or has_just_spoken
+        stands_there = knows_where and np.max(gap) <= self.rules.resync_tolerance
         if stands_there and (has_just_spoken or not self._hold_reason):
             return False
         if has_just_spoken:

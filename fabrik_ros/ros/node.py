@@ -21,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from rclpy.timer import Timer
+from rosgraph_msgs.msg import Clock as ClockTime
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -54,6 +55,8 @@ DIAGNOSTICS_PERIOD = 1.0
 REMINDER_PERIOD = 5.0
 WARNING_PERIOD = 1.0
 DELIVERY_TIME = 0.2
+STANDING_REPORTS = 5
+CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
 TRAJECTORY_LAG = 1.5
 """How long after a command a trajectory has it reached, in periods."""
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
@@ -89,8 +92,10 @@ class FabrikNode(LifecycleNode):
         self._trouble = ''
         self._model_changed = False
         self._last_refusal = ''
+        self._spoken: tuple[float, Command] | None = None
         self._times = {'solve_time': 0.0, 'step_time': 0.0}
         self._last_state: tuple[State, str] | None = None
+        self._reported_at, self._reports_since = 0.0, 0
         self._create_publishers()
         self._create_subscriptions()
         self._create_tip_topics()
@@ -132,6 +137,7 @@ class FabrikNode(LifecycleNode):
                 self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.FAILURE
         self._trouble = ''
+        self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -141,14 +147,13 @@ class FabrikNode(LifecycleNode):
         self._motion.reset(self._chain.mid_configuration())
         try:
             self._follower = Follower(
-                self._chain, self._motion, self._settings.rules, self._measured
+                self._chain, self._motion, self._settings.rules, self._measured, self._spoken
             )
         except FabrikError as error:
             self._trouble = str(error)
             self.get_logger().error(f'cannot activate: {error}')
             return TransitionCallbackReturn.FAILURE
         period = 1.0 / self._settings.command_rate
-        self._clock_of_commands = CommandClock(period)
         simulated = self.get_parameter('use_sim_time').value
         clock = self.get_clock() if simulated else self._steady
         self._control_timer = self.create_timer(period, self._tick, clock=clock)
@@ -204,6 +209,27 @@ class FabrikNode(LifecycleNode):
         self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
 
     # -- wiring
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Callable[[Any], Any], *rest: Any, **options: Any
+    ) -> Any:
+        """Create a subscription; that of rclpy to /clock is kept from times it would die of."""
+        take = self._kept_from_bad_times(callback) if msg_type is ClockTime else callback
+        return super().create_subscription(msg_type, topic, take, *rest, **options)
+
+    def _kept_from_bad_times(
+        self, callback: Callable[[ClockTime], Any]
+    ) -> Callable[[ClockTime], None]:
+        def take(message: ClockTime) -> None:
+            if message.clock.sec >= 0:
+                callback(message)
+                return
+            self.get_logger().warning(
+                f'/clock shows {message.clock.sec} s: ignored, as times must not be negative',
+                throttle_duration_sec=WARNING_PERIOD,
+            )
+
+        return take
 
     def _create_publishers(self) -> None:
         self._outputs = Outputs(self, self._settings)
@@ -324,7 +350,7 @@ class FabrikNode(LifecycleNode):
             if listener is not None:
                 listener.close()
         self._robot = self._chain = self._motion = self._frames = self._base = None
-        self._watch = None
+        self._watch = self._spoken = None
 
     def _drop_control(self) -> None:
         self._follower = None
@@ -548,6 +574,7 @@ class FabrikNode(LifecycleNode):
     def _send(self, command: Command, stamp: int) -> None:
         assert self._chain is not None
         at = Time(nanoseconds=stamp).to_msg()
+        self._spoken = 1e-9 * stamp, command
         self._counts['commands'] += 1
         self._outputs.send(command, at)
         poses = self._chain.forward_kinematics(command.q).reshape(-1, 4, 4)
@@ -570,7 +597,9 @@ class FabrikNode(LifecycleNode):
 
     def _state(self) -> tuple[State, str]:
         if self._follower is not None:
-            return self._follower.state(self._now())
+            state, reason = self._follower.state(self._now())
+            stands = state is State.MOVING and self._reports_since > STANDING_REPORTS
+            return state, reason or (CLOCK_STANDS if stands else '')
         if self._robot is not None:
             changed = 'the robot description has changed' if self._model_changed else ''
             inactive = changed or 'the node is inactive'
@@ -585,6 +614,7 @@ class FabrikNode(LifecycleNode):
         if self._watch is not None:
             now = self._now()
             self._watch.stand(self._measured.fresh(now, self._settings.state_timeout))
+        self._look_at_the_clock()
         state, reason = self._state()
         if (state, reason) != self._last_state:
             self._last_state = state, reason
@@ -598,6 +628,12 @@ class FabrikNode(LifecycleNode):
             self._markers.publish(
                 marker_array(follower.chain, follower.motion.q, follower.goal_in_base(), stamp)
             )
+
+    def _look_at_the_clock(self) -> None:
+        """Count the reports for which it shows the same time."""
+        now = self._now()
+        self._reports_since = self._reports_since + 1 if now == self._reported_at else 0
+        self._reported_at = now
 
     def _report_diagnostics(self) -> None:
         state, reason = self._state()
@@ -650,9 +686,11 @@ def main(args: list[str] | None = None) -> None:
         node = FabrikNode()
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        while not asked_to_stop and rclpy.ok():
-            executor.spin_once(timeout_sec=STATUS_PERIOD)
-        node.come_to_rest('the node was interrupted')
+        try:
+            while not asked_to_stop and rclpy.ok():
+                executor.spin_once(timeout_sec=STATUS_PERIOD)
+        finally:  # an error, too, must not leave the arm at speed
+            node.come_to_rest('the node was interrupted')
     except (ExternalShutdownException, KeyboardInterrupt):
         pass
     except (FabrikError, rclpy.exceptions.ParameterException) as error:

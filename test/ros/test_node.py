@@ -585,6 +585,17 @@ class TestStopping:
         assert judge.errors(away, ready.commands.q[-1]) < (1e-5, 1e-4)
         check_commands(ready, judge)
 
+    def test_target_in_the_moment_of_activation_makes_no_jump(self, ready, judge, away):
+        move_at_full_speed(ready, away)
+        count = len(ready.commands)
+        assert ready.node.trigger_deactivate() == SUCCESS
+        assert ready.node.trigger_activate() == SUCCESS
+        ready.node._on_target(ready.node._tips[0], matrix_message(away))
+        ready.wait_for_state('REACHED')
+        assert len(ready.commands.runs()) == 1
+        assert len(ready.commands) > count + 50
+        check_commands(ready, judge)
+
     def test_shutdown_at_full_speed_brings_the_arm_to_rest(self, ready, judge, away):
         move_at_full_speed(ready, away)
         assert ready.node.trigger_shutdown() == SUCCESS
@@ -664,6 +675,27 @@ class TestSimulatedTime:
         bench.send(SOMEWHERE)
         bench.wait_for_state('MOVING')
         bench.wait_for_state('REACHED')
+
+    def test_clock_that_stands_still_is_given_as_the_reason(self, bench, clock, judge, away):
+        bench.send(away)
+        bench.spin_until(lambda: len(bench.commands) > 60, 'the arm is on its way')
+        clock.runs = False
+        bench.spin_until(lambda: bench.status['reason'], 'the reason')
+        assert 'the clock stands still' in bench.status['reason']
+        assert bench.status['state'] == 'MOVING'
+        clock.runs = True
+        bench.wait_for_state('REACHED')
+        check_commands(bench, judge)
+
+    def test_time_before_the_beginning_is_left_out(self, bench, clock, judge, away):
+        """It would end any node: rclpy raises where a time is negative."""
+        bench.send(away)
+        bench.spin_until(lambda: len(bench.commands) > 60, 'the arm is on its way')
+        clock.now -= 500.0
+        bench.wait_for_statuses(3)
+        clock.now += 500.0
+        bench.wait_for_state('REACHED')
+        check_commands(bench, judge)
 
     def test_deactivation_comes_to_rest_though_the_clock_stands(self, bench, clock, judge, away):
         bench.send(away)

@@ -572,6 +572,56 @@ class TestWithoutState:
             Scene(start={}, wait_for_state=False, start_configuration=(0.0, 3.0))
 
 
+class TestFollowerAfterAnother:
+    """As when a node is deactivated and activated again: whoever is told sees one stream."""
+
+    def after(self, scene, pause):
+        """Hold, and follow with another follower `pause` seconds after the last command."""
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.hold('the node is being deactivated')
+        while not scene.follower.is_at_rest:
+            scene.tick()
+        motion, rules = scene.motion, scene.follower.rules
+        motion.reset(motion.chain.mid_configuration())
+        scene.follower = Follower(motion.chain, motion, rules, scene.measured, scene.commands[-1])
+        scene.go(pause)
+
+    def test_it_goes_on_at_the_last_command_where_the_arm_all_but_stands_there(self):
+        scene = Scene()
+        scene.offset = np.array([0.03, -0.03])
+        self.after(scene, 0.0)
+        scene.accept()
+        scene.go(0.5)
+        scene.check_smooth()
+
+    def test_it_does_not_start_elsewhere_at_once(self):
+        scene = Scene()
+        scene.offset = np.array([0.3, -0.3])
+        scene.follower.rules = replace(scene.follower.rules, resync_tolerance=1.0)
+        self.after(scene, 0.0)
+        scene.follower.rules = replace(scene.follower.rules, resync_tolerance=0.1)
+        assert 'does not stand where it was last told to be' in scene.refusal()
+
+    def test_it_starts_where_the_arm_stands_after_a_pause(self):
+        scene = Scene()
+        scene.offset = np.array([0.03, -0.03])
+        self.after(scene, 0.3)
+        told = len(scene.commands)
+        stands = [scene.values[name] for name in START]
+        scene.accept()
+        scene.tick()
+        assert_close(scene.commands[told][1].q, stands, 5.0 * DT * DT + 1e-9)
+
+    def test_without_measurements_it_goes_on_at_the_last_command(self):
+        scene = Scene(start={}, wait_for_state=False, start_configuration=(0.4, 1.0))
+        self.after(scene, 10.0)
+        told = scene.commands[-1][1].q
+        scene.accept()
+        scene.tick()
+        assert_close(scene.commands[-1][1].q, told, 5.0 * DT * DT + 1e-9)
+
+
 class TestHold:
     def test_hold_on_the_way_slows_down_says_why_and_ends(self):
         scene = Scene()
@@ -602,6 +652,20 @@ class TestHold:
         scene.accept()
         assert (scene.state, scene.reason) == (State.MOVING, '')
         scene.until(State.REACHED)
+
+    def test_goal_just_after_a_hold_does_not_start_elsewhere_though_its_stamp_is_ahead(self):
+        """Stamps are on a grid: the last one may be a little later than the time."""
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.hold('wait')
+        scene.until(State.HOLDING)
+        while not scene.follower.is_at_rest:
+            scene.tick()
+        scene.values['elbow'] += 0.2
+        scene.now -= 0.4 * DT
+        scene.report()
+        assert 'does not stand where it was last told to be' in scene.refusal()
 
     def test_hold_before_any_target_says_nothing(self):
         scene = Scene()
