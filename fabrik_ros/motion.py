@@ -15,12 +15,14 @@ once it has arrived the arm goes on making up for the motion of its base.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+import time
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from .chain import Chain
+from .collision.goals import Choice, GoalChooser
 from .collision.guard import CollisionGuard
 from .methods import make_solver
 from .moving_base import MovingBase
@@ -47,6 +49,9 @@ FOLLOWING_MOVE = 0.5
 LOOKING_MOVE = 1.5
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 RETRIES = 20
+WAYS_ROUND = 3
+"""So often an arm that stopped in front of a collision looks for another way to its goal."""
+ANOTHER_WAY = 'another way: path joint, or allow_reconfiguration'
 AT_REST = 1e-9
 STILL = 1e-6
 ON_LINE = 1e-9
@@ -187,6 +192,12 @@ class Motion:
         self._skip_solver = self._solver(
             solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES
         )
+        self._budget = solver_options.budget
+        if self.guard is not None:
+            brief = self._solver(
+                solver_options, budget=budget, max_restarts=0, prefer='first', posture=None
+            )
+            self._chooser = GoalChooser(self.guard, self.chain, brief.solve, limits.joint_velocity)
         self._take_limits()
 
     def _take_limits(self) -> None:
@@ -225,6 +236,10 @@ class Motion:
         self._line = None
         self._in_world = np.array(False)
         self._stays = False
+        self._goal: Array | None = None
+        self._via: Array | None = None
+        self._falls_short = self._touches = ''
+        self._seeks_way = False
         self.base = MovingBase()
 
     def aim(self, T_goal: Array, in_world: npt.ArrayLike = False) -> bool:
@@ -232,7 +247,8 @@ class Motion:
         Set a new goal; tell whether the arm will move towards it.
 
         Where the goal cannot be reached, `hindrance` says why, and the arm goes to the closest
-        configuration or stays, by option.
+        configuration or stays, by option. So it does where all configurations that are found
+        there are in self-collision: it goes as far as it can, or stays.
 
         Parameters
         ----------
@@ -243,7 +259,7 @@ class Motion:
             Whether the goal stays where it is in the world while the base moves (`carry`).
 
         """
-        resting = self.phase is Phase.RESTING
+        resting, begin = self.phase is Phase.RESTING, time.perf_counter()
         solver = self._goal_solver if resting else self._moving_goal_solver
         before, self._in_world = self._in_world, np.asarray(in_world, dtype=bool)
         answer = solver.solve(self._seen_from_base(T_goal), self.q)
@@ -254,7 +270,15 @@ class Motion:
                 self.stop(self.hindrance)
                 return False
             T_goal = _masked(self._tips_where_held(answer.q, self.base.T_base_world), T_goal)
-        self._goal_q = answer.q
+        self._goal, self._goal_q, self._via = T_goal, answer.q, None
+        self._set_out_at, self._ways_left = self.q, WAYS_ROUND
+        self._falls_short = self.hindrance
+        if self.guard is not None:
+            budget = self._budget if resting else min(MOVING_BUDGET, self._budget)
+            self._choose(answer, begin + budget, resting and self.options.path == 'joint')
+            if self._touches and not self.options.approach_unreachable:
+                self.stop(self.hindrance)
+                return False
         self._continues_to = None
         self._skips = 0
         self._stays = False
@@ -265,6 +289,20 @@ class Motion:
         else:
             self._go_in_joint_space(T_goal)
         return True
+
+    def _choose(self, answer: Answer, end: float, needs_way: bool) -> None:
+        """Take a configuration at the goal that is free of collisions, or say that none is."""
+        assert self._goal is not None
+        choose = self._chooser.way if needs_way else self._chooser.configuration
+        self._take(choose(answer, self._seen_from_base(self._goal), self.q, end))
+
+    def _take(self, choice: Choice) -> None:
+        self._goal_q, self._via = choice.answer.q, choice.via
+        collision = f'the target is in self-collision: {choice.collision}'
+        self._touches = collision if choice.collision else ''
+        self.hindrance = _joined(self._falls_short, self._touches)
+        if choice.answer.converged and not self._falls_short:
+            self.solution = self.goal_solution = choice.answer
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space."""
@@ -320,9 +358,9 @@ class Motion:
 
     def _begin_without_goal(self) -> None:
         self.solution = self.goal_solution = None
-        self.hindrance = ''
+        self.hindrance = self._falls_short = self._touches = ''
         self._stays = False
-        self._continues_to = None
+        self._goal = self._via = self._continues_to = None
         if self.is_held_in_world:
             self._in_world, self._line = np.array(False), None
 
@@ -376,7 +414,7 @@ class Motion:
 
     def stop(self, reason: str) -> None:
         """Slow down to rest as fast as the joints may, for a reason."""
-        self._stays = False
+        self._stays = self._seeks_way = False
         self.hindrance = reason
         self.phase = Phase.STOPPING if np.any(self.velocity) else Phase.RESTING
 
@@ -418,11 +456,13 @@ class Motion:
             velocity = self._stopping_velocity(dt)
         velocity, q = self._next(velocity, dt)
         if self.guard is not None and self._would_collide(self.guard, velocity, q):
-            self.stop(f'self-collision ahead: {self.guard.refusal}')
+            self._stop_in_front(self.guard.refusal)
             velocity, q = self._next(self._stopping_velocity(dt), dt)
         self.velocity, self.q, self._dt = velocity, q, dt
         if self.phase is not Phase.RESTING and self._has_arrived():
             self._come_to_rest()
+        if self._seeks_way and self.phase is Phase.RESTING:
+            self._go_round()
 
     def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
         """Return the velocity nearest to one wanted that the joints may have, and q then."""
@@ -436,15 +476,38 @@ class Motion:
             self.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
         )
 
+    def _stop_in_front(self, refusal: str) -> None:
+        """Stop in front of a collision; once at rest, look for another way where one may."""
+        reason = _joined(self._falls_short, self._touches, f'self-collision ahead: {refusal}')
+        may = self.options.path == 'joint' or self.options.allow_reconfiguration
+        if self._goal is not None and not may:
+            reason = _joined(reason, ANOTHER_WAY)
+        self.stop(reason)
+        self._seeks_way = self._goal is not None and may and self._ways_left > 0
+
+    def _go_round(self) -> None:
+        """Set out for the goal on a way in joint space that is free, where one is found."""
+        assert self._goal is not None
+        self._seeks_way, self._ways_left = False, self._ways_left - 1
+        T, end = self._seen_from_base(self._goal), time.perf_counter() + self._budget
+        answer = self._goal_solver.solve(T, self.q)
+        choice = self._chooser.way(answer, T, self.q, end, self._set_out_at)
+        if choice.has_way and choice.answer.converged:
+            self._take(choice)
+            self._go_in_joint_space(self._goal)
+
     def _come_to_rest(self) -> None:
         goal, self._continues_to = self._continues_to, None
-        half_way = self.phase is Phase.JOINT and goal is not None
+        is_there = self.phase is Phase.JOINT
         self._stays = self.phase is Phase.LINE and self.is_held_in_world
         if self._stays and self._line is not None:
             self._line.stand_still()
         self.phase = Phase.RESTING
         self.velocity = np.zeros_like(self.q)
-        if half_way and goal is not None:
+        if is_there and self._via is not None and self._goal is not None:
+            self._via = None
+            self._go_in_joint_space(self._goal)
+        elif is_there and goal is not None:
             self._go_in_a_line(goal)
 
     def _go_in_a_line(self, T_goal: Array) -> None:
@@ -480,7 +543,7 @@ class Motion:
         return base.moves and not base.has_leapt and self._dt > 0.0 and self.is_held_in_world
 
     def _go_in_joint_space(self, T_goal: Array) -> None:
-        self._joint_goal = self._goal_q
+        self._joint_goal = self._goal_q if self._via is None else self._via
         self._continues_to = T_goal if self.is_held_in_world else None
         self.phase = Phase.JOINT
 
@@ -600,7 +663,7 @@ class Motion:
         if self._can_skip_the_beginning():
             return self._joint_velocity(dt)
         blocked = f'the straight line cannot be followed: {answer.status.value}'
-        blocked += _limited(answer) + '; another way: path joint, or allow_reconfiguration'
+        blocked = _joined(blocked + _limited(answer), ANOTHER_WAY)
         if self.options.allow_reconfiguration and self._find_goal_again():
             assert self._line is not None
             self._go_in_joint_space(self._line.goal)
@@ -717,6 +780,10 @@ def _end_of_jog(answer: Answer) -> str:
 
 def _limited(answer: Answer) -> str:
     return f' ({", ".join(answer.limited_joints)})' if answer.limited_joints else ''
+
+
+def _joined(*reasons: str) -> str:
+    return '; '.join(reason for reason in reasons if reason)
 
 
 def _masked(T: Array, T_goal: Array) -> Array:

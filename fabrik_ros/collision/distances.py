@@ -12,6 +12,8 @@ from .solids import DistanceMeter, Solid
 
 # Measured distances are good to about 1e-6 m; a bound must not promise more.
 SLACK = 1e-5
+# From so many pairs on it is cheaper to look at the balls around the solids first.
+MANY = 12
 
 
 class PairDistances:
@@ -58,7 +60,7 @@ class PairDistances:
         self._always_hold = bool(np.isinf(lower).all() and np.isinf(upper).all())
         self._known = np.full(len(self._pairs), -np.inf)
         self._at = np.zeros((len(self._pairs), count))
-        self._now = np.full(count, np.nan)
+        self._now, self._holds_now = np.full(count, np.nan), False
         self._all = np.arange(len(self._pairs))
         self._nowhere = np.zeros(count)
 
@@ -88,11 +90,31 @@ class PairDistances:
             distance_bounds(self._known, self._at, self._levers, pairs, q, around, bounds)
         return bounds
 
+    def due(
+        self,
+        q: Array,
+        least: Array,
+        around: Array | None = None,
+        pairs: npt.NDArray[np.intp] | None = None,
+    ) -> npt.NDArray[np.intp]:
+        """
+        Numbers of the pairs that may be as near as `least`, shape (p,), as far as is known.
+
+        Joint values and pairs are those of `bounds`. Where there are many, the balls around the
+        solids are looked at first.
+        """
+        pairs = self._all if pairs is None else pairs
+        due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
+        if len(due) > MANY:
+            self.learn_from_balls(q, least)
+            due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
+        return due
+
     def measure(self, p: int, q: Array) -> float:
         """Distance of pair number `p` at joint values `q` [m]; negative by a penetration."""
         self._move(q)
         distance = self._meter.distance(*self._pairs[p])
-        self._known[p] = distance - SLACK if self._hold(q, self._nowhere) else -np.inf
+        self._known[p] = distance - SLACK if self._holds_now else -np.inf
         self._at[p] = q
         return distance
 
@@ -103,7 +125,7 @@ class PairDistances:
         ways = centres[self._first] - centres[self._second]
         gaps = np.sqrt((ways * ways).sum(axis=1)) - self._radii - SLACK
         better = gaps > np.maximum(wanted, self.bounds(q))
-        self._known[better] = gaps[better] if self._hold(q, self._nowhere) else -np.inf
+        self._known[better] = gaps[better] if self._holds_now else -np.inf
         self._at[better] = q
 
     def others_moved(self, moved: Array) -> None:
@@ -125,3 +147,4 @@ class PairDistances:
         if not (q == self._now).all():
             self._frames.move(q)
             self._now[:] = q
+            self._holds_now = self._hold(q, self._nowhere)

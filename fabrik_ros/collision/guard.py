@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..transforms import Array
 from .paths import find_blocking, Way
-from .self_collision import MANY, SelfCollision
+from .self_collision import SelfCollision
 
 # Distances are good to this [m]: who does not move apart, must not come nearer by more.
 ROUNDING = 1e-6
@@ -29,6 +29,7 @@ ROUNDING = 1e-6
 EASE = 0.001
 # In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
 NEAR_LIMIT = 0.1
+SHORTEST_PART_OF_LONG_WAY = 1.0 / 1024.0
 
 
 class CollisionGuard:
@@ -94,16 +95,31 @@ class CollisionGuard:
         self._kept = kept
         return True
 
+    def collision_at(self, q: Array) -> str:
+        """Say which links are too near at joint values `q`, shape (n,); '' where none are."""
+        for p in self._near(q, q, q):
+            if self._distances.measure(int(p), q) <= self._clearance[p]:
+                return self._reason(int(p))
+        return ''
+
+    def is_way_free(self, q: Array, goal: Array) -> bool:
+        """
+        Whether nothing comes too near on the straight way in joint space from `q` to `goal`.
+
+        Links that are too near at `q` already may come no nearer.
+        """
+        near, least = self._near(q, q, goal), self._clearance.copy()
+        for p in self._distances.due(q, least, pairs=near):
+            least[p] = min(least[p], self._distances.measure(int(p), q) - EASE)
+        way = Way(q, goal, self._nothing_strays)
+        return find_blocking(self._distances, way, near, least, SHORTEST_PART_OF_LONG_WAY) < 0
+
     def _near(self, q: Array, q_next: Array, rest: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between the three."""
         low = np.minimum(np.minimum(q, q_next), rest)
         high = np.maximum(np.maximum(q, q_next), rest)
         middle, around = 0.5 * (low + high), 0.5 * (high - low)
-        near = (self._distances.bounds(middle, around) <= self._clearance).nonzero()[0]
-        if len(near) > MANY:
-            self._distances.learn_from_balls(middle, self._clearance)
-            near = (self._distances.bounds(middle, around) <= self._clearance).nonzero()[0]
-        return near
+        return self._distances.due(middle, self._clearance, around)
 
     def _ways(
         self, q: Array, q_next: Array, rest: Array, speed: Array, fastest: Array

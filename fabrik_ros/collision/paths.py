@@ -32,14 +32,18 @@ class Way:
 
 
 def find_blocking(
-    distances: PairDistances, way: Way, pairs: npt.NDArray[np.intp], least: Array
+    distances: PairDistances,
+    way: Way,
+    pairs: npt.NDArray[np.intp],
+    least: Array,
+    shortest: float = SHORTEST_PART,
 ) -> int:
     """
     Find a pair that may come as near as `least` on a way.
 
     Parts of the way where the bounds of the distances do not rule that out are measured in the
-    middle and halved, so nothing between is missed; where even a 64th is not settled, it counts as
-    blocked.
+    middle and halved, so nothing between is missed; where even the shortest is not settled, it
+    counts as blocked.
 
     Parameters
     ----------
@@ -51,6 +55,8 @@ def find_blocking(
         Numbers of the pairs in question.
     least : array, shape (p,)
         Distance that each pair must keep [m].
+    shortest : float
+        The shortest part, as a share of the way.
 
     Returns
     -------
@@ -62,14 +68,14 @@ def find_blocking(
     while parts:
         begin, end, pairs = parts.pop()
         q, around = way.around(begin, end)
-        pairs = pairs[distances.bounds(q, around, pairs) <= least[pairs]]
+        pairs = distances.due(q, least, around, pairs)
         for p in pairs:
             if distances.measure(int(p), q) <= least[p]:
                 return int(p)
         pairs = pairs[distances.bounds(q, around, pairs) <= least[pairs]]
         if len(pairs) == 0:
             continue
-        if end - begin <= SHORTEST_PART:
+        if end - begin <= shortest:
             return int(pairs[0])
         middle = 0.5 * (begin + end)
         parts += [(middle, end, pairs), (begin, middle, pairs)]

@@ -12,15 +12,13 @@ from ..errors import CollisionError
 from ..mechanism import Mechanism
 from ..robot import Robot
 from ..transforms import Array
-from .distances import PairDistances
+from .distances import MANY, PairDistances
 from .frames import SolidFrames
 from .meshes import MeshFinder
 from .pairs import LeftOut, link_pairs, LinkPair, neighbours, often_touching, Reason
 from .solids import MissingGeometry, Solid, solids_of
 
 CLEARANCE = 0.002
-# From so many pairs on it is cheaper to look at the balls around the solids first.
-MANY = 12
 # With more, there would be so many pairs that finding out about them takes minutes.
 MOST_SOLIDS = 400
 # So many missing files are named in an error.
@@ -153,10 +151,7 @@ class SelfCollision:
 
         """
         q = self.mechanism.checked(q)
-        due = np.flatnonzero(self.distances.bounds(q) <= self.clearance)
-        if len(due) > MANY:
-            self.distances.learn_from_balls(q, np.full(len(self.distances), self.clearance))
-            due = np.flatnonzero(self.distances.bounds(q) <= self.clearance)
+        due = self.distances.due(q, np.full(len(self.distances), self.clearance))
         return all(self.distances.measure(int(p), q) > self.clearance for p in due)
 
     def stand(self, values: Mapping[str, float]) -> None:
