@@ -90,9 +90,7 @@ class GoalChooser:
 
         """
         collision = self._guard.collision_at(first.q)
-        others = self._others(T, q, end) if collision else ()
-        free = (answer for answer in others if not self._guard.collision_at(answer.q))
-        nearest = next(free, None)
+        nearest = next(self._free(T, q, end), None) if collision else None
         return Choice(first, collision) if nearest is None else Choice(nearest, '')
 
     def way(
@@ -112,19 +110,28 @@ class GoalChooser:
         guard, collision = self._guard, self._guard.collision_at(first.q)
         if not collision and guard.is_way_free(q, first.q):
             return Choice(first, '', has_way=True)
-        now = time.perf_counter()
-        others = self._others(T, q, now + SEARCH_SHARE * (end - now))
-        free = [answer for answer in others if not guard.collision_at(answer.q)]
+        free = []
+        for answer in self._free(T, q, end):
+            if guard.is_way_free(q, answer.q):
+                return Choice(answer, '', has_way=True)
+            free.append(answer)
         for via in self._between(T, q, set_out):
-            start = q if via is None else via
-            if via is not None and not guard.is_way_free(q, via):
-                continue
-            for answer in free if via is None else free[:NEAREST]:
-                if guard.is_way_free(start, answer.q):
-                    return Choice(answer, '', has_way=True, via=via)
             if time.perf_counter() > end:
                 break
+            if guard.is_way_free(q, via):
+                for answer in free[:NEAREST]:
+                    if guard.is_way_free(via, answer.q):
+                        return Choice(answer, '', has_way=True, via=via)
         return Choice(free[0], '') if collision and free else Choice(first, collision)
+
+    def _free(self, T: Array, q: Array, end: float) -> Iterator[Answer]:
+        """Yield configurations at a goal that are free until a time [s], the nearest first."""
+        now = time.perf_counter()
+        for answer in self._others(T, q, now + SEARCH_SHARE * (end - now)):
+            if not self._guard.collision_at(answer.q):
+                yield answer
+            if time.perf_counter() > end:
+                break
 
     def _others(self, T: Array, q: Array, end: float) -> Sequence[Answer]:
         """Find configurations at a goal until a time [s], and put the nearest first."""
@@ -137,9 +144,7 @@ class GoalChooser:
                 break
         return sorted(found.values(), key=lambda answer: largest((answer.q - q) / self._fastest))
 
-    def _between(self, T: Array, q: Array, set_out: Array | None) -> Iterator[Array | None]:
-        """Yield nothing, for the straight way, then configurations between."""
-        yield None
+    def _between(self, T: Array, q: Array, set_out: Array | None) -> Iterator[Array]:
         if set_out is not None:
             yield set_out
         yield from self._seeds(T, q)

@@ -14,6 +14,7 @@ anywhere between their start and their end.
 
 """
 
+from itertools import pairwise
 import math
 
 import numpy as np
@@ -29,7 +30,7 @@ ROUNDING = 1e-6
 EASE = 0.001
 # In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
 NEAR_LIMIT = 0.1
-SHORTEST_PART_OF_LONG_WAY = 1.0 / 1024.0
+PARTS = 16
 
 
 class CollisionGuard:
@@ -88,7 +89,7 @@ class CollisionGuard:
         while (p := self._blocking(ways, near, least)) >= 0:
             distance = self._distances.measure(p, q)
             if p in kept or not self._moves_apart(p, distance, ways):
-                self.refusal = self._reason(p)
+                self.refusal = self._reason(p, distance)
                 return False
             kept[p] = max(distance, self._kept.get(p, -math.inf))
             least[p] = distance - EASE if distance <= 0.0 else max(distance - EASE, 0.0)
@@ -108,11 +109,15 @@ class CollisionGuard:
 
         Links that are too near at `q` already may come no nearer.
         """
-        near, least = self._near(q, q, goal), self._clearance.copy()
-        for p in self._distances.due(q, least, pairs=near):
-            least[p] = min(least[p], self._distances.measure(int(p), q) - EASE)
-        way = Way(q, goal, self._nothing_strays)
-        return find_blocking(self._distances, way, near, least, SHORTEST_PART_OF_LONG_WAY) < 0
+        distances, least = self._distances, self._clearance.copy()
+        for p in distances.due(q, least):
+            least[p] = min(least[p], distances.measure(int(p), q) - EASE)
+        ends = [q + share * (goal - q) for share in np.linspace(0.0, 1.0, PARTS + 1)]
+        for start, end in pairwise(ends):
+            near = distances.due(0.5 * (start + end), least, 0.5 * np.abs(end - start))
+            if find_blocking(distances, Way(start, end, self._nothing_strays), near, least) >= 0:
+                return False
+        return True
 
     def _near(self, q: Array, q_next: Array, rest: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between the three."""
@@ -145,7 +150,13 @@ class CollisionGuard:
         least = max(distance, self._kept.get(p, -math.inf)) - ROUNDING
         return all(self._distances.measure(p, way.end) >= least for way in ways)
 
-    def _reason(self, p: int) -> str:
+    def _reason(self, p: int, distance: float = math.inf) -> str:
+        """Say what is wrong with a pair, which is `distance` apart before it moves."""
         link_a, link_b = self._collision.links(p)
         clearance = 1000.0 * self._collision.clearance
-        return f"'{link_a}' and '{link_b}' would come within {clearance:.3g} mm of each other"
+        if distance > self._collision.clearance:
+            return f"'{link_a}' and '{link_b}' would come within {clearance:.3g} mm of each other"
+        return (
+            f"'{link_a}' and '{link_b}' are within {clearance:.3g} mm of each other already, and "
+            'may only move apart; may_touch allows more'
+        )

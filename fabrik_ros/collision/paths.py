@@ -32,18 +32,14 @@ class Way:
 
 
 def find_blocking(
-    distances: PairDistances,
-    way: Way,
-    pairs: npt.NDArray[np.intp],
-    least: Array,
-    shortest: float = SHORTEST_PART,
+    distances: PairDistances, way: Way, pairs: npt.NDArray[np.intp], least: Array
 ) -> int:
     """
     Find a pair that may come as near as `least` on a way.
 
     Parts of the way where the bounds of the distances do not rule that out are measured in the
-    middle and halved, so nothing between is missed; where even the shortest is not settled, it
-    counts as blocked.
+    middle and halved, so nothing between is missed; where even a 64th is not settled, it counts as
+    blocked.
 
     Parameters
     ----------
@@ -55,8 +51,6 @@ def find_blocking(
         Numbers of the pairs in question.
     least : array, shape (p,)
         Distance that each pair must keep [m].
-    shortest : float
-        The shortest part, as a share of the way.
 
     Returns
     -------
@@ -75,7 +69,7 @@ def find_blocking(
         pairs = pairs[distances.bounds(q, around, pairs) <= least[pairs]]
         if len(pairs) == 0:
             continue
-        if end - begin <= shortest:
+        if end - begin <= SHORTEST_PART:
             return int(pairs[0])
         middle = 0.5 * (begin + end)
         parts += [(middle, end, pairs), (begin, middle, pairs)]
