@@ -20,6 +20,7 @@ import pinocchio
 TOLERATED = {
     r'limit has no (effort|velocity)': 'no effort or velocity: kinematics need neither',
     r'value \( [^)]*\) is not a valid float': 'spaces around a number',
+    r'parse component \[[^]]* [^]]*\]': 'tabs or ends of lines between numbers',
     r'(effort|velocity) value .* is not a valid float': 'effort or velocity is not read there',
     r'(lower|upper) value .* is not a valid float': 'an infinite limit, or one that is not read',
     r'min_effort are greater than max_effort': 'negative effort: not read',
