@@ -8,8 +8,11 @@ DURATION ?=
 # of the benchmark, as --count 1000 --arms ur5; and the folder for its figures
 OPTIONS ?=
 FIGURES ?= build/benchmark
-# of `make fuzz`: how many, and which
+# of `make fuzz`: how many; of `make soak`: what is done to the node, and minutes at 500 Hz
 DOCUMENTS ?= 10000
+EVENTS ?= 100000
+MINUTES ?= 10
+# the source of chance for both
 SEED ?= 1
 
 # Nothing of ours leaves this machine.
@@ -69,6 +72,11 @@ solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array b
 fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 fuzz: $(VENV)/with-test $(VENV)/installed ## mutated URDFs; DOCUMENTS=10000 SEED=1; five minutes
 	$(RUN) test/fuzz/fuzz_urdf.py --documents $(DOCUMENTS) --seed $(SEED)
+
+.PHONY: soak
+soak: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+soak: $(VENV)/with-test $(VENV)/installed ## the node in a hostile world; an hour
+	PYTHONPATH=.:test:$(PYTHONPATH) $(RUN) test/ros/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

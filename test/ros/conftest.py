@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-pytest.register_assert_rewrite('bench')
+pytest.register_assert_rewrite('bench', 'hostile_scene')
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 DOMAINS = range(40, 60)

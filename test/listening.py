@@ -1,0 +1,196 @@
+"""A listener on the command topic who checks every command as it comes; shares no code with it."""
+
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+PAUSE = 0.1
+"""After a longer pause [s] between two stamps the arm is taken to have come to rest."""
+ROUNDING = 1e-9
+"""Of joint values that may not pass a limit [rad or m]."""
+MOST_KEPT = 20
+MEMORY = 1000
+"""How many states of the arm are looked through for where the commands may begin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What the joints may do; arrays of shape (n,)."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+    def or_else(self, other: 'Bounds') -> 'Bounds':
+        """Allow what either allows."""
+        return Bounds(
+            np.minimum(self.lower, other.lower),
+            np.maximum(self.upper, other.upper),
+            np.maximum(self.velocity, other.velocity),
+            np.maximum(self.acceleration, other.acceleration),
+        )
+
+
+class Listener:
+    """
+    Checks names, numbers, stamps, limits, velocities and accelerations of a stream of commands.
+
+    Velocities and accelerations are divided differences over the stamps, within runs: a pause of
+    more than `PAUSE` begins another run, which must begin where the last one ended or where the
+    arm was said to be. Position limits may be passed by as much as the command before, or by
+    what the arm was said to have passed them when the run began, but never outwards.
+
+    Bounds may change on the way. Between the request and the answer, both hold. A lower velocity
+    must be reached by braking with half the acceleration. A lower acceleration counts from the
+    next rest or run on: it cannot be asked of an arm that set out with more, as that may need it
+    to stop in time.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the joints, as they must come.
+    bounds : Bounds
+        What they may do.
+    period : float
+        Time between commands [s].
+
+    """
+
+    def __init__(self, names: Sequence[str], bounds: Bounds, period: float) -> None:
+        self.names = tuple(names)
+        self.period = period
+        self.heard = 0
+        self.runs = 0
+        self.late = 0
+        """Steps that took more than one and a half periods."""
+        self.worst = Counter({'velocity': 0.0, 'acceleration': 0.0})
+        """Greatest shares of the limits that were used."""
+        self.violations: list[str] = []
+        """What was wrong, in words: the first of it."""
+        self._bounds = bounds
+        self._next: Bounds | None = None
+        self._acceleration = bounds.acceleration
+        self._fastest = bounds.velocity
+        self._jumps_back = 0
+        self._said: deque[np.ndarray] = deque(maxlen=MEMORY)
+        self._stamp: int | None = None
+        self._q = np.zeros(len(self.names))
+        self._velocity: np.ndarray | None = None
+        self._step = period
+
+    # -- what is known from elsewhere
+
+    def arm_says(self, values: Mapping[str, float]) -> None:
+        """Take note of where the arm says that it is: commands may begin there."""
+        here = self._said[-1] if self._said else self._q
+        said = np.array([values.get(name, q) for name, q in zip(self.names, here, strict=True)])
+        self._said.append(np.where(np.isfinite(said), said, here))
+
+    def bounds_may_change(self, bounds: Bounds) -> None:
+        """From now on these hold, or those before."""
+        self._next = bounds if self._next is None else bounds.or_else(self._next)
+
+    def bounds_have_changed(self, bounds: Bounds) -> None:
+        """From now on only these hold."""
+        self._next = None
+        self._acceleration = np.maximum(self._acceleration, bounds.acceleration)
+        self._bounds = bounds
+
+    def clock_may_go_back(self) -> None:
+        """Stamps may go back once more."""
+        self._jumps_back += 1
+
+    # -- what is heard
+
+    def hear(self, names: Sequence[str], stamp: int, values: Sequence[float]) -> None:
+        """Check a command with a stamp in [ns]."""
+        self.heard += 1
+        q = np.array(values, dtype=np.float64)
+        if tuple(names) != self.names or q.shape != self._q.shape:
+            self._complain(f'joints {list(names)} with {q.size} values')
+        elif not np.isfinite(q).all():
+            self._complain(f'not finite: {q}')
+        else:
+            self._check(stamp, q)
+
+    def _check(self, stamp: int, q: np.ndarray) -> None:
+        step = None if self._stamp is None else 1e-9 * (stamp - self._stamp)
+        if step is not None and step <= 0.0:
+            step = self._step_back(step)
+        bounds = self._bounds if self._next is None else self._bounds.or_else(self._next)
+        if step is None or step > PAUSE:
+            self._begin_run(q, bounds)
+        else:
+            self.late += step > 1.5 * self.period
+            self._check_limits(q, self._q, bounds)
+            self._check_motion(q, step, bounds)
+        self._stamp, self._q = stamp, q
+
+    def _step_back(self, step: float) -> float | None:
+        """Tell what a step to an earlier stamp counts for: a period on the way, else a pause."""
+        if self._jumps_back == 0:
+            self._complain(f'stamps go from {self._stamp} by {step:.9f} s')
+        self._jumps_back = max(0, self._jumps_back - 1)
+        moves = self._velocity is not None and np.any(self._velocity)
+        return self.period if moves else None
+
+    def _begin_run(self, q: np.ndarray, bounds: Bounds) -> None:
+        self.runs += 1
+        self._velocity, self._step = None, self.period
+        self._rest(bounds)
+        places = np.array([*self._said, *([] if self._stamp is None else [self._q])])
+        if len(places) == 0:
+            self._complain(f'a command before any state: {q}')
+            return
+        self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
+        # The first step from rest: at most the acceleration for a period, or for the longest
+        # that is no pause.
+        reach = bounds.acceleration * self.period**2 + ROUNDING
+        gaps = np.abs(places - q)
+        if not np.any(np.all(gaps <= reach, axis=1)):
+            nearest = gaps[np.argmin(gaps.max(axis=1))]
+            self._complain(f'a run begins {nearest.max():.6f} from anything the arm said')
+
+    def _check_limits(self, q: np.ndarray, before: np.ndarray, bounds: Bounds) -> None:
+        lower = np.minimum(bounds.lower, before) - ROUNDING
+        upper = np.maximum(bounds.upper, before) + ROUNDING
+        for j in np.flatnonzero((q < lower) | (q > upper)):
+            self._complain(
+                f'{self.names[j]} goes from {before[j]!r} to {q[j]!r}, '
+                f'outside [{bounds.lower[j]}, {bounds.upper[j]}]'
+            )
+
+    def _check_motion(self, q: np.ndarray, step: float, bounds: Bounds) -> None:
+        velocity = (q - self._q) / step
+        rounding = 4.0 * np.spacing(np.abs(q)) / step
+        braked = self._fastest - 0.5 * self._acceleration * step
+        self._fastest = np.maximum(bounds.velocity, braked)
+        self._compare('velocity', velocity, self._fastest * (1.0 + 1e-6) + rounding, step)
+        if self._velocity is not None:
+            length = 0.5 * (step + self._step)
+            acceleration = (velocity - self._velocity) / length
+            most = np.maximum(self._acceleration, bounds.acceleration) * (1.0 + 1e-4)
+            self._compare('acceleration', acceleration, most + 3.0 * rounding / length, step)
+        self._velocity, self._step = velocity, step
+        if not np.any(velocity):
+            self._rest(bounds)
+
+    def _rest(self, bounds: Bounds) -> None:
+        self._acceleration, self._fastest = bounds.acceleration, bounds.velocity
+
+    def _compare(self, what: str, values: np.ndarray, most: np.ndarray, step: float) -> None:
+        share = np.abs(values) / most
+        j = int(np.argmax(share))
+        self.worst[what] = max(self.worst[what], float(share[j]))
+        if share[j] > 1.0:
+            self._complain(
+                f'{what} {values[j]:.6f} of {self.names[j]}, at most {most[j]:.6f}, '
+                f'in a step of {step:.6f} s'
+            )
+
+    def _complain(self, what: str) -> None:
+        if len(self.violations) < MOST_KEPT:
+            self.violations.append(f'command {self.heard}: {what}')

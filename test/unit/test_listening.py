@@ -1,0 +1,162 @@
+"""The listener who judges the commands hears what is wrong, and nothing where nothing is."""
+
+from listening import Bounds, Listener
+import numpy as np
+import pytest
+
+NAMES = ('a', 'b')
+STEP = 10_000_000
+"""A hundredth of a second [ns]."""
+DT = 1e-9 * STEP
+USUAL = Bounds(np.array([-1.0, -2.0]), np.array([1.0, 2.0]), np.full(2, 1.5), np.full(2, 5.0))
+
+
+def bounds(velocity=1.5, acceleration=5.0):
+    return Bounds(USUAL.lower, USUAL.upper, np.full(2, velocity), np.full(2, acceleration))
+
+
+class Stream:
+    """Commands to a listener: joint `a` at a velocity, joint `b` at rest."""
+
+    def __init__(self, start=(0.0, 0.0)):
+        self.listener = Listener(NAMES, USUAL, DT)
+        self.listener.arm_says(dict(zip(NAMES, start, strict=True)))
+        self.stamp = 5 * STEP
+        self.q = np.array(start)
+        self.velocity = 0.0
+
+    def send(self, q, step=STEP, names=NAMES):
+        self.stamp += step
+        self.q = np.array(q, dtype=float)
+        self.listener.hear(names, self.stamp, self.q.tolist())
+
+    def go(self, velocity, acceleration=5.0):
+        """Come to a velocity as fast as allowed."""
+        while self.velocity != velocity:
+            change = np.clip(velocity - self.velocity, -acceleration * DT, acceleration * DT)
+            self.velocity += change
+            if abs(velocity - self.velocity) < 1e-9:
+                self.velocity = velocity
+            self.keep_on()
+
+    def keep_on(self, steps=1):
+        for _ in range(steps):
+            self.send(self.q + np.array([self.velocity * DT, 0.0]))
+
+    @property
+    def wrong(self):
+        return ' '.join(self.listener.violations)
+
+
+@pytest.fixture
+def stream():
+    return Stream()
+
+
+def test_motion_within_all_limits_is_right(stream):
+    stream.go(1.0)
+    stream.keep_on(20)
+    stream.go(-1.5)
+    stream.go(0.0)
+    stream.keep_on(5)
+    assert stream.wrong == ''
+    assert stream.listener.worst['acceleration'] == pytest.approx(1.0, abs=1e-3)
+    assert stream.listener.worst['velocity'] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_wrong(stream, value):
+    stream.send([value, 0.0])
+    assert 'not finite' in stream.wrong
+
+
+def test_other_joints_are_wrong(stream):
+    stream.send([0.0, 0.0], names=('b', 'a'))
+    assert "['b', 'a']" in stream.wrong
+
+
+@pytest.mark.parametrize('step', [0, -1, -STEP])
+def test_stamp_that_does_not_increase_is_wrong_unless_the_clock_went_back(stream, step):
+    stream.go(0.0)
+    stream.send(stream.q)
+    stream.send(stream.q, step)
+    assert 'stamps go' in stream.wrong
+    stream.listener.violations.clear()
+    stream.listener.clock_may_go_back()
+    stream.send(stream.q, step)
+    assert stream.wrong == ''
+
+
+def test_clock_that_goes_back_does_not_excuse_a_jump(stream):
+    stream.go(0.5)
+    stream.listener.clock_may_go_back()
+    stream.send(stream.q + np.array([0.1, 0.0]), -100 * STEP)
+    assert 'velocity 10' in stream.wrong
+
+
+def test_position_outside_a_limit_is_wrong(stream):
+    stream.go(1.0)
+    stream.keep_on(120)
+    assert 'a goes from' in stream.wrong
+    assert 'outside [-1.0, 1.0]' in stream.wrong
+
+
+def test_start_outside_a_limit_may_come_in_but_not_go_out():
+    stream = Stream(start=(1.05, 0.0))
+    stream.go(-0.2)
+    assert stream.wrong == ''
+    stream.go(0.0)
+    stream.go(0.1)
+    assert 'a goes from' in stream.wrong
+
+
+def test_run_that_begins_where_the_arm_never_was_is_wrong(stream):
+    stream.go(0.5)
+    stream.go(0.0)
+    stream.listener.arm_says({'a': 0.5, 'b': 0.1})
+    stream.send([0.5, 0.1], 20 * STEP)
+    assert stream.wrong == ''
+    stream.send([0.5, 0.2], 20 * STEP)
+    assert 'a run begins 0.1' in stream.wrong
+
+
+def test_velocity_beyond_the_limit_is_wrong(stream):
+    stream.go(1.51)
+    assert 'velocity 1.51' in stream.wrong
+
+
+def test_acceleration_beyond_the_limit_is_wrong(stream):
+    stream.go(1.0, 5.1)
+    assert 'acceleration 5.1' in stream.wrong
+
+
+def test_lower_velocity_must_be_braked_to(stream):
+    stream.go(1.5)
+    stream.listener.bounds_may_change(bounds(velocity=0.5))
+    stream.keep_on(5)
+    stream.listener.bounds_have_changed(bounds(velocity=0.5))
+    stream.go(0.5)
+    assert stream.wrong == ''
+    stream.go(0.6)
+    assert stream.wrong == ''
+    stream.keep_on(50)
+    assert 'velocity 0.6' in stream.wrong
+
+
+def test_lower_acceleration_counts_from_the_next_rest(stream):
+    stream.go(1.0)
+    stream.listener.bounds_have_changed(bounds(acceleration=1.0))
+    stream.go(0.0)
+    stream.keep_on()
+    assert stream.wrong == ''
+    stream.go(0.5)
+    assert 'acceleration 5.0' in stream.wrong
+
+
+def test_higher_bounds_count_from_the_request_on(stream):
+    stream.go(1.0)
+    stream.listener.bounds_may_change(bounds(velocity=3.0, acceleration=20.0))
+    stream.go(0.0, 20.0)
+    stream.listener.bounds_have_changed(bounds(velocity=3.0, acceleration=20.0))
+    stream.go(-2.5, 20.0)
+    assert stream.wrong == ''
