@@ -91,6 +91,7 @@ class FabrikNode(LifecycleNode):
         self.is_preparing = False
         self._trouble = ''
         self._model_changed = False
+        self._is_over = False
         self._last_refusal = ''
         self._spoken: tuple[float, Command] | None = None
         self._times = {'solve_time': 0.0, 'step_time': 0.0}
@@ -177,6 +178,7 @@ class FabrikNode(LifecycleNode):
         self.come_to_rest('the node is being shut down')
         self._drop_control()
         self._forget_model()
+        self._is_over = True
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -188,16 +190,19 @@ class FabrikNode(LifecycleNode):
 
     def come_to_rest(self, reason: str) -> None:
         """Send the ramp down to rest, in real time; returns when the arm is still."""
-        follower = self._follower
-        if follower is None or follower.is_at_rest:
+        follower, motion = self._follower, self._motion
+        if follower is None or motion is None or follower.is_at_rest:
             return
+        now = self.get_clock().now().nanoseconds
+        if self._clock_of_commands.has_paused(now, self._steady_now()):
+            motion.halt()
         follower.hold(reason)
+        if follower.is_at_rest:
+            return
         period = 1.0 / self._settings.command_rate
         due = time.monotonic()
         if self._outputs.takes_trajectories:
-            assert self._motion is not None
-            now = self.get_clock().now().nanoseconds
-            self._send_ramp(self._motion, 1e-9 * (now - self._clock_of_commands.last))
+            self._send_ramp(motion, 1e-9 * (now - self._clock_of_commands.last))
         while not follower.is_at_rest:
             due += period
             time.sleep(max(0.0, due - time.monotonic()))
@@ -264,7 +269,7 @@ class FabrikNode(LifecycleNode):
 
     def _start(self) -> None:
         """Go as far as is wanted: not beyond inactive once the model has changed."""
-        if not self._settings.autostart:
+        if self._is_over or not self._settings.autostart:
             return
         configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
         if configured and not self._model_changed:
@@ -402,6 +407,13 @@ class FabrikNode(LifecycleNode):
     # -- messages in
 
     def _on_joint_state(self, message: JointState) -> None:
+        if message.position and len(message.position) != len(message.name):
+            self.get_logger().warning(
+                f'joint state refused: {len(message.position)} values for '
+                f'{len(message.name)} joints',
+                throttle_duration_sec=WARNING_PERIOD,
+            )
+            return
         self._measured.update(message.name, message.position, self._now())
 
     def _on_target(self, tip: TipTopics, message: PoseStamped) -> None:
@@ -519,6 +531,11 @@ class FabrikNode(LifecycleNode):
     def _now(self) -> float:
         return 1e-9 * float(self.get_clock().now().nanoseconds)
 
+    def _steady_now(self) -> int | None:
+        """Time that never jumps [ns]; None where that of /clock is the time of everything."""
+        simulated = self.get_clock().ros_time_is_active
+        return None if simulated else int(self._steady.now().nanoseconds)
+
     def _tick(self) -> None:
         now = self.get_clock().now().nanoseconds
         if not self._clock_of_commands.is_early(now):
@@ -545,7 +562,7 @@ class FabrikNode(LifecycleNode):
             return
         if not (follower.has_something_to_say or follower.is_held_in_world):
             return
-        stamp, dt = self._clock_of_commands.next(now)
+        stamp, dt = self._clock_of_commands.next(now, self._steady_now())
         if self._clock_of_commands.went_back:
             self._on_clock_jump()
         if self._clock_of_commands.was_interrupted:
@@ -604,6 +621,8 @@ class FabrikNode(LifecycleNode):
             changed = 'the robot description has changed' if self._model_changed else ''
             inactive = changed or 'the node is inactive'
             return State.HOLDING, self._trouble or f'{inactive}: activate it'
+        if self._is_over:
+            return State.HOLDING, 'the node was shut down for good: start it again'
         missing = f'no robot description yet on {self._description_topic()}'
         waits = (
             'there is a robot description: configure the node' if self._description else missing

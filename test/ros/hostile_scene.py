@@ -432,6 +432,7 @@ class Scene:
                 ('fabrik/jog', TwistStamped),
                 ('fabrik/joint_command', JointState),
                 ('joint_states', JointState),
+                ('joint_states', String),
                 ('fabrik/status', DiagnosticArray),
                 (f'elsewhere_{k}', String),
             ]

@@ -367,6 +367,14 @@ def kill(scene: Scene, rng: Random) -> None:
     scene.counts['kill'] += 1
 
 
+def suspend(scene: Scene, rng: Random) -> None:
+    """Stop the process for a moment, as a debugger does; then at times end it at once."""
+    scene.process.tell(signal.SIGSTOP)
+    scene.spin(rng.choice([0.02, 0.09, 0.12, 0.4]))
+    scene.process.tell(signal.SIGCONT)
+    scene.counts['suspended'] += 1
+
+
 def guests(scene: Scene, rng: Random) -> None:
     """Have others come with many endpoints, or go."""
     if scene.guests:
@@ -457,6 +465,7 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     replace_model: 2,
     replace_model_by_nonsense: 1,
     guests: 2,
+    suspend: 3,
     wait: 4,
 }
 """What may happen, and how often."""

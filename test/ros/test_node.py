@@ -6,6 +6,7 @@ Poses are judged by pinocchio, speeds by differences of what was on the wire.
 """
 
 import math
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -30,6 +31,7 @@ from judging import accelerations, distances_from_line, Judge, pose_errors, velo
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -455,6 +457,18 @@ class TestJointStates:
         bench.spin_until(lambda: len(bench.states) > 20, 'states')
         assert 'wrist_3' in bench.refusal(SOMEWHERE)
 
+    def test_state_with_fewer_values_than_joints_is_left_out(self, bench, six_axis):
+        """Nobody knows which of the joints the values belong to."""
+        bench.start_node()
+        bench.describe(six_axis)
+        publisher = bench.tester.create_publisher(JointState, 'joint_states', 10)
+        message = JointState(name=list(JOINTS), position=list(START[1:]))
+        bench.tester.create_timer(PERIOD, lambda: publisher.publish(message))
+        bench.wait_for_state('WAITING_FOR_STATE')
+        bench.spin_until(lambda: len(bench.states) > 20, 'states')
+        bench.wait_for_statuses(2)
+        assert all(name in bench.status['reason'] for name in JOINTS)
+
     def test_arm_and_gripper_may_come_from_two_publishers(self, bench, six_axis, judge, away):
         bench.start_node()
         bench.describe(six_axis)
@@ -596,10 +610,41 @@ class TestStopping:
         assert len(ready.commands) > count + 50
         check_commands(ready, judge)
 
+    def test_deactivation_of_a_node_that_was_held_up_does_not_drive_a_resting_arm(
+        self, ready, judge, away
+    ):
+        """Whoever waits for commands has stopped by then: the ramp would set out at speed."""
+        move_at_full_speed(ready, away)
+        time.sleep(0.3)
+        before = ready.node._counts['commands']
+        assert ready.node.trigger_deactivate() == SUCCESS
+        assert ready.node._counts['commands'] == before
+        check_commands(ready, judge)
+
+    def test_clock_that_is_set_forwards_makes_no_jolt(self, ready, away, monkeypatch):
+        """As when a machine without a clock of its own hears what time it is."""
+        move_at_full_speed(ready, away)
+        count, clock = len(ready.commands), ready.node.get_clock()
+        later = SimpleNamespace(
+            now=lambda: clock.now() + Duration(seconds=1000.0), ros_time_is_active=False
+        )
+        monkeypatch.setattr(ready.node, 'get_clock', lambda: later)
+        ready.wait_until_silent(4)
+        assert len(ready.commands) > count + 5
+        steps = np.diff(ready.commands.times)
+        assert np.count_nonzero(steps > 990.0) == 1
+        steps[steps > 990.0] = PERIOD
+        times = np.cumsum([0.0, *steps])
+        assert np.abs(accelerations(times, ready.commands.q)).max() <= HARDEST * (1.0 + 1e-4)
+
     def test_shutdown_at_full_speed_brings_the_arm_to_rest(self, ready, judge, away):
         move_at_full_speed(ready, away)
         assert ready.node.trigger_shutdown() == SUCCESS
         ready.wait_for_statuses(3)
+        assert 'shut down for good' in ready.status['reason']
+        ready.describe(PLANAR)
+        ready.wait_for_statuses(3)
+        assert 'shut down for good' in ready.status['reason']
         check_commands(ready, judge)
         check_end_at_rest(ready)
 

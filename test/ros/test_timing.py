@@ -107,6 +107,34 @@ def test_clock_that_goes_back_but_not_past_the_last_stamp_makes_a_short_step():
     assert clock.went_back
 
 
+@given(st.lists(steps), st.integers(PERIOD, 10**6 * PERIOD))
+def test_jump_forwards_is_no_gap_by_a_steady_clock(steps, far):
+    """As when a machine without a clock of its own hears what time it is."""
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    for step in [0, *steps]:
+        now += step
+        stamp, _ = clock.next(now, now - BEGIN)
+    jumped, dt = clock.next(now + far, now - BEGIN + PERIOD)
+    assert not clock.was_interrupted
+    assert jumped > stamp
+    assert dt <= LONGEST_GAP / NANOSECONDS
+    if far > LONGEST_GAP + PERIOD:
+        assert (jumped, dt) == (now + far, PERIOD / NANOSECONDS)
+
+
+@given(st.lists(steps), st.integers(-PERIOD, LONGEST_GAP // 2))
+def test_gap_by_a_steady_clock_is_one_though_the_clock_was_set_back_meanwhile(steps, shown):
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    for step in [0, *steps]:
+        now += step
+        last, _ = clock.next(now, now - BEGIN)
+    assert clock.has_paused(now + shown, now - BEGIN + LONGEST_GAP + 1)
+    stamp, _ = clock.next(now + shown, now - BEGIN + LONGEST_GAP + 1)
+    assert clock.was_interrupted
+    assert clock.went_back is (shown < 0)
+    assert stamp == (now + shown if shown < 0 else max(now + shown, last + 1))
+
+
 @pytest.mark.parametrize(('rate', 'periods'), [(10.0, 3), (20.0, 3), (200.0, 20)])
 def test_slow_rates_have_longer_gaps(rate, periods):
     for delay, gap in ((periods, False), (periods + 1, True)):
