@@ -26,9 +26,8 @@ class Way:
     def around(self, begin: float, end: float) -> tuple[Array, Array]:
         """Middle and half width of a part of the way, which is given by two shares of it."""
         way = self.end - self.start
-        first = self.start + np.where(self.strays, 0.0, begin) * way
-        last = self.start + end * way
-        return 0.5 * (first + last), 0.5 * np.abs(last - first)
+        begins = np.where(self.strays, 0.0, begin)
+        return self.start + 0.5 * (begins + end) * way, 0.5 * (end - begins) * np.abs(way)
 
 
 def find_blocking(
