@@ -90,6 +90,7 @@ setup(
         'sim': [MUJOCO],
         'demo': ['matplotlib', 'pin', MUJOCO],
         'collision': ['coal'],
+        'motion': ['ruckig'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [
@@ -103,6 +104,7 @@ setup(
             'pytest',
             'pytest-xdist',
             'pyyaml',
+            'ruckig',
             'ruff',
             'scipy',
             'setuptools>=64',

@@ -72,3 +72,7 @@ class TargetError(FabrikError):
 
 class CollisionError(FabrikError):
     """Collisions cannot be looked for: coal is missing, or there is no geometry."""
+
+
+class MotionError(FabrikError):
+    """The motion cannot be limited as asked for: ruckig is missing."""

@@ -349,7 +349,7 @@ class Follower:
             self.motion.step(dt)
             self._repeat_time = 0.0 if self._hold_reason else REPEAT_TIME
         self._remember(now)
-        return Command(self.motion.q, self.motion.velocity)
+        return Command(*self.motion.command)
 
     def _should_try_again(self, dt: float) -> bool:
         """Whether a goal in the world that could not be reached may be in reach by now."""
@@ -415,7 +415,7 @@ class Follower:
         return np.maximum(gap, 0.0)
 
     def _remember(self, now: float) -> None:
-        self._recent.append((now, self.motion.q))
+        self._recent.append((now, self.motion.command[0]))
         while not 0.0 <= now - self._recent[0][0] <= FOLLOWING_TIME:
             self._recent.popleft()
 

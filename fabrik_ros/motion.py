@@ -24,6 +24,7 @@ import numpy.typing as npt
 from .chain import Chain
 from .collision.goals import Choice, GoalChooser
 from .collision.guard import CollisionGuard
+from .jerk import JerkLimiter, Step
 from .methods import make_solver
 from .moving_base import MovingBase
 from .options import SolverOptions
@@ -123,11 +124,13 @@ class Motion:
         What is asked of the tips of a tree, `TipOptions` by tip link.
     guard : CollisionGuard, optional
         Knows what the arm can stop from in front of a collision; it does nothing else then.
+    limiter : JerkLimiter, optional
+        Makes the commands of the motion; else they are the motion itself.
 
     Attributes
     ----------
     q : array, shape (n,)
-        The last command [rad or m].
+        Where the motion has come to: the last command, if the jerk is not limited [rad or m].
     velocity : array, shape (n,)
         Its velocity [rad/s or m/s].
     phase : Phase
@@ -151,13 +154,15 @@ class Motion:
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None = None,
         guard: CollisionGuard | None = None,
+        limiter: JerkLimiter | None = None,
     ) -> None:
         self.chain = chain
         self.guard = guard
+        self._limiter = limiter
         self._dt = 0.0
         self._line: LineReference | None = None
-        self.velocity = np.zeros(len(chain))
-        self.limits = limits
+        self.q, self.velocity = chain.mid_configuration(), np.zeros(len(chain))
+        self._limits_in_force = limits
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
@@ -203,10 +208,12 @@ class Motion:
     def _take_limits(self) -> None:
         """Keep to the limits that were asked for, as far as that can be done now."""
         limits = self._asked_limits
-        if np.any(self.velocity):
-            most = np.maximum(limits.joint_acceleration, self.limits.joint_acceleration)
+        if np.any(self.command[1]):
+            before = self._limits_in_force.joint_acceleration
+            most = np.maximum(limits.joint_acceleration, before)
             limits = replace(limits, joint_acceleration=most)
-        self.limits = limits
+        self._limits_in_force = limits
+        self.limits = limits = limits if self._limiter is None else self._limiter.heed(limits)
         if self._line is not None:
             self._line.change_limits(limits)
 
@@ -226,6 +233,8 @@ class Motion:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""
         self.q = np.array(q, dtype=np.float64)
         self.velocity = np.zeros_like(self.q)
+        if self._limiter is not None:
+            self._limiter.reset(self.q)
         self.phase = Phase.RESTING
         self.hindrance = ''
         self.solution: Answer | None = None
@@ -241,6 +250,12 @@ class Motion:
         self._falls_short = self._touches = ''
         self._seeks_way = False
         self.base = MovingBase()
+
+    @property
+    def command(self) -> tuple[Array, Array]:
+        """Last command and its velocity, each of shape (n,)."""
+        mover = self if self._limiter is None else self._limiter
+        return mover.q, mover.velocity
 
     def aim(self, T_goal: Array, in_world: npt.ArrayLike = False) -> bool:
         """
@@ -416,12 +431,20 @@ class Motion:
         """Slow down to rest as fast as the joints may, for a reason."""
         self._stays = self._seeks_way = False
         self.hindrance = reason
-        self.phase = Phase.STOPPING if np.any(self.velocity) else Phase.RESTING
+        if self._limiter is not None:
+            self._brake(self._limiter)
+        self.phase = Phase.STOPPING if np.any(self.command[1]) else Phase.RESTING
 
     def halt(self) -> None:
         """Take the arm to stand still where it was last told to be: commands did not reach it."""
-        self.velocity = np.zeros_like(self.q)
+        if self._limiter is not None:
+            self.q = self._limiter.q
+            self._limiter.reset(self.q)
+        self._stand_still()
         self._dt = 0.0
+
+    def _stand_still(self) -> None:
+        self.velocity = np.zeros_like(self.q)
         if self._line is not None:
             self._line.stand_still()
 
@@ -431,8 +454,13 @@ class Motion:
 
         In between the middles of the steps the velocities change evenly, and never by more than
         the joints may. Times are counted from the end of the step, the time of the last command.
+        Where the jerk is limited, the way begins at that command itself, as if it had been reached
+        half a step before, and in between its points the accelerations change evenly.
         """
         half, chain = 0.5 * self._dt, self.chain
+        if self._limiter is not None:
+            ramp = self._limiter.ramp()
+            return ramp._replace(times=ramp.times - half)
         q = self.q - half * self.velocity
         ramp = ramp_to_rest(
             q, self.velocity, self.limits.joint_acceleration, chain.lower, chain.upper
@@ -445,8 +473,20 @@ class Motion:
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""
-        if self.limits is not self._asked_limits and not np.any(self.velocity):
+        if self._limits_in_force is not self._asked_limits and not np.any(self.command[1]):
             self._take_limits()
+        limiter = self._limiter
+        if limiter is None or not limiter.is_braking:
+            self._go_on(dt)
+        if limiter is not None:
+            self._limit_jerk(limiter, dt)
+        self._dt = dt
+        if self.phase is not Phase.RESTING and self._has_arrived():
+            self._come_to_rest()
+        if self._seeks_way and self.phase is Phase.RESTING:
+            self._go_round()
+
+    def _go_on(self, dt: float) -> None:
         self._least, self._most = self._velocity_bounds(dt)
         if self.phase is Phase.LINE:
             velocity = self._line_velocity(dt)
@@ -455,14 +495,38 @@ class Motion:
         else:
             velocity = self._stopping_velocity(dt)
         velocity, q = self._next(velocity, dt)
-        if self.guard is not None and self._would_collide(self.guard, velocity, q):
-            self._stop_in_front(self.guard.refusal)
+        guard = self.guard if self._limiter is None else None
+        if guard is not None and self._would_collide(guard, velocity, q):
+            self._stop_in_front(guard.refusal)
             velocity, q = self._next(self._stopping_velocity(dt), dt)
-        self.velocity, self.q, self._dt = velocity, q, dt
-        if self.phase is not Phase.RESTING and self._has_arrived():
-            self._come_to_rest()
-        if self._seeks_way and self.phase is Phase.RESTING:
-            self._go_round()
+        self.velocity, self.q = velocity, q
+
+    def _limit_jerk(self, limiter: JerkLimiter, dt: float) -> None:
+        """Command a step towards the motion, or on the way to rest that is known to be free."""
+        if not limiter.is_braking:
+            step = limiter.plan(self.q, dt)
+            if step is None:
+                self._brake(limiter)
+            elif self._would_not_rest(limiter, step):
+                assert self.guard is not None
+                self._stop_in_front(self.guard.refusal)
+            else:
+                limiter.take(step)
+                return
+        if limiter.is_braking:
+            limiter.brake(dt)
+
+    def _would_not_rest(self, limiter: JerkLimiter, step: Step) -> bool:
+        """Whether a step, or the way to rest from there, is not safe."""
+        guard = self.guard
+        return guard is not None and not guard.allows_to_rest(
+            limiter.q, step.q, step.stop.corners()
+        )
+
+    def _brake(self, limiter: JerkLimiter) -> None:
+        """Let the motion wait at rest where the commands will have come to rest."""
+        self.q = limiter.begin_to_brake()
+        self._stand_still()
 
     def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
         """Return the velocity nearest to one wanted that the joints may have, and q then."""
@@ -503,7 +567,7 @@ class Motion:
         if self._stays and self._line is not None:
             self._line.stand_still()
         self.phase = Phase.RESTING
-        self.velocity = np.zeros_like(self.q)
+        self.q, self.velocity = self.command[0], np.zeros_like(self.q)
         if is_there and self._via is not None and self._goal is not None:
             self._via = None
             self._go_in_joint_space(self._goal)
@@ -760,6 +824,9 @@ class Motion:
         return np.minimum(np.maximum(q, lower), upper)
 
     def _has_arrived(self) -> bool:
+        limiter = self._limiter
+        if limiter is not None and not (limiter.is_at_rest and _is_near(limiter.q, self.q)):
+            return False
         if self.phase is Phase.STOPPING:
             return not np.any(np.abs(self.velocity) > AT_REST)
         if self.phase is Phase.JOINT:
@@ -769,9 +836,11 @@ class Motion:
         return base_stands and self._line.is_at_goal() and self._is_close(self._line.q)
 
     def _is_close(self, q: Array) -> bool:
-        return bool(
-            np.max(np.abs(self.q - q)) <= AT_REST and np.max(np.abs(self.velocity)) <= STILL
-        )
+        return _is_near(self.q, q) and bool(np.max(np.abs(self.velocity)) <= STILL)
+
+
+def _is_near(q: Array, q_other: Array) -> bool:
+    return bool(np.max(np.abs(q - q_other)) <= AT_REST)
 
 
 def _end_of_jog(answer: Answer) -> str:

@@ -78,13 +78,33 @@ class CollisionGuard:
             Greatest speeds; joints that are faster brake to them for their own sake.
 
         """
-        self.refusal = ''
         rest = q_next + velocity * (np.abs(velocity) / acceleration).max()
-        near = self._near(q, q_next, rest)
+        near = self._near(np.array([q, q_next, rest]))
+        return self._allows(q, near, self._ways(q, q_next, rest, np.abs(velocity), fastest))
+
+    def allows_to_rest(self, q: Array, q_next: Array, corners: Array) -> bool:
+        """
+        Whether the arm may go on from `q` to `q_next` and come to rest on a way that is known.
+
+        Parameters
+        ----------
+        q, q_next : array, shape (n,)
+            Joint values, now and next [rad or m].
+        corners : array, shape (m, n)
+            Joint values on the way, beginning with the next. From each to the one after it the
+            joints go one way, but not together.
+
+        """
+        near = self._near(np.vstack([q, corners]))
+        strays = ~self._nothing_strays
+        to_rest = (Way(*pair, strays) for pair in pairwise(corners))
+        return self._allows(q, near, (Way(q, q_next, self._nothing_strays), *to_rest))
+
+    def _allows(self, q: Array, near: npt.NDArray[np.intp], ways: tuple[Way, ...]) -> bool:
+        self.refusal = ''
         if len(near) == 0:
             self._kept.clear()
             return True
-        ways = self._ways(q, q_next, rest, np.abs(velocity), fastest)
         least, kept = self._clearance.copy(), {}
         while (p := self._blocking(ways, near, least)) >= 0:
             distance = self._distances.measure(p, q)
@@ -98,7 +118,7 @@ class CollisionGuard:
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near at joint values `q`, shape (n,); '' where none are."""
-        for p in self._near(q, q, q):
+        for p in self._near(q[None]):
             if self._distances.measure(int(p), q) <= self._clearance[p]:
                 return self._reason(int(p))
         return ''
@@ -119,10 +139,9 @@ class CollisionGuard:
                 return False
         return True
 
-    def _near(self, q: Array, q_next: Array, rest: Array) -> npt.NDArray[np.intp]:
-        """Pairs that might come too near, if each joint were anywhere between the three."""
-        low = np.minimum(np.minimum(q, q_next), rest)
-        high = np.maximum(np.maximum(q, q_next), rest)
+    def _near(self, passed: Array) -> npt.NDArray[np.intp]:
+        """Pairs that might come too near, if each joint were anywhere between those passed."""
+        low, high = passed.min(axis=0), passed.max(axis=0)
         middle, around = 0.5 * (low + high), 0.5 * (high - low)
         return self._distances.due(middle, self._clearance, around)
 
@@ -139,11 +158,11 @@ class CollisionGuard:
         rest = np.where(strays, np.clip(rest, lower, upper), rest)
         return Way(q, q_next, self._nothing_strays), Way(q_next, rest, strays & (speed > 0.0))
 
-    def _blocking(self, ways: tuple[Way, Way], pairs: npt.NDArray[np.intp], least: Array) -> int:
+    def _blocking(self, ways: tuple[Way, ...], pairs: npt.NDArray[np.intp], least: Array) -> int:
         found = (find_blocking(self._distances, way, pairs, least) for way in ways)
         return next((p for p in found if p >= 0), -1)
 
-    def _moves_apart(self, p: int, distance: float, ways: tuple[Way, Way]) -> bool:
+    def _moves_apart(self, p: int, distance: float, ways: tuple[Way, ...]) -> bool:
         """Whether a pair that is too near, or all but, comes no nearer on the ways."""
         if distance > self._clearance[p] + EASE:
             return False

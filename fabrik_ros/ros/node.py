@@ -301,7 +301,13 @@ class FabrikNode(LifecycleNode):
         limits = parameters.limits_for(chain)
         watch = CollisionWatch(self, robot, chain, parameters)
         motion = Motion(
-            chain, limits, parameters.solver, parameters.motion, parameters.tips, watch.guard
+            chain,
+            limits,
+            parameters.solver,
+            parameters.motion,
+            parameters.tips,
+            watch.guard,
+            parameters.limiter_for(chain),
         )
         begin = time.perf_counter()
         self._prepare(motion)
@@ -645,7 +651,9 @@ class FabrikNode(LifecycleNode):
         if self._follower is not None and self._markers.get_subscription_count() > 0:
             follower = self._follower
             self._markers.publish(
-                marker_array(follower.chain, follower.motion.q, follower.goal_in_base(), stamp)
+                marker_array(
+                    follower.chain, follower.motion.command[0], follower.goal_in_base(), stamp
+                )
             )
 
     def _look_at_the_clock(self) -> None:
@@ -671,7 +679,7 @@ class FabrikNode(LifecycleNode):
             tips = ', '.join(tip_links_of(self._chain))
             facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
         if self._watch is not None:
-            q = None if self._follower is None else self._follower.motion.q
+            q = None if self._follower is None else self._follower.motion.command[0]
             facts |= self._watch.facts(q)
         if self._follower is not None and self._follower.goal is not None:
             stamps = [tip.target_stamp for tip in self._tips]

@@ -15,6 +15,7 @@ from rclpy.validate_topic_name import validate_topic_name
 from ..chain import Chain
 from ..errors import FabrikError
 from ..following import FollowingRules
+from ..jerk import JerkLimiter
 from ..motion import MotionOptions
 from ..options import METHODS, MODES, SolverOptions
 from ..reference import MotionLimits
@@ -26,6 +27,7 @@ from .tips import topic_names
 
 TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5
+LONGEST_SMOOTHING = 0.5
 OUTPUTS = ('joint_state', 'trajectory', 'array')
 
 
@@ -123,6 +125,10 @@ SPECS = (
     Spec('velocity_scaling', 1.0, "part of the URDF's velocities to use", low=1e-3, high=1.0),
     Spec('max_joint_velocity', 1.5, 'of any joint [rad/s or m/s]', low=1e-3, high=100.0),
     Spec('max_joint_acceleration', 5.0, 'of any joint [rad/s^2 or m/s^2]', low=1e-2, high=1000.0),
+    Spec(
+        'max_joint_jerk', 0.0, 'of any joint [rad/s^3 or m/s^3], by ruckig; 0: not limited',
+        low=0.0, high=1e6, live=False,
+    ),
     Spec(
         'world_frame', '', 'frame in which targets stay while the base moves; empty: none do',
         live=False,
@@ -267,6 +273,19 @@ class NodeParameters:
             )
         return names or chain.joint_names
 
+    def limiter_for(self, chain: Chain | Tree) -> JerkLimiter | None:
+        """
+        Make what limits the jerk of an arm; None where that is not asked for.
+
+        Raises
+        ------
+        MotionError
+            If ruckig is needed and not installed.
+
+        """
+        jerk = self.values['max_joint_jerk']
+        return JerkLimiter(jerk, chain.lower, chain.upper) if jerk > 0.0 else None
+
     def limits_for(self, chain: Chain | Tree) -> MotionLimits:
         """How fast an arm may move."""
         values = self.values
@@ -332,6 +351,17 @@ def _check_together(values: Mapping[str, Any]) -> None:
             f'a joint at max_joint_velocity {values["max_joint_velocity"]:g} would need '
             f'{longest:.2f} s to stop with max_joint_acceleration '
             f'{values["max_joint_acceleration"]:g}; at most {LONGEST_STOP:g} s is allowed'
+        )
+    _check_jerk(values)
+
+
+def _check_jerk(values: Mapping[str, Any]) -> None:
+    jerk, acceleration = values['max_joint_jerk'], values['max_joint_acceleration']
+    if jerk > 0.0 and acceleration > LONGEST_SMOOTHING * jerk:
+        raise ParameterError(
+            f'a joint would need {acceleration / jerk:.2f} s to get from no acceleration to '
+            f'max_joint_acceleration {acceleration:g} with max_joint_jerk {jerk:g}; at most '
+            f'{LONGEST_SMOOTHING:g} s is allowed'
         )
 
 

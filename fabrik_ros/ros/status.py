@@ -86,7 +86,7 @@ def goal_facts(
     chain, motion = follower.chain, follower.motion
     goals = follower.goal_in_base()
     assert goals is not None
-    poses = chain.forward_kinematics(motion.q).reshape(-1, 4, 4)
+    poses = chain.forward_kinematics(motion.command[0]).reshape(-1, 4, 4)
     goals = goals.reshape(-1, 4, 4)
     in_world, has_target = follower.in_world.reshape(-1), follower.has_target.reshape(-1)
     tips = [

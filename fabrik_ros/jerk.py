@@ -1,0 +1,366 @@
+"""
+Commands whose jerk is limited: a motion is smoothed, and every command is one to stop from.
+
+An average over the last 2 a / j seconds of a motion whose acceleration is at most a has a jerk of
+at most j, and where the motion comes to rest the average does, without overshoot. It is the state
+to be in at each step. Ruckig (Berscheid and Kröger 2021, https://github.com/pantor/ruckig) plans
+the way there: in just the time of the step if the limits of velocity, acceleration and jerk allow
+that, else as soon as they do. So the limits hold however uneven the steps are.
+
+Ruckig also plans the way to rest, as soon as the limits allow. A step is taken only if that way
+stays within the limits of the joints; else, and when told to, the arm goes the one found before.
+
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import MotionError
+from .ramp import Ramp, TICK
+from .reference import MotionLimits
+from .transforms import Array
+
+ROOM = 0.01
+"""Share of the limits that a motion leaves, so that a command that lags can catch up."""
+SAME = 1e-3
+"""States are the same that differ by this share of what the jerk can do in a step."""
+ROUNDING = 1e-12
+LONG_AGO = 1e6
+PARTS_OF_A_STOP = 4
+
+
+class Step(NamedTuple):
+    """What may be commanded next."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
+    acceleration: Array
+    """Shape (n,) [rad/s^2 or m/s^2]."""
+    stop: 'Stop'
+    """Way to rest from there."""
+
+
+class Stop:
+    """
+    The soonest way to rest, each joint by itself.
+
+    Parameters
+    ----------
+    trajectory : ruckig.Trajectory
+        Planned to rest in the velocity interface.
+
+    """
+
+    def __init__(self, trajectory: Any) -> None:
+        self._trajectory = trajectory
+        self.duration: float = trajectory.duration
+        """How long it takes [s]."""
+        self._ends = trajectory.position_extrema
+
+    @property
+    def lowest(self) -> Array:
+        """Least value of each joint on the way, shape (n,) [rad or m]."""
+        return np.array([end.min for end in self._ends])
+
+    @property
+    def highest(self) -> Array:
+        """Greatest value of each joint on the way, shape (n,) [rad or m]."""
+        return np.array([end.max for end in self._ends])
+
+    @property
+    def q(self) -> Array:
+        """Joint values at rest, shape (n,) [rad or m]."""
+        return np.array(self._trajectory.at_time(self.duration)[0])
+
+    def state(self, time: float) -> tuple[Array, Array, Array]:
+        """Joint values, velocities and accelerations at a time, each of shape (n,)."""
+        if time >= self.duration:
+            return self.q, np.zeros(len(self._ends)), np.zeros(len(self._ends))
+        q, velocity, acceleration = self._trajectory.at_time(time)[:3]
+        return np.array(q), np.array(velocity), np.array(acceleration)
+
+    def corners(self) -> Array:
+        """Joint values on the way, shape (m, n), between which no joint turns back."""
+        turns = [time for end in self._ends for time in (end.t_min, end.t_max)]
+        even = np.linspace(0.0, self.duration, PARTS_OF_A_STOP + 1)
+        return np.array([self.state(time)[0] for time in np.unique([*turns, *even])])
+
+    def ramp(self, begin: float) -> Ramp:
+        """Tell the rest of the way, from a time on; the jerk is constant between its points."""
+        ends = [begin, max(begin, self.duration)]
+        for profile in self._trajectory.profiles[0]:
+            ends.extend(np.cumsum([*profile.brake.t, *profile.t]))
+        times = TICK * np.unique(np.ceil((np.array(ends) - begin) / TICK))
+        times = times[times >= 0.0]
+        states = [self.state(begin + time) for time in times]
+        return Ramp(times, np.array([s[0] for s in states]), np.array([s[1] for s in states]))
+
+
+class JerkLimiter:
+    """
+    Makes commands of a motion whose jerk is limited.
+
+    Parameters
+    ----------
+    jerk : float
+        The limit for every joint [rad/s^3 or m/s^3].
+    lower, upper : array, shape (n,)
+        Limits of the joints [rad or m]; a joint that is outside may come in but not go out.
+
+    Attributes
+    ----------
+    q, velocity, acceleration : array, shape (n,)
+        State of the last command.
+    is_braking : bool
+        Whether it is on the way to rest, whatever the motion does.
+
+    Raises
+    ------
+    MotionError
+        If Ruckig is not installed.
+
+    """
+
+    def __init__(self, jerk: float, lower: Array, upper: Array) -> None:
+        self._ruckig = _ruckig()
+        self.jerk = jerk
+        self._lower, self._upper = lower, upper
+        n = len(lower)
+        self._planners = [self._ruckig.Ruckig(1) for _ in range(n)]
+        self._inputs = [self._input_for_a_step() for _ in range(n)]
+        self._trajectory = self._ruckig.Trajectory(1)
+        self._stopper, self._stop_input = self._ruckig.Ruckig(n), self._input_for_stops(n)
+        self.reset(0.5 * (np.maximum(lower, -1.0) + np.minimum(upper, 1.0)))
+
+    def _input_for_a_step(self) -> Any:
+        wanted = self._ruckig.InputParameter(1)
+        wanted.max_jerk = [self.jerk]
+        wanted.target_position = wanted.target_velocity = [0.0]
+        return wanted
+
+    def _input_for_stops(self, n: int) -> Any:
+        wanted = self._ruckig.InputParameter(n)
+        wanted.control_interface = self._ruckig.ControlInterface.Velocity
+        wanted.synchronization = self._ruckig.Synchronization.No
+        wanted.max_jerk = [self.jerk] * n
+        wanted.target_velocity = wanted.target_acceleration = [0.0] * n
+        return wanted
+
+    def heed(self, limits: MotionLimits) -> MotionLimits:
+        """Keep to limits from now on; those that the motion has to keep to."""
+        self._fastest, self._hardest = limits.joint_velocity, limits.joint_acceleration
+        self._window = 2.0 * float(np.max(self._hardest)) / self.jerk
+        self._stop_input.max_velocity = self._fastest
+        self._stop_input.max_acceleration = self._hardest
+        for wanted, hardest in zip(self._inputs, self._hardest, strict=True):
+            wanted.max_acceleration = [hardest]
+        left = 1.0 - ROOM
+        return replace(
+            limits,
+            joint_velocity=left * limits.joint_velocity,
+            joint_acceleration=left * limits.joint_acceleration,
+        )
+
+    def reset(self, q: Array) -> None:
+        """Take the arm, and the motion, to stand still at `q`, shape (n,)."""
+        self.q = np.array(q, dtype=np.float64)
+        self.velocity = self.acceleration = np.zeros_like(self.q)
+        self._begin_to_average(self.q)
+        self._stop: Stop | None = None
+        self._braked = 0.0
+        self.is_braking = False
+
+    def _begin_to_average(self, q: Array) -> None:
+        self._ages, self._past = np.array([LONG_AGO, 0.0]), np.array([q, q])
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the last command does not move."""
+        return not (np.any(self.velocity) or np.any(self.acceleration))
+
+    def plan(self, q: Array, dt: float) -> Step | None:
+        """
+        Find what to command when the motion has come to `q`, shape (n,), in `dt` seconds.
+
+        None where that would not leave room to stop: then the arm has to brake.
+        """
+        target = self._averaged(q, dt)
+        states = [self._state_after(dt, *joint) for joint in self._joints(target)]
+        if None in states:
+            return None
+        q_next, velocity, acceleration = np.array(states).T
+        if self._almost_rests(target, q_next, velocity, acceleration, dt):
+            q_next, velocity, acceleration = target
+        step = Step(
+            q_next, velocity, acceleration, self._stop_from(q_next, velocity, acceleration)
+        )
+        return step if self._can_stop_after(step) else None
+
+    def take(self, step: Step) -> None:
+        """Command what was planned."""
+        self.q, self.velocity, self.acceleration, self._stop = step
+        self._braked = 0.0
+
+    def begin_to_brake(self) -> Array:
+        """Leave the motion for the way to rest; joint values there, shape (n,)."""
+        if not self.is_braking:
+            self.is_braking = not self.is_at_rest
+            self._begin_to_average(self._stop.q if self._stop is not None else self.q)
+        rest: Array = self._past[-1]
+        return rest
+
+    def brake(self, dt: float) -> None:
+        """Go on for `dt` seconds on the way to rest."""
+        assert self._stop is not None
+        self._braked += dt
+        self.q, self.velocity, self.acceleration = self._stop.state(self._braked)
+        self.is_braking = not self.is_at_rest
+
+    def ramp(self) -> Ramp:
+        """Way to rest from the last command on, as soon as the limits allow."""
+        if self._stop is None:
+            return Ramp(np.zeros(1), self.q[None], self.velocity[None])
+        return self._stop.ramp(self._braked)
+
+    def _averaged(self, q: Array, dt: float) -> tuple[Array, Array, Array]:
+        """State of the average over the window that ends at `q`; the motion is even in between."""
+        ages, past = np.append(self._ages + dt, 0.0), np.vstack([self._past, q])
+        first = int(np.count_nonzero(ages >= self._window)) - 1
+        self._ages, self._past = ages, past = ages[first:], past[first:]
+        rates = np.diff(past, axis=0) / -np.diff(ages)[:, None]
+        begin = past[0] + (ages[0] - self._window) * rates[0]
+        inside = np.vstack([begin, past[1:]]) - q
+        lengths = -np.diff(np.append(self._window, ages[1:]))[:, None]
+        left = 1.0 - ROOM
+        hardest, fastest = left * self._hardest, left * self._fastest
+        return (
+            q + 0.5 * np.sum(lengths * (inside[1:] + inside[:-1]), axis=0) / self._window,
+            np.clip((q - begin) / self._window, -fastest, fastest),
+            np.clip((rates[-1] - rates[0]) / self._window, -hardest, hardest),
+        )
+
+    def _joints(self, target: tuple[Array, Array, Array]) -> Iterator[tuple[Any, ...]]:
+        """Yield planner, input, state and target of each joint."""
+        state = self.q, self.velocity, self.acceleration
+        columns = [values.tolist() for values in (*state, *target, self._fastest)]
+        return zip(self._planners, self._inputs, *columns, strict=True)
+
+    def _state_after(
+        self,
+        dt: float,
+        planner: Any,
+        wanted: Any,
+        q: float,
+        velocity: float,
+        acceleration: float,
+        q_target: float,
+        velocity_target: float,
+        acceleration_target: float,
+        fastest: float,
+    ) -> tuple[float, float, float] | None:
+        """
+        State of a joint after a step towards its target; None where there is no way.
+
+        Where the target cannot be met in the step it goes on at its velocity, so the way is
+        planned as seen from there.
+        """
+        relative = velocity - velocity_target
+        wanted.current_position = [q - (q_target - velocity_target * dt)]
+        wanted.current_velocity = [relative]
+        wanted.current_acceleration = [acceleration]
+        wanted.max_velocity = [fastest - velocity_target]
+        wanted.min_velocity = [-fastest - velocity_target]
+        wanted.minimum_duration = dt
+        for wanted_at_the_end in (acceleration_target, 0.0):
+            wanted.target_acceleration = [wanted_at_the_end]
+            if self._succeeds(planner, wanted):
+                profile = self._trajectory.profiles[0][0]
+                way, relative, acceleration = _after(profile, relative, acceleration, dt)
+                return q + velocity_target * dt + way, velocity_target + relative, acceleration
+        return None
+
+    def _succeeds(self, planner: Any, wanted: Any) -> bool:
+        result = self._ruckig.Result
+        try:
+            found = planner.calculate(wanted, self._trajectory)
+        except (self._ruckig.RuckigError, ValueError):  # the second is a result without a name
+            return False
+        return found in (result.Working, result.Finished)
+
+    def _almost_rests(
+        self,
+        target: tuple[Array, Array, Array],
+        q: Array,
+        velocity: Array,
+        acceleration: Array,
+        dt: float,
+    ) -> bool:
+        """Whether the target rests and the state is the same but for rounding."""
+        same = SAME * self.jerk * dt
+        return bool(
+            not (np.any(target[1]) or np.any(target[2]))
+            and np.all(np.abs(acceleration) <= same)
+            and np.all(np.abs(velocity) <= same * dt)
+            and np.all(np.abs(q - target[0]) <= same * dt * dt)
+        )
+
+    def _stop_from(self, q: Array, velocity: Array, acceleration: Array) -> Stop:
+        wanted, trajectory = self._stop_input, self._ruckig.Trajectory(len(q))
+        wanted.current_position = q
+        wanted.current_velocity = velocity
+        wanted.current_acceleration = acceleration
+        self._stopper.calculate(wanted, trajectory)
+        return Stop(trajectory)
+
+    def _can_stop_after(self, step: Step) -> bool:
+        """Whether a step and the stop after it stay within limits, or go towards them."""
+        lower = np.minimum(self._lower, np.minimum(self.q, step.q)) - ROUNDING
+        upper = np.maximum(self._upper, np.maximum(self.q, step.q)) + ROUNDING
+        inside = np.minimum(self._lower, self.q) - ROUNDING <= step.q
+        inside &= step.q <= np.maximum(self._upper, self.q) + ROUNDING
+        inside &= (lower <= step.stop.lowest) & (step.stop.highest <= upper)
+        fastest = np.maximum(self._fastest, _peak(self.velocity, self.acceleration, self.jerk))
+        peak = _peak(step.velocity, step.acceleration, self.jerk)
+        return bool(np.all(inside & (peak <= fastest + ROUNDING)))
+
+
+def _peak(velocity: Array, acceleration: Array, jerk: float) -> Array:
+    """Greatest speed while the acceleration vanishes as soon as it can."""
+    gained = acceleration * np.abs(acceleration) / (2.0 * jerk)
+    return np.maximum(np.abs(velocity), np.abs(velocity + gained))
+
+
+def _after(
+    profile: Any, velocity: float, acceleration: float, time: float
+) -> tuple[float, float, float]:
+    """
+    Way, velocity and acceleration after a time of constant jerks, from a state at 0.
+
+    Ruckig's own answer may jump by its tolerance at the end, which in a short step is much jerk.
+    """
+    way = 0.0
+    brake = profile.brake
+    for length, jerk in zip((*brake.t, *profile.t), (*brake.j, *profile.j), strict=True):
+        t = min(length, time)
+        way += t * (velocity + t * (acceleration / 2.0 + t * jerk / 6.0))
+        velocity += t * (acceleration + t * jerk / 2.0)
+        acceleration += t * jerk
+        time -= t
+    way += time * (velocity + time * acceleration / 2.0)
+    return way, velocity + time * acceleration, acceleration
+
+
+def _ruckig() -> Any:
+    try:
+        import ruckig
+    except ImportError as error:
+        raise MotionError(
+            'limiting the jerk needs ruckig, which is not installed: '
+            "pip install 'fabrik_ros[motion]', or pip install ruckig; or set max_joint_jerk to 0"
+        ) from error
+    return ruckig
