@@ -109,6 +109,8 @@ class JerkLimiter:
     ----------
     jerk : float
         The limit for every joint [rad/s^3 or m/s^3].
+    period : float
+        Usual length of a step [s]; the motion is known to that only, so the average is over two.
     lower, upper : array, shape (n,)
         Limits of the joints [rad or m]; a joint that is outside may come in but not go out.
 
@@ -126,9 +128,9 @@ class JerkLimiter:
 
     """
 
-    def __init__(self, jerk: float, lower: Array, upper: Array) -> None:
+    def __init__(self, jerk: float, period: float, lower: Array, upper: Array) -> None:
         self._ruckig = _ruckig()
-        self.jerk = jerk
+        self.jerk, self._period = jerk, period
         self._lower, self._upper = lower, upper
         n = len(lower)
         self._planners = [self._ruckig.Ruckig(1) for _ in range(n)]
@@ -154,7 +156,7 @@ class JerkLimiter:
     def heed(self, limits: MotionLimits) -> MotionLimits:
         """Keep to limits from now on; those that the motion has to keep to."""
         self._fastest, self._hardest = limits.joint_velocity, limits.joint_acceleration
-        self._window = 2.0 * float(np.max(self._hardest)) / self.jerk
+        self._window = 2.0 * max(float(np.max(self._hardest)) / self.jerk, self._period)
         self._stop_input.max_velocity = self._fastest
         self._stop_input.max_acceleration = self._hardest
         for wanted, hardest in zip(self._inputs, self._hardest, strict=True):

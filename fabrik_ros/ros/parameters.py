@@ -283,8 +283,8 @@ class NodeParameters:
             If ruckig is needed and not installed.
 
         """
-        jerk = self.values['max_joint_jerk']
-        return JerkLimiter(jerk, chain.lower, chain.upper) if jerk > 0.0 else None
+        jerk, period = self.values['max_joint_jerk'], 1.0 / self.values['command_rate']
+        return JerkLimiter(jerk, period, chain.lower, chain.upper) if jerk > 0.0 else None
 
     def limits_for(self, chain: Chain | Tree) -> MotionLimits:
         """How fast an arm may move."""
