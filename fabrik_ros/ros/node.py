@@ -28,7 +28,7 @@ from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ..chain import Chain
-from ..errors import ChainError, FabrikError
+from ..errors import ChainError, FabrikError, MotionError
 from ..following import Command, Follower, home_of, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
@@ -132,7 +132,8 @@ class FabrikNode(LifecycleNode):
             self._build()
         except Exception as error:  # rclpy would swallow it without a word
             what = 'the links' if isinstance(error, ChainError) else 'the robot description'
-            self._trouble = f'{what} cannot be used: {error}'
+            asks = isinstance(error, MotionError)
+            self._trouble = str(error) if asks else f'{what} cannot be used: {error}'
             self.get_logger().error(self._trouble)
             if not isinstance(error, FabrikError):
                 self.get_logger().error(traceback.format_exc())

@@ -17,6 +17,7 @@ NUMBA = re.compile('numba|llvmlite')
 DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
 XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
 COAL = re.compile('coal|hppfcl')
+RUCKIG = re.compile('ruckig')
 
 DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
@@ -68,6 +69,11 @@ def test_only_the_module_of_solids_imports_coal(module):
     assert imports_of(COAL, module) == []
 
 
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'jerk.py'])
+def test_only_the_module_of_jerks_imports_ruckig(module):
+    assert imports_of(RUCKIG, module) == []
+
+
 def modules_loaded_by(code: str) -> set[str]:
     """Run code in a fresh interpreter without display; return the top-level modules loaded."""
     report = f'import sys\n{code}\nprint(*{{name.split(".")[0] for name in sys.modules}})'
@@ -83,11 +89,11 @@ def modules_loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_import_loads_neither_ros_nor_coal_nor_matplotlib_nor_a_window_system():
-    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.collision')
+def test_import_loads_neither_ros_nor_what_may_be_missing_nor_a_window_system():
+    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.collision, fabrik_ros.motion')
     assert 'fabrik_ros' in loaded
     assert not {name for name in loaded if ROS.fullmatch(name)}
-    assert not loaded & {'coal', 'matplotlib', 'mujoco', 'tkinter', 'viser', 'xacro'}
+    assert not loaded & {'coal', 'matplotlib', 'mujoco', 'ruckig', 'tkinter', 'viser', 'xacro'}
 
 
 def test_import_works_without_numba():

@@ -53,6 +53,7 @@ NOT_NEGATIVE = [
     'collision_clearance',
     'speed_scaling',
     'limit_margin',
+    'max_joint_jerk',
     'target_timeout',
     'max_target_age',
 ]
@@ -73,6 +74,7 @@ FIXED = {
     'may_touch': ['l0/l2'],
     'mesh_folders': ['/tmp'],
     'command_rate': 50.0,
+    'max_joint_jerk': 100.0,
     'output': ['array', 'trajectory'],
     'trajectory_topic': '/controller/joint_trajectory',
     'array_topic': '/controller/commands',
