@@ -15,6 +15,7 @@ once it has arrived the arm goes on making up for the motion of its base.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+import math
 import time
 from typing import Any, Protocol
 
@@ -792,14 +793,20 @@ class Motion:
         return speed
 
     def _followable_share(self, rate: Array, catch_up: Array) -> float:
-        """Share of a step along the line, nearest to all of it, that every joint can follow."""
+        """
+        Share of a step along the line, nearest to all of it, that every joint can follow.
+
+        A joint that cannot turn round so soon follows no share: it trails behind and catches up.
+        """
         moving = np.abs(rate) > TINY
         if not moving.any():
             return 1.0
         rate, room = rate[moving], catch_up[moving]
         ends = (self._least[moving] - room) / rate, (self._most[moving] - room) / rate
-        least, most = np.minimum(*ends).max(), np.maximum(*ends).min()
-        return float(max(0.0, min(max(1.0, least), most)))
+        lowest, highest = np.minimum(*ends), np.maximum(*ends)
+        helped = highest >= 0.0
+        least, most = lowest[helped].max(initial=0.0), highest[helped].min(initial=math.inf)
+        return float(min(max(1.0, least), most))
 
     def _usable(self, dt: float) -> float:
         """Time over which the velocity may change; unequal steps count for the shorter."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .solution import Solution
+from .trail import Trail
 from .transforms import Array, rotation_from_vector, rotation_vector, transform
 from .tree_solver import TreeSolution
 
@@ -26,6 +27,9 @@ TINY = 1e-12
 BENDING_SHARE = 0.5
 SPEEDING_SHARE = 0.5
 BRAKING_SHARE = 0.9
+LED_SHARE = 0.9
+CLOSING_TIME = 0.2
+"""In which the reference makes up for what it is behind its trail [s]."""
 LOOKAHEAD = 0.75
 LOOKAHEAD_STEPS = 2.0
 # Nearer together, a small jump of the answers would look like an endless bend, and the reference
@@ -128,13 +132,19 @@ class LineReference:
         """Share of the full speed that the joints can follow."""
         self.has_left = False
         """Whether the reference has moved from where it began."""
+        self.goal = T
+        self._trail = Trail()
+        self._led_for = 0.0
+        """How long the trail leads to the poses ahead [s]; 0 if it does not."""
         self.stand_still()
         self.head_for(T)
+        self._trail.clear()
 
     def head_for(self, goal: Array) -> None:
         """Go on to another goal, shape (..., 4, 4)."""
         self.jog: Jog | None = None
         """What it is told to do instead of going to a goal."""
+        self._trail.take(self._way(self.goal, goal), self.brake)
         self.goal = goal
         self.ends_early: Answer | None = None
         """The answer that showed the line to end before the goal."""
@@ -143,6 +153,7 @@ class LineReference:
     def follow(self, jog: Jog) -> None:
         """Go on as that tells, without a goal."""
         self.head_for(self.T)
+        self._trail.clear()
         self.jog = jog
 
     def stand_still(self) -> None:
@@ -160,6 +171,7 @@ class LineReference:
         self._limits = limits
         self._way_left = self._way(self.T, self.goal)
         self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
+        self._trail = Trail()
 
     def _way(self, T: Array, T_to: Array) -> Array:
         if T.ndim > 2:
@@ -194,10 +206,22 @@ class LineReference:
         speed = min(length_of(self.speed) + self.gain * dt, 1.0)
         ahead = LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt
         ahead = max(ahead, LEAST_LOOKAHEAD)
+        self._led_for = 0.0
         if self.jog is not None:
             return self._pose_along(self._towards_jog(self.jog, dt), ahead)
+        if not self._trail.is_empty:
+            return self._pose_on_trail(ahead, ahead / max(speed, TINY))
         ahead = min(length_of(self._way_left), ahead)
         return self.pose_at(ahead), ahead
+
+    def _pose_on_trail(self, ahead: float, duration: float) -> tuple[Array, float]:
+        """Poses where the trail leads; for a reference far behind it, some way towards them."""
+        way = self._way_left - self._trail.left(duration)
+        if length_of(self._way_left - self._trail.left()) > ahead:
+            return self._pose_along(way, ahead)
+        distance = length_of(way)
+        self._led_for = max(duration, distance)
+        return self._pose_along(way, distance)
 
     def _pose_along(self, speed: Array, distance: float) -> tuple[Array, float]:
         size = length_of(speed)
@@ -226,13 +250,26 @@ class LineReference:
         """
         fastest, strength = self._limits.joint_velocity, self._limits.joint_acceleration
         rate_ahead = (q_ahead - self.q) / distance
-        bend = np.abs(rate_ahead - self.rate) / (0.5 * distance)
         rate = np.maximum(np.abs(self.rate), TINY)
         highest = np.maximum(np.abs(rate_ahead), rate)
         self.gain = min(self.full_gain, SPEEDING_SHARE * float(np.min(strength / highest)))
         self.brake = min(self.full_gain, BRAKING_SHARE * float(np.min(strength / rate)))
-        bend_room = BENDING_SHARE * np.min(strength / np.maximum(bend, TINY))
-        self.cap = min(1.0, float(np.min(fastest / highest)), math.sqrt(bend_room))
+        cap = self._led_cap if self._led_for > 0.0 else self._bend_cap
+        self.cap = min(1.0, float(np.min(fastest / highest)), cap(rate_ahead, distance))
+
+    def _bend_cap(self, rate_ahead: Array, distance: float) -> float:
+        """Speed at which the joints can follow a bend between here and some way ahead."""
+        bend = np.abs(rate_ahead - self.rate) / (0.5 * distance)
+        room = np.min(self._limits.joint_acceleration / np.maximum(bend, TINY))
+        return math.sqrt(BENDING_SHARE * room)
+
+    def _led_cap(self, rate_ahead: Array, distance: float) -> float:
+        """Speed at which the joints can follow the trail, which goes slower in a bend."""
+        now, ahead = length_of(self.speed), distance / self._led_for
+        change = np.abs(rate_ahead * ahead - self.rate * now) / (0.5 * self._led_for)
+        room = np.min(self._limits.joint_acceleration / np.maximum(change, TINY))
+        share = math.sqrt(LED_SHARE * room)
+        return share * max(now, ahead) if share < 1.0 else 1.0
 
     def next_speed(self, dt: float) -> Array:
         """Speed for the next step towards the goal, or to rest where the line ends early."""
@@ -242,12 +279,30 @@ class LineReference:
         share = self._limits.speed_scaling
         if self.jog is not None:
             speed = self._towards_jog(self.jog, dt)
-        else:
+        elif self._trail.is_empty:
             speed = approach(
                 self._way_left, self.speed, self.gain, self.full_gain, dt, length_of, share
             )
+        else:
+            speed = self._along_trail(dt)
         size = length_of(speed)
         most = max(share * self.cap, now - change)
+        return speed * (most / size) if size > most else speed
+
+    def _along_trail(self, dt: float) -> Array:
+        """
+        Speed of the next step with the mean of the goal, from which it can stop at the goal.
+
+        What it is behind it makes up gently: in corners the trail may need all the acceleration
+        there is.
+        """
+        way = self._way_left - self._trail.left()
+        led = self._trail.speed(dt)
+        most = length_of(way) / CLOSING_TIME
+        catch_up = approach(way, self.speed - led, self.gain, self.full_gain, dt, length_of, most)
+        speed: Array = led + catch_up
+        size, least = length_of(speed), length_of(self.speed) - self.full_gain * dt
+        most = max(float(braking_speed(length_of(self._way_left), self.brake, dt)), least)
         return speed * (most / size) if size > most else speed
 
     def _towards_jog(self, jog: Jog, dt: float) -> Array:
@@ -270,6 +325,7 @@ class LineReference:
     def advance(self, speed: Array, dt: float, q: Array) -> None:
         """Take a step; `q` are the joint values for the poses it leads to."""
         self.T = self.pose_after(speed, dt)
+        self._trail.pass_time(dt)
         self._way_left = self._way(self.T, self.goal)
         size = length_of(speed)
         if size > 0.0:
