@@ -189,6 +189,11 @@ class FabrikNode(LifecycleNode):
         self._forget_model()
         return TransitionCallbackReturn.SUCCESS
 
+    def destroy_node(self) -> None:
+        """Let go of the motion, too: ruckig complains at the end about what is still alive."""
+        self._motion = self._follower = None
+        super().destroy_node()
+
     def come_to_rest(self, reason: str) -> None:
         """Send the ramp down to rest, in real time; returns when the arm is still."""
         follower, motion = self._follower, self._motion

@@ -29,7 +29,7 @@ FLAGS = {
 }
 LISTS = {'tool_offset': 6, 'axis': 3}
 LISTS_OF_TEXT = {'output'}
-ZERO_MEANS_OFF = {'limit_margin', 'target_timeout', 'max_target_age'}
+ZERO_MEANS_OFF = {'limit_margin', 'max_joint_jerk', 'target_timeout', 'max_target_age'}
 
 
 def read(name):
