@@ -294,13 +294,14 @@ class _Reader:
             raise UrdfError(
                 f'{where}, <limit>: lower {lower:.6g} is greater than upper {upper:.6g}'
             )
-        largest = LARGEST if type_ is JointType.PRISMATIC else math.inf
-        if max(-lower, upper) > largest or (lower == upper and math.isinf(lower)):
+        ends = _open(lower), _open(upper)
+        is_open = math.isinf(ends[0]) or math.isinf(ends[1])
+        if is_open and (type_ is JointType.PRISMATIC or ends[0] == ends[1]):
             raise UrdfError(
                 f'{where}, <limit>: [{lower}, {upper}] is not a range a {type_.value} joint can '
                 f'have; expected finite numbers up to {LARGEST:g}'
             )
-        return lower, upper
+        return ends
 
     def _velocity(self, limit: ElementTree.Element, where: str) -> float:
         velocity = _number(limit, 'velocity', 0.0, f'{where}, <limit>')
@@ -518,6 +519,11 @@ def _joint_type(element: ElementTree.Element, where: str) -> JointType:
         raise UrdfError(
             f'{where} has type {shown(repr(type_))}; allowed are: {allowed}'
         ) from error
+
+
+def _open(limit: float) -> float:
+    """Take a limit that is out of all proportion for none."""
+    return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
 
 
 def _shown(element: ElementTree.Element, attribute: str) -> str:

@@ -363,8 +363,12 @@ class _Reading:
         upper = self.number(limit, 'upper', name, 0.0)
         if lower > upper:
             self.wrong('crossed limits', name, 'lower', 'upper')
-        largest = LARGEST if type_ == 'prismatic' else math.inf
-        if max(abs(lower), abs(upper)) > largest or (lower == upper and math.isinf(lower)):
+        # ours: a hinge may be open on either side, in words or by a limit out of all proportion
+        lower, upper = (
+            math.copysign(math.inf, end) if abs(end) > LARGEST else end for end in (lower, upper)
+        )
+        is_open = math.isinf(lower) or math.isinf(upper)
+        if is_open and (type_ == 'prismatic' or lower == upper):
             self.wrong('limits without a range', name, '<limit>')
         safety = joint.find('safety_controller')
         if safety is None or not self.use_safety_limits:

@@ -119,11 +119,13 @@ def test_a_slide_longer_than_any_is_refused(limit):
     assert message.endswith(' a prismatic joint can have; expected finite numbers up to 1e+16')
 
 
-@pytest.mark.parametrize('end', ['1e16', '1.7976931348623157e308'])
-def test_a_hinge_whose_limits_are_programs_for_infinity_stands_within_a_turn(end):
-    limit = f'<limit lower="-{end}" upper="{end}" velocity="1"/>'
-    chain = load_urdf(one_joint(body=limit)).chain()
-    assert (chain.lower[0], chain.upper[0]) == (-float(end), float(end))
+@pytest.mark.parametrize(
+    ('end', 'limit'), [('1e16', 1e16), ('1e17', math.inf), ('1.7976931348623157e308', math.inf)]
+)
+def test_a_hinge_whose_limits_are_programs_for_infinity_stands_within_a_turn(end, limit):
+    body = f'<limit lower="-{end}" upper="{end}" velocity="1"/>'
+    chain = load_urdf(one_joint(body=body)).chain()
+    assert (chain.lower[0], chain.upper[0]) == (-limit, limit)
     drawn = [chain.random_configuration(np.random.default_rng(seed))[0] for seed in range(20)]
     assert max(map(abs, drawn)) <= math.pi
     assert chain.mid_configuration()[0] == 0.0
