@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PAUSE = 0.1
-"""After a longer pause [s] between two stamps the arm is taken to have come to rest."""
+PAUSE, PAUSE_PERIODS = 0.1, 3.0
+"""
+After a longer pause [s], in periods at slow rates, between two stamps the arm is taken to have
+come to rest.
+"""
 ROUNDING = 1e-9
 """Of joint values that may not pass a limit [rad or m]."""
 MOST_KEPT = 20
@@ -39,9 +42,9 @@ class Listener:
     Checks names, numbers, stamps, limits, velocities and accelerations of a stream of commands.
 
     Velocities and accelerations are divided differences over the stamps, within runs: a pause of
-    more than `PAUSE` begins another run, which must begin where the last one ended or where the
-    arm was said to be. Position limits may be passed by as much as the command before, or by
-    what the arm was said to have passed them when the run began, but never outwards.
+    more than `pause` seconds begins another run, which must begin where the last one ended or
+    where the arm was said to be. Position limits may be passed by as much as the command before,
+    or by what the arm was said to have passed them when the run began, but never outwards.
 
     Bounds may change on the way. Between the request and the answer, both hold. A lower velocity
     must be reached by braking with half the acceleration. A lower acceleration counts from the
@@ -62,6 +65,7 @@ class Listener:
     def __init__(self, names: Sequence[str], bounds: Bounds, period: float) -> None:
         self.names = tuple(names)
         self.period = period
+        self.pause = max(PAUSE, PAUSE_PERIODS * period)
         self.heard = 0
         self.runs = 0
         self.late = 0
@@ -121,7 +125,7 @@ class Listener:
         if step is not None and step <= 0.0:
             step = self._step_back(step)
         bounds = self._bounds if self._next is None else self._bounds.or_else(self._next)
-        if step is None or step > PAUSE:
+        if step is None or step > self.pause:
             self._begin_run(q, bounds)
         else:
             self.late += step > 1.5 * self.period

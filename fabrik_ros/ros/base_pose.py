@@ -182,6 +182,8 @@ class OdometryBase:
         """Pose T_base_world (4, 4) at a time [s]."""
         try:
             T_base_body = self._robot.pose(self._base_link, self._body, values)
+            if not np.abs(T_base_body).max() <= FARTHEST:
+                raise BasePoseError(f"'{self._body}' is said to be at {T_base_body[:3, 3]} m")
             return T_base_body @ inverse(self.track.at(time))
         except (BasePoseError, JointValueError) as error:
             last = f'; the last one was refused: {self._trouble}' if self._trouble else ''

@@ -582,7 +582,7 @@ class FabrikNode(LifecycleNode):
         begin = time.perf_counter()
         if follower.is_held_in_world:
             self._carry(follower, motion, 1e-9 * stamp, dt)
-        command = follower.tick(1e-9 * stamp, dt)
+        command = self._command(follower, 1e-9 * stamp, dt)
         if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
             self._times['step_time'] = time.perf_counter() - begin
             self._finishers[motion.solution.finished_by] += 1
@@ -590,6 +590,15 @@ class FabrikNode(LifecycleNode):
             self._send(command, stamp)
             if self._outputs.takes_trajectories:
                 self._send_ramp(motion)
+
+    def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
+        """Have the next command; one that slows the arm down where there is none."""
+        try:
+            return follower.tick(now, dt)
+        except Exception as error:  # whatever it is, an arm at speed must not be left alone
+            self.get_logger().error(f'an error in a step: {error}\n{traceback.format_exc()}')
+            follower.hold(f'an error in a step: {error}')
+            return follower.tick(now, dt)
 
     def _carry(self, follower: Follower, motion: Motion, now: float, dt: float) -> None:
         """Tell the motion where the base will be; stop where nobody knows."""

@@ -143,6 +143,8 @@ class Scene:
         Whether the node takes the time from /clock, which the scene publishes.
     moving_base : bool
         Whether the arm stands on something that moves in the world, by its odometry.
+    **parameters
+        Others that the node is started with.
 
     """
 
@@ -155,6 +157,7 @@ class Scene:
         command_rate: float = 100.0,
         simulated_time: bool = False,
         moving_base: bool = False,
+        **parameters: Any,
     ) -> None:
         self.judge = six_axis_judge(urdf)
         self.start = self.judge.pose(START)
@@ -186,6 +189,7 @@ class Scene:
         self.most_memory = 0
         self._domain_id, self._folder = domain_id, folder
         self._parameters = {'command_rate': command_rate, 'use_sim_time': simulated_time}
+        self._parameters |= parameters
         if moving_base:
             self._parameters |= {'world_frame': WORLD, 'base_odometry': 'odom'}
         self.drives = moving_base
@@ -421,18 +425,18 @@ class Scene:
             rclpy.init(context=context, domain_id=self._domain_id)
             node = rclpy.create_node(f'guest_{i}', context=context)
             for k in range(self.guest_endpoints):
-                self._make_endpoint(node, k, rng)
+                # One of them takes joint states for something else: DDS must keep them apart.
+                self._make_endpoint(node, k, String if i == 1 else JointState, rng)
             self.guests.append((context, [node]))
 
-    def _make_endpoint(self, node: Any, k: int, rng: Random) -> None:
+    def _make_endpoint(self, node: Any, k: int, states: type, rng: Random) -> None:
         qos = rng.choice([1, BEST_EFFORT, LATCHED])
         topic, kind = rng.choice(
             [
                 ('fabrik/target_pose', PoseStamped),
                 ('fabrik/jog', TwistStamped),
                 ('fabrik/joint_command', JointState),
-                ('joint_states', JointState),
-                ('joint_states', String),
+                ('joint_states', states),
                 ('fabrik/status', DiagnosticArray),
                 (f'elsewhere_{k}', String),
             ]

@@ -15,6 +15,7 @@ from random import Random
 import sys
 import tempfile
 import time
+from typing import Any
 
 from bench import matrix_message, shifted
 from fabrik_ros import example_arm, load_urdf
@@ -22,11 +23,17 @@ from hostile_scene import a_scene, Scene
 from hostility import ACTIONS, BASE_ACTIONS, CLOCK_ACTIONS, guests, RARE_ACTIONS
 
 Action = Callable[[Scene, Random], None]
-WORLDS: tuple[tuple[str, float, dict[str, bool], dict[Action, int]], ...] = (
+ALL_OUTPUTS = {'output': ['joint_state', 'trajectory', 'array']}
+WORLDS: tuple[tuple[str, float, dict[str, Any], dict[Action, int]], ...] = (
     ('real time', 0.4, {}, ACTIONS),
     ('time of /clock', 0.3, {'simulated_time': True}, ACTIONS | CLOCK_ACTIONS),
-    ('moving base', 0.2, {'moving_base': True}, ACTIONS | BASE_ACTIONS),
-    ('killed and started', 0.1, {}, ACTIONS | RARE_ACTIONS),
+    (
+        'moving base',
+        0.2,
+        {'moving_base': True, 'command_rate': 200.0, **ALL_OUTPUTS},
+        ACTIONS | BASE_ACTIONS,
+    ),
+    ('killed and started', 0.1, {'command_rate': 50.0}, ACTIONS | RARE_ACTIONS),
 )
 """Name, share of the events, kind of scene, and what happens in it how often."""
 NOT_EVENTS = ('peace', 'wait', 'endpoints')

@@ -17,9 +17,10 @@ pytest.importorskip('nav_msgs', reason='nav_msgs is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import matrix_message, stamp_seconds, values_at
-from fabrik_ros.ros.base_pose import BasePoseError, TfBase, Track
+from fabrik_ros import load_urdf
+from fabrik_ros.ros.base_pose import BasePoseError, OdometryBase, TfBase, Track
 from geometry_msgs.msg import Quaternion, TransformStamped
-from helpers import assert_close
+from helpers import assert_close, joint_xml, robot_xml
 from hypothesis import given, strategies as st
 from judging import accelerations, pose_errors, velocities
 from nav_msgs.msg import Odometry
@@ -244,6 +245,25 @@ class TestWithOdometry:
         ride.bench.wait_until_silent()
         check_commands(ride.bench)
         check_errors_at_rest(ride.drive, goals, ride.bench)
+
+
+def test_odometry_of_a_link_that_cannot_be_where_it_is_said_to_be_counts_as_lost():
+    limit = '<axis xyz="1 0 0"/><limit lower="0" upper="1" velocity="1" effort="1"/>'
+    robot = load_urdf(
+        robot_xml('base cart', joint_xml('rail', 'base', 'cart', 'prismatic', limit))
+    )
+    node = SimpleNamespace(
+        create_subscription=lambda *wishes: SimpleNamespace(topic_name='/odom'),
+        get_clock=lambda: SimpleNamespace(now=lambda: Time(seconds=100)),
+    )
+    base = OdometryBase(node, 'odom', 'odom', robot, 'base', 1.0)
+    message = Odometry(child_frame_id='cart')
+    message.header.frame_id = 'odom'
+    message.pose.pose.orientation.w = 1.0
+    base._on_odometry(message)
+    assert base.at(100.0, {'rail': 0.5})[0, 3] == 0.5
+    with pytest.raises(BasePoseError, match="'cart' is said to be at"):
+        base.at(100.0, {'rail': 1e300})
 
 
 def _zero():

@@ -25,6 +25,7 @@ from bench import (
     START,
     values_at,
 )
+from fabrik_ros.motion import Phase
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, PLANAR, robot_xml
 from judging import accelerations, distances_from_line, Judge, pose_errors, velocities
@@ -636,6 +637,28 @@ class TestStopping:
         steps[steps > 990.0] = PERIOD
         times = np.cumsum([0.0, *steps])
         assert np.abs(accelerations(times, ready.commands.q)).max() <= HARDEST * (1.0 + 1e-4)
+
+    def test_error_in_a_step_brings_the_arm_to_rest_and_is_told(
+        self, ready, judge, away, monkeypatch
+    ):
+        move_at_full_speed(ready, away)
+        motion, step = ready.node._motion, ready.node._motion.step
+
+        def fail_on_the_way(dt):
+            if motion.phase is Phase.LINE:
+                raise ArithmeticError('an unlucky number')
+            step(dt)
+
+        monkeypatch.setattr(motion, 'step', fail_on_the_way)
+        status = ready.wait_for_state('HOLDING')
+        assert status['reason'] == 'an error in a step: an unlucky number'
+        ready.wait_until_silent()
+        assert len(ready.commands.runs()) == 1
+        check_commands(ready, judge)
+        check_end_at_rest(ready)
+        monkeypatch.undo()
+        ready.send(away)
+        ready.wait_for_state('REACHED')
 
     def test_shutdown_at_full_speed_brings_the_arm_to_rest(self, ready, judge, away):
         move_at_full_speed(ready, away)
