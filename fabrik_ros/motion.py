@@ -52,7 +52,10 @@ LOOKING_MOVE = 1.5
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 RETRIES = 20
 WAYS_ROUND = 3
-"""So often an arm that stopped in front of a collision looks for another way to its goal."""
+"""
+So often an arm that stopped in front of a collision looks for a way to its goal again: it has
+stopped early, or came a way that was not looked at.
+"""
 ANOTHER_WAY = 'another way: path joint, or allow_reconfiguration'
 AT_REST = 1e-9
 STILL = 1e-6
@@ -557,7 +560,7 @@ class Motion:
         T, end = self._seen_from_base(self._goal), time.perf_counter() + self._budget
         answer = self._goal_solver.solve(T, self.q)
         choice = self._chooser.way(answer, T, self.q, end, self._set_out_at)
-        if choice.has_way and choice.answer.converged:
+        if choice.answer.converged and (choice.has_way or choice.via is not None):
             self._take(choice)
             self._go_in_joint_space(self._goal)
 

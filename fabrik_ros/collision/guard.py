@@ -30,6 +30,7 @@ ROUNDING = 1e-6
 EASE = 0.001
 # In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
 NEAR_LIMIT = 0.1
+# So many parts of a long way are looked at one by one: at once, all pairs would have to be.
 PARTS = 16
 
 
@@ -127,7 +128,8 @@ class CollisionGuard:
         """
         Whether nothing comes too near on the straight way in joint space from `q` to `goal`.
 
-        Links that are too near at `q` already may come no nearer.
+        Links that are too near at `q` already may come no nearer. On long ways the answer no may
+        be wrong where the clearance is kept by a millimetre or two.
         """
         distances, least = self._distances, self._clearance.copy()
         for p in distances.due(q, least):

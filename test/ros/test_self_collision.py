@@ -36,7 +36,7 @@ BARE = robot_xml(
     joint_xml('tool', 'upper', 'tip', 'fixed', '<origin xyz="0.4 0 0"/>'),
 )
 
-BEFORE, BEHIND = (0.6, 0.2), (2.4, 0.2)
+BEFORE, BEHIND, INSIDE = (0.6, 0.2), (2.4, 0.2), (0.9, 1.6)
 
 
 def tip_at(q):
@@ -45,15 +45,14 @@ def tip_at(q):
     return pose_message(place, (0.0, 0.0, np.sin(b / 2), np.cos(b / 2)), 'base')
 
 
-def nearest(commands):
-    """Least distance [m] of any moving link from the wall over all commands, by pinocchio."""
+def nearest(commands, links=('upper', 'lower')):
+    """Least distance [m] of links from the wall over all commands, by pinocchio."""
     model = pinocchio.buildModelFromXML(ARM)
     geometry = pinocchio.buildGeomFromUrdfString(model, ARM, pinocchio.GeometryType.COLLISION)
     names = [shape.name.rsplit('_', 1)[0] for shape in geometry.geometryObjects]
     wall = names.index('base')
-    for i in range(len(names)):
-        if i != wall:
-            geometry.addCollisionPair(pinocchio.CollisionPair(wall, i))
+    for link in links:
+        geometry.addCollisionPair(pinocchio.CollisionPair(wall, names.index(link)))
     data, shapes = model.createData(), geometry.createData()
     least = np.inf
     for q in commands:
@@ -90,6 +89,25 @@ def test_arm_that_stopped_goes_back(bench):
     bench.send(tip_at(BEFORE))
     bench.wait_for_state('REACHED')
     assert nearest(bench.commands.q) > 0.0
+
+
+def test_target_inside_the_body_says_so_and_is_approached(bench):
+    started(bench)
+    bench.send(tip_at(INSIDE))
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert reason.startswith("the target is in self-collision: 'base' and 'l")
+    bench.wait_until_silent()
+    assert 0.0 < nearest(bench.commands.q, links=['lower']) < 0.02
+
+
+def test_target_inside_the_body_moves_nothing_where_the_arm_is_to_hold(bench):
+    started(bench, on_unreachable='hold')
+    bench.send(tip_at(INSIDE))
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert reason.startswith("the target is in self-collision: 'base' and 'l")
+    bench.send(tip_at((0.5, 0.3)))
+    bench.wait_for_state('REACHED')
+    assert nearest(bench.commands.q) > 0.2
 
 
 def test_where_it_is_told_not_to_look_it_goes_through(bench):

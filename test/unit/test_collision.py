@@ -438,7 +438,36 @@ def test_links_that_start_too_near_may_move_apart_but_not_nearer():
     assert allows(guard, STRETCHED, [0.002, 0, 0], [0.01, 0, 0])
     _, guard = guard_of(BUMPERS.replace('xyz="0 0.5 0"', 'xyz="1.75 0.1 0"'))
     assert not allows(guard, STRETCHED, [0.002, 0, 0], [0.01, 0, 0])
+    assert guard.refusal == (
+        "'l0' and 'l3' are within 2 mm of each other already, and may only move apart; "
+        'may_touch allows more'
+    )
     assert allows(guard, STRETCHED, [-0.002, 0, 0], [-0.01, 0, 0])
+
+
+def test_guard_tells_what_is_free_and_which_links_are_not():
+    _, guard = guard_of(BUMPERS.replace('xyz="0 0.5 0"', 'xyz="0 1.8 0"'))
+    assert guard.collision_at(STRETCHED) == ''
+    assert guard.collision_at(np.array([math.pi / 2, 0, 0])) == (
+        "'l0' and 'l3' would come within 2 mm of each other"
+    )
+
+
+@pytest.mark.parametrize('height', [0.0, 0.19, 0.201, 0.205, 0.5])
+def test_way_is_free_where_nothing_on_it_comes_within_the_clearance(height):
+    """The hand passes a ball on its circle, above the middle of the way."""
+    xml = BUMPERS.replace('xyz="0 0.5 0"', f'xyz="0 1.8 {height}"')
+    _, guard = guard_of(xml)
+    before, after = np.array([1.0, 0.0, 0.0]), np.array([2.2, 0.0, 0.0])
+    assert guard.is_way_free(before, after) == (height - 0.2 > 0.002)
+    assert guard.is_way_free(before, before)
+
+
+def test_way_out_of_a_collision_is_free_and_the_way_deeper_is_not():
+    _, guard = guard_of(BUMPERS.replace('xyz="0 0.5 0"', 'xyz="1.75 0.1 0"'))
+    assert guard.collision_at(STRETCHED)
+    assert guard.is_way_free(STRETCHED, np.array([-0.5, 0.0, 0.0]))
+    assert not guard.is_way_free(STRETCHED, np.array([0.5, 0.0, 0.0]))
 
 
 def test_arm_at_rest_just_at_the_clearance_can_leave():
