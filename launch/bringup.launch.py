@@ -68,8 +68,8 @@ def _arguments() -> list[DeclareLaunchArgument]:
             default_value='false',
             choices=[*BOOLEAN, PHYSICS],
             description='Let joint_state_publisher play an arm that follows every command at '
-            'once; physics: let physical_arm play one with weight, friction and drives, in MuJoCo. '
-            'Never beside a real one: both would publish joint_states.',
+            'once; physics: let physical_arm play one with weight, friction and drives, in '
+            'MuJoCo. Never beside a real one: both would publish joint_states.',
         ),
         DeclareLaunchArgument(
             'initial_joints',
