@@ -53,8 +53,8 @@ SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 RETRIES = 20
 WAYS_ROUND = 3
 """
-So often an arm that stopped in front of a collision looks for a way to its goal again: it has
-stopped early, or came a way that was not looked at.
+So often an arm that stopped in front of a collision sets out again for its goal: another way, or
+nearer to a goal that touches, as a fast arm stops early.
 """
 ANOTHER_WAY = 'another way: path joint, or allow_reconfiguration'
 AT_REST = 1e-9
@@ -554,13 +554,13 @@ class Motion:
         self._seeks_way = self._goal is not None and may and self._ways_left > 0
 
     def _go_round(self) -> None:
-        """Set out for the goal on a way in joint space that is free, where one is found."""
+        """Set out again in joint space on a way that is free, or for a goal that never is."""
         assert self._goal is not None
         self._seeks_way, self._ways_left = False, self._ways_left - 1
         T, end = self._seen_from_base(self._goal), time.perf_counter() + self._budget
         answer = self._goal_solver.solve(T, self.q)
         choice = self._chooser.way(answer, T, self.q, end, self._set_out_at)
-        if choice.answer.converged and (choice.has_way or choice.via is not None):
+        if choice.answer.converged and (choice.has_way or choice.collision):
             self._take(choice)
             self._go_in_joint_space(self._goal)
 

@@ -27,8 +27,6 @@ SEARCH_SHARE = 0.5
 """Part of the time in which others are looked for; the rest is for looking at the ways there."""
 NEAREST = 3
 """From between, only the ways to so many configurations are looked at."""
-HALVINGS = 8
-"""The last free place on a way is found to the 256th part of it."""
 SAME = 2
 """Configurations are the same if they are so when rounded to so many digits [rad or m]."""
 
@@ -43,10 +41,7 @@ class Choice(NamedTuple):
     has_way: bool = False
     """Whether the way there is known to be free."""
     via: Array | None = None
-    """
-    Joint values between, shape (n,), where the straight way is not free. Where the answer is not
-    free either, the last on the straight way that are.
-    """
+    """Joint values between, shape (n,), where the straight way is not free."""
 
 
 class GoalChooser:
@@ -127,20 +122,7 @@ class GoalChooser:
                 for answer in free[:NEAREST]:
                     if guard.is_way_free(via, answer.q):
                         return Choice(answer, '', has_way=True, via=via)
-        if collision and not free:
-            return Choice(first, collision, via=self._last_free(q, first.q, end))
-        return Choice(free[0] if collision else first, '')
-
-    def _last_free(self, q: Array, goal: Array, end: float) -> Array:
-        """Find how far the straight way from `q` to a goal that is not free is free."""
-        free, step = 0.0, 0.5
-        for _ in range(HALVINGS):
-            if self._guard.is_way_free(q, q + (free + step) * (goal - q)):
-                free += step
-            step *= 0.5
-            if time.perf_counter() > end:
-                break
-        return q + free * (goal - q)
+        return Choice(free[0], '') if collision and free else Choice(first, collision)
 
     def _free(self, T: Array, q: Array, end: float) -> Iterator[Answer]:
         """Yield configurations at a goal that are free until a time [s], the nearest first."""

@@ -413,7 +413,7 @@ def motion_from_overlap(path, rng):
 
 
 @pytest.mark.parametrize('path', ['line', 'joint'])
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES // 3)
 @given(seeds)
 def test_motion_from_a_collision_never_goes_deeper_and_once_out_stays_out(path, seed):
     """On the way it may be nearer by the millimetre that the guard grants, and not after it."""

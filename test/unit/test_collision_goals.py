@@ -9,8 +9,9 @@ posts, stand beside the base.
 import math
 
 from collision_models import body, with_bodies
-from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros import FabrikSolver, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
+from fabrik_ros.collision.goals import GoalChooser
 from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
 from helpers import assert_close, PLANAR, Segment, tree_xml
 import numpy as np
@@ -204,6 +205,35 @@ def test_arm_that_can_only_pass_bent_bends_on_the_way():
     arm.run()
     arm.check_that_it_is_there()
     assert arm.nearest < 1.0
+
+
+class OnlyWays:
+    """Stands for a guard that finds nothing in collision, and only some ways free."""
+
+    def __init__(self, *ways):
+        self._ways = [np.array(way) for way in ways]
+
+    def collision_at(self, q):
+        return ''
+
+    def is_way_free(self, q, goal):
+        return any(np.allclose(way, [q, goal], atol=1e-3) for way in self._ways)
+
+
+def test_arm_goes_back_to_where_it_set_out_where_the_way_on_is_free_from_there():
+    chain = load_urdf(PLANAR).chain()
+    solver = FabrikSolver(chain, SolverOptions(mode='position', max_restarts=0))
+    now, set_out = np.array([0.3, 0.5]), np.array([-0.6, 0.9])
+    T = chain.forward_kinematics(RIGHT)
+    first = solver.solve(T, RIGHT)
+    for goal in (RIGHT, other_elbow(RIGHT)):
+        guard = OnlyWays([now, set_out], [set_out, goal])
+        chooser = GoalChooser(guard, chain, solver.solve, np.ones(2))
+        assert not chooser.way(first, T, now, math.inf).has_way
+        choice = chooser.way(first, T, now, math.inf, set_out)
+        assert choice.has_way
+        assert_close(choice.via, set_out, 0.0)
+        assert_close(choice.answer.q, goal, 1e-4)
 
 
 def test_goal_and_way_are_the_same_every_time():
