@@ -14,8 +14,9 @@ come to rest.
 ROUNDING = 1e-9
 """Of joint values that may not pass a limit [rad or m]."""
 MOST_KEPT = 20
-MEMORY = 1000
+MEMORY = 20_000
 """How many states of the arm are looked through for where the commands may begin."""
+MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,8 @@ class Listener:
         self._acceleration = bounds.acceleration
         self._fastest = bounds.velocity
         self._jumps_back = 0
+        self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=MOST_SHOWN)
+        """Stamps and joint values of the last commands."""
         self._said: deque[np.ndarray] = deque(maxlen=MEMORY)
         self._stamp: int | None = None
         self._q = np.zeros(len(self.names))
@@ -91,7 +94,9 @@ class Listener:
         """Take note of where the arm says that it is: commands may begin there."""
         here = self._said[-1] if self._said else self._q
         said = np.array([values.get(name, q) for name, q in zip(self.names, here, strict=True)])
-        self._said.append(np.where(np.isfinite(said), said, here))
+        said = np.where(np.isfinite(said), said, here)
+        if not self._said or np.any(said != here):
+            self._said.append(said)
 
     def bounds_may_change(self, bounds: Bounds) -> None:
         """From now on these hold, or those before."""
@@ -112,6 +117,7 @@ class Listener:
     def hear(self, names: Sequence[str], stamp: int, values: Sequence[float]) -> None:
         """Check a command with a stamp in [ns]."""
         self.heard += 1
+        self.recent.append((stamp, values))
         q = np.array(values, dtype=np.float64)
         if tuple(names) != self.names or q.shape != self._q.shape:
             self._complain(f'joints {list(names)} with {q.size} values')
@@ -153,10 +159,9 @@ class Listener:
         # The first step from rest: at most the acceleration for a period, or for the longest
         # that is no pause.
         reach = bounds.acceleration * self.period**2 + ROUNDING
-        gaps = np.abs(places - q)
-        if not np.any(np.all(gaps <= reach, axis=1)):
-            nearest = gaps[np.argmin(gaps.max(axis=1))]
-            self._complain(f'a run begins {nearest.max():.6f} from anything the arm said')
+        gaps = np.abs(places - q).min(axis=0)  # each joint on its own: states are merged by name
+        if np.any(gaps > reach):
+            self._complain(f'a run begins {gaps.max():.6f} from anything the arm said')
 
     def _check_limits(self, q: np.ndarray, before: np.ndarray, bounds: Bounds) -> None:
         lower = np.minimum(bounds.lower, before) - ROUNDING

@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import math
+import os
 from pathlib import Path
 from random import Random
 import re
@@ -195,10 +196,12 @@ class Scene:
         self.drives = moving_base
         self._driven = 0.0
         self.executor = SingleThreadedExecutor(context=context)
-        self.tester = rclpy.create_node('tester', context=context)
+        # Out of the way of whatever else runs in this domain.
+        self.namespace = f'/hostile_{os.getpid()}'
+        self.tester = rclpy.create_node('tester', namespace=self.namespace, context=context)
         self.executor.add_node(self.tester)
         # The commands are taken by hand: none must lie in a queue when it is asked what came.
-        self._ears = rclpy.create_node('ears', context=context)
+        self._ears = rclpy.create_node('ears', namespace=self.namespace, context=context)
         self._commands = self._ears.create_subscription(
             JointState, 'fabrik/joint_command', lambda message: None, 1000
         )
@@ -208,7 +211,7 @@ class Scene:
             'target_pose': create(PoseStamped, 'fabrik/target_pose', 1),
             'jog': create(TwistStamped, 'fabrik/jog', BEST_EFFORT),
             'joint_states': create(JointState, 'joint_states', 10),
-            'clock': create(Clock, '/clock', BEST_EFFORT),
+            'clock': create(Clock, 'clock', BEST_EFFORT),
             'odom': create(Odometry, 'odom', 10),
         }
         self._clients: dict[str, Any] = {}
@@ -225,7 +228,8 @@ class Scene:
 
     def _begin(self) -> NodeProcess:
         given = SANE | self._parameters
-        return NodeProcess(self._domain_id, self._folder, given)
+        names = {'__ns': self.namespace, '/clock': f'{self.namespace}/clock'}
+        return NodeProcess(self._domain_id, self._folder, given, names)
 
     def wait_for_the_node(self) -> None:
         before = self.statuses
@@ -423,7 +427,7 @@ class Scene:
         for i in range(self.guest_participants):
             context = Context()
             rclpy.init(context=context, domain_id=self._domain_id)
-            node = rclpy.create_node(f'guest_{i}', context=context)
+            node = rclpy.create_node(f'guest_{i}', namespace=self.namespace, context=context)
             for k in range(self.guest_endpoints):
                 # One of them takes joint states for something else: DDS must keep them apart.
                 self._make_endpoint(node, k, String if i == 1 else JointState, rng)
@@ -468,6 +472,9 @@ class Scene:
         else:
             self.most_memory = max(self.most_memory, self.process.memory)
         wrong = [*self.trouble, *self.listener.violations]
+        if self.listener.violations:
+            last = [f'{stamp}: {list(q)}' for stamp, q in self.listener.recent]
+            wrong += ['the last commands:', *last, str(self.status)]
         self.trouble.clear()
         self.listener.violations.clear()
         assert not wrong, '\n'.join(wrong)

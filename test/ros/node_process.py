@@ -23,15 +23,22 @@ class NodeProcess:
         Its ROS domain.
     folder : Path
         Where what it says is written down.
-    parameters : mapping
-        What it is started with.
+    parameters, names : mapping
+        What it is started with, and other names for its topics and itself.
 
     """
 
-    def __init__(self, domain_id: int, folder: Path, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        domain_id: int,
+        folder: Path,
+        parameters: Mapping[str, Any],
+        names: Mapping[str, str],
+    ) -> None:
         self._said = folder / 'said'
         self._checked = 0
         given = [word for name, v in parameters.items() for word in ('-p', f'{name}:={v}')]
+        given += [word for name, other in names.items() for word in ('-r', f'{name}:={other}')]
         environment = os.environ | {
             'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
             'ROS_DOMAIN_ID': str(domain_id),
