@@ -1,0 +1,183 @@
+"""
+The node as a process, stopped while it moves an arm with physics as fast as joints may go.
+
+What it sent is judged by its stamps; the trajectories as a controller would play them.
+
+"""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
+pytest.importorskip('xacro')
+
+from bench import PREPARATION, stamp_seconds, values_at
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.sim.physical_arm import PhysicalArmNode
+from judging import accelerations, Judge, velocities
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from trajectories import SplineController
+from trajectory_msgs.msg import JointTrajectory
+
+ROOT = Path(__file__).parents[2]
+WAYS = {
+    'six_axis': ((0.0, -1.3, 1.6, -1.9, -1.57, 0.0), (1.8, -1.5, 1.4, -1.7, -1.2, 0.5)),
+    'seven_axis': (
+        (0.0, -0.5, 0.0, -2.3, 0.0, 1.8, 0.785),
+        (1.8, -0.3, 0.2, -2.1, 0.1, 1.6, 0.5),
+    ),
+}
+"""From where to where in joint space."""
+FASTEST, HARDEST, PERIOD = 1.5, 5.0, 0.01
+STOP, STEP = 0.5, 0.001
+NEAR, STILL = 5e-3, 1e-3
+"""Of the arm at rest [rad, rad/s]."""
+
+
+@pytest.fixture(params=list(WAYS))
+def moving(request, bench, domain_id, tmp_path):
+    """Node in a process of its own that moves an arm at full speed."""
+    start, end = WAYS[request.param]
+    urdf = load_urdf(example_arm(request.param)).source
+    bench.judge = Judge(urdf, 'base_link', 'tool0')
+    bench.trajectories = []
+    bench._listen(JointTrajectory, 'fabrik/joint_trajectory', bench.trajectories.append)
+    given = values_at(bench.judge.joint_names, start)
+    bench.add(
+        PhysicalArmNode,
+        {'start_names': list(given), 'start_values': list(given.values())},
+        cli_args=['--ros-args', '-r', 'joint_command:=fabrik/joint_command'],
+    )
+    environment = os.environ | {
+        'PYTHONPATH': os.pathsep.join([str(ROOT), os.environ.get('PYTHONPATH', '')]),
+        'ROS_DOMAIN_ID': str(domain_id),
+        'ROS_LOG_DIR': str(tmp_path),
+    }
+    parameters = ['path:=joint', 'output:=[joint_state, trajectory]', 'tip_link:=tool0']
+    words = [word for parameter in parameters for word in ('-p', parameter)]
+    bench.process = subprocess.Popen(
+        [sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', *words], env=environment
+    )
+    try:
+        bench.describe(urdf)
+        bench.wait_for_state('IDLE', PREPARATION)
+        bench.spin_until(lambda: is_heard(bench), 'the topics of the node')
+        bench.wait_for_statuses(5)
+        bench.send(bench.judge.pose(end))
+        bench.spin_until(lambda: is_at_full_speed(bench), 'a joint at full speed')
+        yield bench
+    finally:
+        bench.process.kill()
+        bench.process.wait()
+
+
+def is_heard(bench):
+    topics = ('fabrik/joint_command', 'fabrik/joint_trajectory')
+    return all(bench.tester.count_publishers(topic) for topic in topics)
+
+
+def is_at_full_speed(bench):
+    if not len(bench.commands):
+        return False
+    return max(np.abs(bench.commands.messages[-1].velocity)) > 0.99 * FASTEST
+
+
+def deactivate(bench):
+    request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_DEACTIVATE))
+    assert bench.ask(ChangeState, 'fabrik/change_state', request).success
+
+
+def interrupt(bench):
+    bench.process.send_signal(signal.SIGINT)
+    bench.spin_until(lambda: bench.process.poll() is not None, 'the process ends')
+    assert bench.process.returncode == 0
+
+
+@pytest.mark.parametrize('stop', [deactivate, interrupt])
+def test_stop_at_full_speed_keeps_to_the_limits_and_is_over_in_half_a_second(moving, stop):
+    stop(moving)
+    moving.spin_until(lambda: not np.any(moving.commands.messages[-1].velocity), 'rest')
+    ends_at_rest_in_time(moving)
+    measured_arm_comes_to_rest(moving)
+    controller_comes_to_rest(moving)
+
+
+def ends_at_rest_in_time(bench):
+    times, q = bench.commands.runs()[-1]
+    speeds, strengths = np.abs(velocities(times, q)), np.abs(accelerations(times, q))
+    assert speeds.max() <= FASTEST * (1.0 + 1e-6)
+    assert strengths.max() <= HARDEST * (1.0 + 1e-3)
+    full_speed = np.flatnonzero(speeds.max(axis=1) > 0.98 * FASTEST)
+    assert full_speed.size, 'no pause between full speed and rest'
+    assert times[-1] - times[full_speed[-1] + 1] <= STOP
+    assert speeds[-1].max() <= HARDEST * PERIOD + 1e-6
+
+
+def measured_arm_comes_to_rest(bench):
+    """Check that the arm comes to where the last command put it, and does not swing beyond."""
+    last = np.array(bench.commands.messages[-1].position)
+
+    def rests_there():
+        state = bench.states[-1]
+        gap = np.abs(np.array(state.position) - last).max()
+        return gap < NEAR and np.abs(state.velocity).max() < STILL
+
+    bench.spin_until(rests_there, 'the arm where it was told to be')
+    q = np.array([state.position for state in bench.states])
+    way = np.sign(last - q[0])
+    assert (way * (q - last)).max() < NEAR
+
+
+def controller_comes_to_rest(bench):
+    """Check the ramp, sent as one trajectory, as a controller comes to it and plays it."""
+    trajectories = bench.trajectories
+    assert len(trajectories) > 20
+    assert len(bench.commands) - len(trajectories) > 3, 'many commands and one trajectory'
+    arrivals = arrivals_of(trajectories, bench.commands.times)
+    times, q = played(arrivals, trajectories, bench.commands.q[0])
+    # After a late command a controller has begun to brake: then only the ramp itself is judged.
+    is_even = np.allclose(np.diff(arrivals[-6:-1]), PERIOD)
+    ramp = times >= arrivals[-1] + (0.0 if is_even else points(trajectories[-1])[0][0])
+    assert np.abs(accelerations(times[ramp], q[ramp])).max() <= HARDEST * (1.0 + 1e-3)
+    speeds = np.abs(velocities(times, q)).max(axis=1)
+    moving = times[1:][speeds > HARDEST * STEP]
+    assert moving[-1] - arrivals[-1] <= STOP
+    assert np.abs(q[-1] - bench.commands.q[-1]).max() <= FASTEST * PERIOD
+
+
+def played(arrivals, trajectories, start):
+    """Tell what a controller does with trajectories as they arrive: times and joint values."""
+    controller, coming = SplineController(start), list(zip(arrivals, trajectories, strict=True))
+    times, q = np.arange(arrivals[0], arrivals[-1] + 2.0 * STOP, STEP), []
+    for t in times:
+        while coming and coming[0][0] <= t:
+            arrival, trajectory = coming.pop(0)
+            controller.take(arrival, points(trajectory))
+        q.append(controller.state(t)[0])
+    return times, np.array(q)
+
+
+def points(trajectory):
+    stamps = [stamp_seconds(point.time_from_start) for point in trajectory.points]
+    rows = zip(stamps, trajectory.points, strict=True)
+    return [(stamp, point.positions, point.velocities) for stamp, point in rows]
+
+
+def arrivals_of(trajectories, times):
+    """
+    Find the times at which trajectories were sent.
+
+    Each went with a command, but the last: that is sent in between, and begins as much earlier.
+    """
+    count = len(trajectories)
+    usual, last = points(trajectories[-2])[0][0], points(trajectories[-1])[0][0]
+    return [*times[: count - 1], times[count - 2] + usual - last]

@@ -1,0 +1,137 @@
+"""The mean of a moving goal: judged by means computed one by one."""
+
+from fabrik_ros.trail import CORNER, MEMORY, SHORTEST, Trail
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+
+DT, GAIN = 0.01, 4.0
+
+
+def way(x=0.0, y=0.0, turn=0.0):
+    return np.array([x, y, 0.0, 0.0, 0.0, turn])
+
+
+def streamed(steps, every=1):
+    """Trail of a goal that came `steps` times, the last of them just now."""
+    trail = Trail()
+    trail.take(way(), GAIN)
+    for step in steps:
+        for _ in range(every):
+            trail.pass_time(DT)
+        trail.take(step, GAIN)
+    return trail
+
+
+def mean_left(steps, window):
+    """Way from the mean of where the goal was, at a thousand moments, to where it is."""
+    ways_left = np.cumsum([way(), *reversed(steps)], axis=0)
+    ages = (np.arange(1000) + 0.5) * window / 1000.0
+    return ways_left[np.ceil(ages / DT).astype(int)].mean(axis=0)
+
+
+def test_goal_that_does_not_move_is_its_own_mean():
+    trail = streamed([way()] * 20)
+    assert trail.is_empty
+    assert not np.any(trail.left())
+
+
+def test_first_goal_is_a_jump():
+    trail = Trail()
+    trail.take(way(0.01), GAIN)
+    assert trail.is_empty
+
+
+@pytest.mark.parametrize('far', [way(1.01 * MEMORY), way(turn=1.01 * MEMORY)])
+def test_goal_that_jumps_far_is_its_own_mean(far):
+    assert streamed([way(0.005)] * 20 + [far]).is_empty
+
+
+def test_goal_that_comes_late_is_its_own_mean():
+    trail = streamed([way(0.005)] * 20)
+    for _ in range(round(MEMORY / DT) + 1):
+        trail.pass_time(DT)
+    trail.take(way(0.005), GAIN)
+    assert trail.is_empty
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=50)
+def test_mean_is_that_of_where_the_goal_has_been(seed):
+    moves = np.random.default_rng(seed).uniform(-0.01, 0.01, (80, 2))
+    steps = [way(x, y) for x, y in moves]
+    trail = streamed(steps)
+    assert np.allclose(trail.left(), mean_left(steps, trail._window), atol=1e-4)
+
+
+@pytest.mark.parametrize('share', [0.2, 0.5, 1.0])
+def test_mean_of_a_steady_goal_is_half_of_what_a_corner_needs_behind_it(share):
+    trail = streamed([way(share * DT)] * 80)
+    window = CORNER * share / GAIN
+    assert np.allclose(trail.left(), way(share * 0.5 * (window + DT)), rtol=0.02)
+    assert np.allclose(trail.speed(DT), way(share), rtol=1e-6)
+
+
+@pytest.mark.parametrize('share', [0.25, 1.0])
+def test_mean_takes_a_corner_with_the_acceleration_it_may_have(share):
+    trail = streamed([way(share * DT)] * 80)
+    speeds = [trail.speed(DT)]
+    for _ in range(60):
+        trail.pass_time(DT)
+        trail.take(way(y=share * DT), GAIN)
+        speeds.append(trail.speed(DT))
+    changes = np.linalg.norm(np.diff(speeds, axis=0), axis=1) / DT
+    assert 0.95 * GAIN < changes.max() < 1.01 * GAIN
+    assert np.linalg.norm(speeds, axis=1).max() <= share * (1.0 + 1e-9)
+    assert np.allclose(speeds[-1], way(y=share))
+
+
+@pytest.mark.parametrize('every', [3, 10])
+def test_mean_of_goals_that_come_slowly_goes_evenly(every):
+    trail = streamed([way(0.2 * DT * every)] * 60, every)
+    speeds = []
+    for i in range(1, 4 * every):
+        speeds.append(trail.speed(DT)[0])
+        trail.pass_time(DT)
+        if i % every == 0:
+            trail.take(way(0.2 * DT * every), GAIN)
+    assert np.allclose(speeds, 0.2, rtol=0.3)
+
+
+def test_mean_comes_to_the_goal_when_no_other_comes():
+    trail = streamed([way(DT)] * 80)
+    before = np.linalg.norm(trail.left())
+    while not trail.is_empty:
+        trail.pass_time(DT)
+        now = np.linalg.norm(trail.left())
+        assert now < before
+        before = now
+    assert not np.any(trail.left())
+
+
+def test_flood_of_goals_is_no_longer_than_the_steps_it_came_in():
+    trail = streamed([way(1e-5)] * 10)
+    for _ in range(1000):
+        trail.take(way(1e-6), GAIN)
+    assert len(trail._ages) <= 10
+
+
+def test_window_narrows_slowly_when_the_goal_slows_down():
+    trail = streamed([way(DT)] * 80)
+    wide = trail._window
+    for _ in range(100):
+        trail.pass_time(DT)
+        trail.take(way(0.1 * DT), GAIN)
+    assert SHORTEST < trail._window < wide
+    assert wide - trail._window < 0.06
+
+
+def test_several_tips_have_a_mean_each():
+    steps = [np.array([way(0.5 * DT), way()])] * 80
+    trail = Trail()
+    trail.take(np.zeros((2, 6)), GAIN)
+    for step in steps:
+        trail.pass_time(DT)
+        trail.take(step, GAIN)
+    assert trail.left()[0, 0] > 0.0
+    assert not np.any(trail.left()[1])
