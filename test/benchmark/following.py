@@ -55,6 +55,7 @@ STARTS = {
 }
 SETTINGS = {
     'careful': {},
+    'sharp corners': {'max_tip_acceleration': 1.25},
     'brisk': {
         'max_tip_speed': 1.0,
         'max_tip_rotation': 3.0,
@@ -262,6 +263,10 @@ class Result:
     commands: int
     longest_gap: float
     """Between two commands on the path: what the machine was busy with."""
+    wanted: np.ndarray
+    """Where the target was, lag taken off, shape (m, 3)."""
+    points: np.ndarray
+    """Where the tip was then, shape (m, 3)."""
 
 
 def tips(judge: Judge, values: np.ndarray) -> np.ndarray:
@@ -360,6 +365,8 @@ def measure(
         count_violations(judge, all_times, all_q, settings),
         len(all_times),
         float(np.diff(sent).max()),
+        reference(times - lag) - T[:3, 3],
+        points - T[:3, 3],
     )
 
 
@@ -410,6 +417,23 @@ def draw(
     plt.close(figure)
 
 
+def draw_paths(file: Path, runs: dict[str, list[tuple[np.ndarray, np.ndarray]]]) -> None:
+    """Draw what became of each path, seen from the front: target and tip, shape (m, 3)."""
+    figure, axes = plt.subplots(
+        1, len(runs), figsize=(4.0 * len(runs), 4.4), layout='constrained', squeeze=False
+    )
+    for front, (title, paths) in zip(axes[0], runs.items(), strict=True):
+        for i, (wanted, points) in enumerate(paths):
+            labels = ('target', 'arm') if i == 0 else (None, None)
+            front.plot(*wanted.T[1:], color='#b0b5bd', linewidth=3.0, label=labels[0])
+            front.plot(*points.T[1:], color='#1f5fb4', linewidth=1.2, label=labels[1])
+        front.set(xlabel='y [m]', ylabel='z [m]', aspect='equal', title=title)
+        front.legend(loc='center', frameon=False)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=110)
+    plt.close(figure)
+
+
 HEADER = (
     '| arm | settings | path | RMS, mm | lag, ms | RMS with lag, mm | worst, mm | off path, mm '
     '| commands: RMS, mm; lag, ms | arm to commands: RMS, mm; lag, ms | tip speed, m/s '
@@ -435,6 +459,7 @@ def main() -> None:
     parser.add_argument('--arms', nargs='+', default=list(STARTS), choices=list(STARTS))
     parser.add_argument('--settings', nargs='+', default=list(SETTINGS), choices=list(SETTINGS))
     parser.add_argument('--output', type=Path, default=Path('build/following'))
+    parser.add_argument('--figure', type=Path, help='draw all paths of each arm into a file')
     parser.add_argument(
         '--factor',
         type=float,
@@ -445,7 +470,7 @@ def main() -> None:
     rclpy.init()
     print(HEADER)
     print('|' + '---|' * (HEADER.count('|') - 1))
-    dips = []
+    dips, followed = [], {}
     for name in options.arms:
         urdf = fabrik_ros.load_urdf(fabrik_ros.example_arm(name)).source
         judge = Judge(urdf, 'base_link', 'tool0')
@@ -457,7 +482,11 @@ def main() -> None:
                     figure = options.output / f'{name}_{settings}_{path}.png'
                     result = measure(judge, bench, T, function, SETTINGS[settings], figure)
                     print(line(name, settings, path, result), flush=True)
+                    paths = followed.setdefault(f'{name}, {settings}, {path}', [])
+                    paths.append((result.wanted, result.points))
         dips.append((name, *measure_dip(judge, urdf, start, options.factor)))
+    if options.figure:
+        draw_paths(options.figure, followed)
     for name, sag, drop in dips:
         print(
             f'{name} without gravity compensation: sags by {1e3 * sag:.2f} mm, drops by '
