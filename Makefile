@@ -26,6 +26,7 @@ EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
 EXTRAS_benchmark := fast benchmark
 EXTRAS_figures := plot
+EXTRAS_node := fast ros collision
 
 NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
 	Debian, Ubuntu: apt install python3 python3-venv
@@ -94,6 +95,11 @@ figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs;
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark-trees: $(VENV)/with-benchmark $(VENV)/installed ## measure several tips at once; a minute
 	$(RUN) test/benchmark/trees.py $(OPTIONS)
+
+.PHONY: benchmark-node
+benchmark-node: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+benchmark-node: $(VENV)/with-node $(VENV)/installed ## measure the node beside a bare one; 6 minutes
+	$(RUN) test/benchmark/latency.py $(OPTIONS)
 
 .PHONY: clean
 clean: ## remove the environment and all caches
