@@ -102,6 +102,10 @@ class MeasuredJoints:
             if abs(now - self._times[name]) <= timeout
         }
 
+    def newest(self, names: Iterable[str]) -> list[float]:
+        """Values of some joints, none of which is missing, however old."""
+        return [self._values[name] for name in names]
+
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old."""
         never = -math.inf
@@ -146,6 +150,7 @@ class Follower:
         self.rules = rules
         self.measured = measured
         self._continuous = np.array([t is JointType.CONTINUOUS for t in chain.joint_types])
+        self._any_continuous = bool(self._continuous.any())
         self.goal: Array | None = None
         """
         Where each tip is to be, shape (..., 4, 4): the last accepted targets, in the base frame
@@ -399,6 +404,8 @@ class Follower:
             self._watch_gap(now)
 
     def _watch_gap(self, now: float) -> None:
+        if self._is_near_the_command():
+            return
         gap = self._gap(now)
         j = int(np.argmax(gap))
         if gap[j] > self.rules.resync_tolerance:
@@ -407,9 +414,14 @@ class Follower:
                 f'away from its commands (resync_tolerance {self.rules.resync_tolerance:g})'
             )
 
+    def _is_near_the_command(self) -> bool:
+        """Whether there is no gap worth mentioning, as a glance at the last command shows."""
+        apart = self._in_the_turn_of_the_command(self._measured_q()) - self.motion.q
+        return bool(np.abs(apart).max() <= self.rules.resync_tolerance)
+
     def _gap(self, now: float) -> Array:
         """How far each joint is from everything it was told lately: lag is no gap."""
-        measured = self._in_the_turn_of_the_command(self._measured_q(now))
+        measured = self._in_the_turn_of_the_command(self._measured_q())
         recent = np.array([q for _, q in self._recent] or [self.motion.q])
         gap: Array = np.maximum(recent.min(axis=0) - measured, measured - recent.max(axis=0))
         return np.maximum(gap, 0.0)
@@ -424,30 +436,31 @@ class Follower:
             return []
         return self.measured.missing(self.chain.joint_names, now, self.rules.state_timeout)
 
-    def _measured_q(self, now: float) -> Array:
-        values = self.measured.fresh(now, self.rules.state_timeout)
-        return np.array([values[name] for name in self.chain.joint_names])
+    def _measured_q(self) -> Array:
+        return np.array(self.measured.newest(self.chain.joint_names))
 
     def _in_the_turn_of_the_command(self, q: Array) -> Array:
         """Continuous joints may be measured whole turns away from where they were commanded."""
+        if not self._any_continuous:
+            return q
         turns = np.round((self.motion.q - q) / (2.0 * math.pi))
         return q + np.where(self._continuous, 2.0 * math.pi * turns, 0.0)
 
     def _stands_at(self, T_target: Array, tip: int, in_world: bool, now: float) -> bool:
         """Whether this very goal is reached already: sent again, it changes nothing."""
-        if self.goal is None:
+        if self.goal is None or self.state(now)[0] is not State.REACHED:
             return False
         which = tip if self.in_world.shape else ...
         is_the_goal = np.array_equal(T_target, self.goal[which])
         is_held_so = bool(self.in_world[which]) == in_world and bool(self.has_target[which])
-        return is_the_goal and is_held_so and self.state(now)[0] is State.REACHED
+        return is_the_goal and is_held_so
 
     def _is_under_way(self) -> bool:
         return self._engaged and self.motion.phase is not Phase.RESTING
 
     def _check_distance(self, T_base_target: Array, tip: int) -> None:
         root, reach = _root_and_reach(self.chain, tip)
-        distance = float(np.linalg.norm(T_base_target[:3, 3] - root))
+        distance = math.dist(T_base_target[:3, 3].tolist(), root.tolist())
         farthest = METRES_FACTOR * reach
         if not distance <= farthest:
             raise RefusedError(
@@ -462,7 +475,7 @@ class Follower:
         if missing:
             raise RefusedError(f'no fresh joint state of: {", ".join(missing)}')
         if self.rules.wait_for_state and not self._is_under_way():
-            self._check_limits(self._measured_q(now))
+            self._check_limits(self._measured_q())
 
     def _check_limits(self, q: Array) -> None:
         farthest = np.max(np.abs(q[self._continuous]), initial=0.0)
@@ -491,7 +504,7 @@ class Follower:
             If the last command was a moment ago and the arm does not stand there.
 
         """
-        q = self._measured_q(now)
+        q = self._measured_q()
         gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
         # The stamp of a command may be a little ahead of the time.
         has_just_spoken = self._recent and abs(now - self._recent[-1][0]) < RESTART_PAUSE

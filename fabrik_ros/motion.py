@@ -26,6 +26,7 @@ from .chain import Chain
 from .collision.goals import Choice, GoalChooser
 from .collision.guard import CollisionGuard
 from .jerk import JerkLimiter, Step
+from .kernels.braking import catching_up, gentle_bounds, take_step, velocity_bounds
 from .methods import make_solver
 from .moving_base import MovingBase
 from .options import SolverOptions
@@ -33,7 +34,6 @@ from .ramp import Ramp, ramp_to_rest
 from .reference import (
     Answer,
     approach,
-    braking_speed,
     is_free,
     Jog,
     LANDED,
@@ -167,6 +167,7 @@ class Motion:
         self._line: LineReference | None = None
         self.q, self.velocity = chain.mid_configuration(), np.zeros(len(chain))
         self._limits_in_force = limits
+        self._packed_limits: MotionLimits | None = None
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
@@ -232,6 +233,21 @@ class Motion:
         self._goal_solver.warm_up()
         self._line_solver.warm_up()
         self.chain.points(self.chain.mid_configuration())
+        self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Compile what a step needs."""
+        mid = self.chain.mid_configuration()
+        line = LineReference(self.chain.forward_kinematics(mid), mid, self.limits)
+        line.pose_after(np.ones_like(line.speed), MOMENT)
+        line.heed(mid, MOMENT)
+        line.next_speed(MOMENT)
+        self._bounds = self._velocity_bounds(MOMENT)
+        self._catch_up(mid, MOMENT)
+        self._next(mid, MOMENT)
+        gentle = np.empty_like(self._bounds)
+        gentle_bounds(self._joint_limits(), mid, self._bounds, MOMENT, EASING_SHARE, gentle)
+        self._line_solver.solve_within(line.T, mid, mid - MOMENT, mid + MOMENT)
 
     def reset(self, q: Array) -> None:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""
@@ -491,7 +507,8 @@ class Motion:
             self._go_round()
 
     def _go_on(self, dt: float) -> None:
-        self._least, self._most = self._velocity_bounds(dt)
+        self._bounds = self._velocity_bounds(dt)
+        self._least, self._most = self._bounds
         if self.phase is Phase.LINE:
             velocity = self._line_velocity(dt)
         elif self.phase is Phase.JOINT:
@@ -534,8 +551,9 @@ class Motion:
 
     def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
         """Return the velocity nearest to one wanted that the joints may have, and q then."""
-        velocity = np.minimum(np.maximum(velocity, self._least), self._most)
-        return velocity, self._inside_limits(self.q + velocity * dt, self.q)
+        step = np.empty((2, len(self.q)))
+        take_step(self._joint_limits(), self.q, velocity, self._bounds, dt, step)
+        return step[0], step[1]
 
     def _would_collide(self, guard: CollisionGuard, velocity: Array, q: Array) -> bool:
         """Whether a step is not safe; the way to rest was found free before it was entered."""
@@ -680,13 +698,10 @@ class Motion:
 
         Where a spare joint ran into its limit the others would have to take over at once.
         """
-        chain, strength = self.chain, EASING_SHARE * self.limits.joint_acceleration
-        up = braking_speed(np.maximum(chain.upper - self.q, 0.0), strength, dt)
-        down = braking_speed(np.maximum(self.q - chain.lower, 0.0), strength, dt)
-        least = np.minimum(np.maximum(self._least, -down), self._most)
-        most = np.maximum(np.minimum(self._most, up), self._least)
-        lower, upper = line.q + (least - catch_up) * dt, line.q + (most - catch_up) * dt
-        if np.all((lower <= answer.q) & (answer.q <= upper)):
+        gentle = np.empty((2, len(self.q)))
+        gentle_bounds(self._joint_limits(), self.q, self._bounds, dt, EASING_SHARE, gentle)
+        lower, upper = line.q + (gentle - catch_up) * dt
+        if ((lower <= answer.q) & (answer.q <= upper)).all():
             return answer
         pose = self._seen_from_base(line.pose_after(speed, dt))
         eased = self._line_solver.solve_within(pose, line.q, lower, upper)
@@ -791,8 +806,8 @@ class Motion:
 
     def _catch_up(self, lag: Array, dt: float) -> Array:
         """Velocity that takes up what a joint lags behind its reference, without overshoot."""
-        strength = CATCH_UP_SHARE * self.limits.joint_acceleration
-        speed: Array = np.sign(lag) * braking_speed(np.abs(lag), strength, dt)
+        speed = np.empty(len(lag))
+        catching_up(self._joint_limits(), lag, dt, CATCH_UP_SHARE, speed)
         return speed
 
     def _followable_share(self, rate: Array, catch_up: Array) -> float:
@@ -815,23 +830,24 @@ class Motion:
         """Time over which the velocity may change; unequal steps count for the shorter."""
         return min(dt, 0.5 * (dt + self._dt)) if self._dt > 0.0 else dt
 
-    def _velocity_bounds(self, dt: float) -> tuple[Array, Array]:
-        """Velocities each joint may have next: by speed, by acceleration, and to stop in time."""
+    def _joint_limits(self) -> Array:
+        """Return what limits the joints as the kernels take it, shape (4, n)."""
         limits, chain = self.limits, self.chain
-        change = limits.joint_acceleration * self._usable(dt)
-        strength = BRAKING_SHARE * limits.joint_acceleration
-        up = braking_speed(np.maximum(chain.upper - self.q, 0.0), strength, dt)
-        down = braking_speed(np.maximum(self.q - chain.lower, 0.0), strength, dt)
-        fastest = np.maximum(limits.joint_velocity, np.abs(self.velocity) - change)
-        least = np.maximum(np.maximum(-fastest, self.velocity - change), -down)
-        most = np.minimum(np.minimum(fastest, self.velocity + change), up)
-        return np.minimum(least, most), np.maximum(least, most)
+        if limits is not self._packed_limits:
+            self._packed_limits = limits
+            self._packed = np.array(
+                [chain.lower, chain.upper, limits.joint_velocity, limits.joint_acceleration]
+            )
+        return self._packed
 
-    def _inside_limits(self, q: Array, before: Array) -> Array:
-        """Clip to the limits; a joint that was outside may come in but not go out."""
-        lower = np.minimum(self.chain.lower, before)
-        upper = np.maximum(self.chain.upper, before)
-        return np.minimum(np.maximum(q, lower), upper)
+    def _velocity_bounds(self, dt: float) -> Array:
+        """Least and greatest velocity each joint may have next, shape (2, n)."""
+        bounds = np.empty((2, len(self.q)))
+        usable = self._usable(dt)
+        velocity_bounds(
+            self._joint_limits(), self.q, self.velocity, usable, dt, BRAKING_SHARE, bounds
+        )
+        return bounds
 
     def _has_arrived(self) -> bool:
         limiter = self._limiter

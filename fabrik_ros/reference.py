@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .kernels.braking import least_ratio, stopping_speed
+from .kernels.model import FRAME
+from .kernels.travel import pose_along, size_of, way_between
 from .solution import Solution
 from .trail import Trail
-from .transforms import Array, rotation_from_vector, rotation_vector, transform
+from .transforms import Array
 from .tree_solver import TreeSolution
 
 Answer = Solution | TreeSolution
@@ -118,6 +121,7 @@ class LineReference:
 
     def __init__(self, T: Array, q: Array, limits: MotionLimits) -> None:
         self._limits = limits
+        self._frames = np.empty((2, FRAME))
         self.full_gain = limits.tip_acceleration / limits.tip_speed
         """Change of speed [1/s] that the tip is allowed."""
         self.gain = self.full_gain
@@ -180,9 +184,8 @@ class LineReference:
                 for start, end in zip(T, T_to, strict=True)
             ]
             return np.array(ways)
-        way = np.empty(6)
-        way[:3] = (T_to[:3, 3] - T[:3, 3]) / self._limits.tip_speed
-        way[3:] = rotation_vector(T_to[:3, :3] @ T[:3, :3].T) / self._limits.tip_rotation
+        limits, way = self._limits, np.empty(6)
+        way_between(T, T_to, limits.tip_speed, limits.tip_rotation, self._frames, way)
         return way
 
     def _moved(self, T: Array, way: Array) -> Array:
@@ -192,8 +195,9 @@ class LineReference:
                 for start, along in zip(T, way, strict=True)
             ]
             return np.array(poses)
-        R = rotation_from_vector(way[3:] * self._limits.tip_rotation) @ T[:3, :3]
-        return transform(R, T[:3, 3] + way[:3] * self._limits.tip_speed)
+        limits, T_to = self._limits, np.empty((4, 4))
+        pose_along(T, way, limits.tip_speed, limits.tip_rotation, self._frames, T_to)
+        return T_to
 
     def pose_after(self, speed: Array, dt: float) -> Array:
         """Poses after `dt` at `speed`; the goal itself where that is as good as reached."""
@@ -250,24 +254,24 @@ class LineReference:
         """
         fastest, strength = self._limits.joint_velocity, self._limits.joint_acceleration
         rate_ahead = (q_ahead - self.q) / distance
-        rate = np.maximum(np.abs(self.rate), TINY)
+        rate = np.abs(self.rate)
         highest = np.maximum(np.abs(rate_ahead), rate)
-        self.gain = min(self.full_gain, SPEEDING_SHARE * float(np.min(strength / highest)))
-        self.brake = min(self.full_gain, BRAKING_SHARE * float(np.min(strength / rate)))
+        self.gain = min(self.full_gain, SPEEDING_SHARE * least_ratio(strength, highest, TINY))
+        self.brake = min(self.full_gain, BRAKING_SHARE * least_ratio(strength, rate, TINY))
         cap = self._led_cap if self._led_for > 0.0 else self._bend_cap
-        self.cap = min(1.0, float(np.min(fastest / highest)), cap(rate_ahead, distance))
+        self.cap = min(1.0, least_ratio(fastest, highest, TINY), cap(rate_ahead, distance))
 
     def _bend_cap(self, rate_ahead: Array, distance: float) -> float:
         """Speed at which the joints can follow a bend between here and some way ahead."""
-        bend = np.abs(rate_ahead - self.rate) / (0.5 * distance)
-        room = np.min(self._limits.joint_acceleration / np.maximum(bend, TINY))
+        bend = (rate_ahead - self.rate) / (0.5 * distance)
+        room = least_ratio(self._limits.joint_acceleration, bend, TINY)
         return math.sqrt(BENDING_SHARE * room)
 
     def _led_cap(self, rate_ahead: Array, distance: float) -> float:
         """Speed at which the joints can follow the trail, which goes slower in a bend."""
         now, ahead = length_of(self.speed), distance / self._led_for
-        change = np.abs(rate_ahead * ahead - self.rate * now) / (0.5 * self._led_for)
-        room = np.min(self._limits.joint_acceleration / np.maximum(change, TINY))
+        change = (rate_ahead * ahead - self.rate * now) / (0.5 * self._led_for)
+        room = least_ratio(self._limits.joint_acceleration, change, TINY)
         share = math.sqrt(LED_SHARE * room)
         return share * max(now, ahead) if share < 1.0 else 1.0
 
@@ -302,7 +306,7 @@ class LineReference:
         catch_up = approach(way, self.speed - led, self.gain, self.full_gain, dt, length_of, most)
         speed: Array = led + catch_up
         size, least = length_of(speed), length_of(self.speed) - self.full_gain * dt
-        most = max(float(braking_speed(length_of(self._way_left), self.brake, dt)), least)
+        most = max(stopping_speed(length_of(self._way_left), self.brake, dt), least)
         return speed * (most / size) if size > most else speed
 
     def _towards_jog(self, jog: Jog, dt: float) -> Array:
@@ -350,12 +354,11 @@ def length_of(speed: Array) -> float:
     """Size of a speed: the largest of its translations and its rotations."""
     if speed.ndim > 1:
         return max(length_of(of_tip) for of_tip in speed)
-    linear = math.sqrt(speed[0] ** 2 + speed[1] ** 2 + speed[2] ** 2)
-    return max(linear, math.sqrt(speed[3] ** 2 + speed[4] ** 2 + speed[5] ** 2))
+    return size_of(speed)
 
 
 def largest(speed: Array) -> float:
-    return float(np.max(np.abs(speed)))
+    return float(np.abs(speed).max())
 
 
 def approach(
@@ -374,19 +377,9 @@ def approach(
     that points elsewhere it bends smoothly.
     """
     distance = size(way)
-    wanted = np.zeros_like(way)
+    share = 0.0
     if distance > 0.0:
-        wanted = way * (min(most, float(braking_speed(distance, braking, dt))) / distance)
-    change = wanted - speed
+        share = min(most, stopping_speed(distance, braking, dt)) / distance
+    change = way * share - speed
     excess = size(change) / (gain * dt)
     return speed + change / max(1.0, excess)
-
-
-def braking_speed(distance: Any, strength: Any, dt: float) -> Any:
-    """
-    Greatest speed for the next step from which one can still stop within `distance`.
-
-    Solves speed dt + speed^2 / (2 strength) = distance.
-    """
-    gained = strength * dt
-    return np.sqrt(gained * gained + 2.0 * strength * distance) - gained

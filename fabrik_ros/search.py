@@ -9,7 +9,7 @@ import numpy as np
 from .chain import Chain
 from .kernels import search as kernels
 from .kernels._jit import COMPILED
-from .kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
+from .kernels.limits import narrow, narrow_around, START_LOWER, START_UPPER, UNITS
 from .kernels.model import FRAME
 from .kernels.posture import ease
 from .kernels.task import (
@@ -69,9 +69,9 @@ class PackedArm(NamedTuple):
 
     def around(self, q: Array, move: float | Array) -> 'PackedArm':
         """Limit every joint to `move` [rad or m] on either side of `q`."""
-        lower, upper = self.limits[LOWER], self.limits[UPPER]
-        q = np.minimum(np.maximum(q, lower), upper)
-        return self.within(q - move, q + move)
+        moves, limits = np.full(len(q), move), np.empty(self.limits.shape)
+        narrow_around(self.limits, q, moves, limits)
+        return self._replace(limits=limits)
 
     def within(self, lower: Array, upper: Array) -> 'PackedArm':
         """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
@@ -135,10 +135,8 @@ def pack_limits(mechanism: Mechanism) -> Array:
 
 def limits_within(limits: Array, lower: Array, upper: Array) -> Array:
     """Narrow limits to bounds; bounds that lie outside of them come to lie on them."""
-    least, most = limits[LOWER], limits[UPPER]
-    narrowed: Array = limits.copy()
-    narrowed[LOWER] = narrowed[START_LOWER] = np.minimum(np.maximum(lower, least), most)
-    narrowed[UPPER] = narrowed[START_UPPER] = np.minimum(np.maximum(upper, least), most)
+    narrowed: Array = np.empty(limits.shape)
+    narrow(limits, lower, upper, narrowed)
     return narrowed
 
 

@@ -84,15 +84,16 @@ def rotation_from_quaternion_xyzw(quaternion_xyzw: npt.ArrayLike) -> Array:
 
     """
     xyzw = np.asarray(quaternion_xyzw, dtype=np.float64)
-    if xyzw.shape != (4,) or not np.isfinite(xyzw).all():
+    numbers = xyzw.tolist()
+    if xyzw.shape != (4,) or not all(map(math.isfinite, numbers)):
         raise TargetError(f'quaternion must be four finite numbers x y z w, got {xyzw}')
-    norm = math.hypot(*xyzw)
+    norm = math.hypot(*numbers)
     if not MINIMUM_QUATERNION_NORM <= norm < math.inf:
         raise TargetError(
             f'quaternion {xyzw} has norm {norm:.3g}; expected 1 '
             f'(anything above {MINIMUM_QUATERNION_NORM} is normalised)'
         )
-    x, y, z, w = xyzw / norm
+    x, y, z, w = (number / norm for number in numbers)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -134,9 +135,10 @@ def rotation_z_to(axis: npt.ArrayLike) -> Array:
 
 def transform(R: npt.ArrayLike, p: npt.ArrayLike) -> Array:
     """Put a rotation (3, 3) and a position (3,) [m] together as a pose (4, 4)."""
-    T = np.eye(4)
+    T = np.zeros((4, 4))
     T[:3, :3] = R
     T[:3, 3] = p
+    T[3, 3] = 1.0
     return T
 
 

@@ -1,5 +1,7 @@
 """Between ROS messages and arrays; nothing else."""
 
+import math
+
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Transform, Twist
 import numpy as np
@@ -36,10 +38,10 @@ def pose_to_matrix(pose: Pose) -> Array:
         If it has entries that are not finite, or a quaternion of (nearly) no length.
 
     """
-    position = np.array([pose.position.x, pose.position.y, pose.position.z])
-    if not np.isfinite(position).all():
-        raise TargetError(f'position must be three finite numbers, got {position}')
-    o = pose.orientation
+    p, o = pose.position, pose.orientation
+    position = [p.x, p.y, p.z]
+    if not all(map(math.isfinite, position)):
+        raise TargetError(f'position must be three finite numbers, got {np.array(position)}')
     return transform(rotation_from_quaternion_xyzw([o.x, o.y, o.z, o.w]), position)
 
 

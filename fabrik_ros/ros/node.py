@@ -14,7 +14,7 @@ from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -37,6 +37,7 @@ from ..tree import Tree
 from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
 from .conversions import seconds, twist_to_array
+from .executor import make_executor
 from .frames import FrameResolver
 from .markers import marker_array
 from .outputs import Outputs
@@ -438,7 +439,7 @@ class FabrikNode(LifecycleNode):
                 f'target refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
         else:
-            self._begin_at_once()
+            self._begin_at_once(is_target=True)
 
     def _on_jog(self, tip: TipTopics, message: TwistStamped) -> None:
         try:
@@ -449,7 +450,7 @@ class FabrikNode(LifecycleNode):
                 f'jog refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
         else:
-            self._begin_at_once()
+            self._begin_at_once(is_target=True)
 
     def _jog(self, tip: TipTopics, message: TwistStamped) -> None:
         follower = self._active_follower()
@@ -552,29 +553,41 @@ class FabrikNode(LifecycleNode):
         now = self.get_clock().now().nanoseconds
         if not self._clock_of_commands.is_early(now):
             self._step(now)
+        self._set_tick_period(now)
 
-    def _begin_at_once(self) -> None:
+    def _begin_at_once(self, is_target: bool = False) -> None:
         """
         Send the first command of a target without waiting for the next tick.
 
         Only if a period has passed since the last command. From rest the ticks begin anew with
-        this command; on the way the tick that was due for it is left out.
+        this command, and where targets come at the pace of the commands they follow these; else
+        the tick that was due for it is left out.
         """
         now, clock = self.get_clock().now().nanoseconds, self._clock_of_commands
+        if is_target:
+            clock.hear(now)
         if self._control_timer is None or not clock.is_due(now):
             return
-        self._step(now)
-        if clock.was_interrupted:
+        self._step(now, with_target=True)
+        if clock.was_interrupted or clock.is_led(now):
+            self._set_tick_period(now)
             self._control_timer.reset()
 
-    def _step(self, now: int) -> None:
+    def _set_tick_period(self, now: int) -> None:
+        """Let the ticks wait for targets that lead the commands, or no longer."""
+        timer, period = self._control_timer, self._clock_of_commands.tick_period(now)
+        if timer is not None and timer.timer_period_ns != period:
+            timer.timer_period_ns = period
+            timer.reset()
+
+    def _step(self, now: int, with_target: bool = False) -> None:
         """Take a step at `now` [ns], and send the command it leads to."""
         follower, motion = self._follower, self._motion
         if follower is None or motion is None:
             return
         if not (follower.has_something_to_say or follower.is_held_in_world):
             return
-        stamp, dt = self._clock_of_commands.next(now, self._steady_now())
+        stamp, dt = self._clock_of_commands.next(now, self._steady_now(), with_target)
         if self._clock_of_commands.went_back:
             self._on_clock_jump()
         if self._clock_of_commands.was_interrupted:
@@ -615,6 +628,8 @@ class FabrikNode(LifecycleNode):
         self._spoken = 1e-9 * stamp, command
         self._counts['commands'] += 1
         self._outputs.send(command, at)
+        if not any(tip.is_heard for tip in self._tips):
+            return
         poses = self._chain.forward_kinematics(command.q).reshape(-1, 4, 4)
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
             tip.tell(T_base_tip, self._chain.base_link, at)
@@ -726,7 +741,10 @@ def main(args: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, ask_to_stop)
     try:
         node = FabrikNode()
-        executor = SingleThreadedExecutor()
+        executor = make_executor()
+        # From here on, as the executor has taken the signals for itself.
+        signal.signal(signal.SIGINT, ask_to_stop)
+        signal.signal(signal.SIGTERM, ask_to_stop)
         executor.add_node(node)
         try:
             while not asked_to_stop and rclpy.ok():

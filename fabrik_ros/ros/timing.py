@@ -1,8 +1,18 @@
 """Stamps of commands: a steady grid where the scheduler allows, real time where it does not."""
 
+import math
+
 NANOSECONDS = 1_000_000_000
 LONGEST_GAP = 0.1
 LONGEST_GAP_PERIODS = 3
+PACE_TOLERANCE = 0.1
+"""A stream of targets within this share of the period has the pace of the commands."""
+PACE_MEMORY = 32
+"""So many targets the pace is averaged over, by and by."""
+PATIENCE = 0.25
+"""How long a tick waits for the target that is to lead its command, in periods."""
+TRACKING = 0.25
+"""Share of what a target came early or late that the stamps take over."""
 
 
 class CommandClock:
@@ -15,6 +25,10 @@ class CommandClock:
     strictly, unless the clock goes back: then they go on from its new time, one period a step.
     Where a steady clock is given, too, no jump forwards is taken for a gap.
 
+    A stream of targets at the pace of the commands leads them: each command leaves with the
+    target it is for, instead of up to a period later. For that the ticks wait a little longer,
+    until they meet the targets and are no longer needed, and the stamps follow the targets.
+
     Parameters
     ----------
     period : float
@@ -24,10 +38,13 @@ class CommandClock:
 
     def __init__(self, period: float) -> None:
         self._period = round(period * NANOSECONDS)
+        self._patience = round(PATIENCE * self._period)
         self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
         self._last: int | None = None
         self._seen = 0
         self._seen_steady: int | None = None
+        self._heard: int | None = None
+        self._pace, self._paced = math.inf, 0
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
         self.went_back = False
@@ -38,9 +55,35 @@ class CommandClock:
         """Stamp [ns] of the last command; 0 before the first."""
         return self._last or 0
 
+    def hear(self, now: int) -> None:
+        """Take notice of a target that came at `now` [ns]."""
+        gap = -1 if self._heard is None else now - self._heard
+        self._heard = now
+        if not 0 <= gap <= self._longest_gap:
+            self._pace, self._paced = math.inf, 0
+            return
+        self._paced = min(self._paced + 1, PACE_MEMORY)
+        before = self._pace if self._paced > 1 else 0.0
+        self._pace = before + (gap - before) / self._paced
+
+    def is_led(self, now: int) -> bool:
+        """Whether targets come at the pace of the commands, and the last one just did."""
+        tolerance = PACE_TOLERANCE * self._period
+        return (
+            self._heard is not None
+            and 0 <= now - self._heard <= self._period + self._patience
+            and abs(self._pace - self._period) <= tolerance
+        )
+
+    def tick_period(self, now: int) -> int:
+        """Time [ns] from a command to the tick that sends the next one without a target."""
+        return self._period + (self._patience if self.is_led(now) else 0)
+
     def is_due(self, now: int) -> bool:
-        """Whether a period has passed at `now` [ns] since the last command, or none was sent."""
-        return self._last is None or now - self._last >= self._period
+        """Whether the command for a target that came at `now` [ns] may leave with it."""
+        if self._last is None:
+            return True
+        return now - self._last >= self._period - (self._patience if self.is_led(now) else 0)
 
     def is_early(self, now: int) -> bool:
         """Whether the command for a tick at `now` [ns] has left already, before the tick."""
@@ -65,8 +108,14 @@ class CommandClock:
             return now - self._last > self._longest_gap
         return steady - self._seen_steady > self._longest_gap
 
-    def next(self, now: int, steady: int | None = None) -> tuple[int, float]:
-        """Stamp [ns] of a command sent at `now` [ns], and the time it covers [s]."""
+    def next(
+        self, now: int, steady: int | None = None, with_target: bool = False
+    ) -> tuple[int, float]:
+        """
+        Stamp [ns] of a command sent at `now` [ns], and the time it covers [s].
+
+        `with_target` tells whether a target leads it, not a tick.
+        """
         last, period = self._last, self._period
         self.went_back = now < self._seen
         self.was_interrupted = self.has_paused(now, steady)
@@ -78,10 +127,19 @@ class CommandClock:
             self._last = now
             # The last stamp is that of the grid: the clock may go back and still be past it.
             return now, (min(period, now - last) if now > last else period) / NANOSECONDS
-        late = now - (last + period)
-        self._last = last + period if abs(late) <= period // 2 else max(now, last + 1)
+        self._last = self._on_grid(now, last, with_target)
         return self._last, (self._last - last) / NANOSECONDS
+
+    def _on_grid(self, now: int, last: int, with_target: bool) -> int:
+        """Stamp of a command that follows the one stamped `last` [ns]."""
+        is_led = self.is_led(now)
+        due = last + (self._period if with_target else self.tick_period(now))
+        late = now - due
+        if abs(late) > self._period // 2:
+            return max(now, last + 1)
+        return due + (round(TRACKING * late) if with_target and is_led else 0)
 
     def follow_on(self) -> tuple[int, float]:
         """Stamp [ns] one period after the last, whatever the time is."""
+        self._heard = None
         return self.next(self.last + self._period)

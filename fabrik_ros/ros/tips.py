@@ -109,6 +109,11 @@ class TipTopics:
             TwistStamped, f'{prefix}/jog', self._take_jog, LATEST
         )
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens to where the commands put the tip."""
+        return int(self._solutions.get_subscription_count()) > 0
+
     def tell(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
         """Publish where the command puts the tip, a pose of shape (4, 4)."""
         self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))

@@ -189,8 +189,10 @@ def test_ticks_and_targets_together_make_no_step_shorter_than_half_a_period(even
     clock, now, stamps = CommandClock(PERIOD / NANOSECONDS), BEGIN, []
     for step, is_tick in events:
         now += step
+        if not is_tick:
+            clock.hear(now)
         if not clock.is_early(now) if is_tick else clock.is_due(now):
-            stamps.append(clock.next(now)[0])
+            stamps.append(clock.next(now, with_target=not is_tick)[0])
     for before, stamp in itertools.pairwise(stamps):
         assert stamp - before >= PERIOD // 2
 
@@ -202,3 +204,86 @@ def test_period_is_that_of_the_rate(rate):
     second, dt = clock.follow_on()
     assert second - first == round(NANOSECONDS / rate)
     assert dt == pytest.approx(1.0 / rate, abs=1e-9)
+
+
+def targets_every(gap, count=400, jitter=lambda i: 0):
+    """Return times at which targets come, after a while in which ticks alone send commands."""
+    return [BEGIN + 10 * PERIOD + i * gap + jitter(i) for i in range(count)]
+
+
+def commands_for(targets):
+    """
+    Send commands at ticks and at targets, as the node does, until the last target.
+
+    Returns when each command was sent, its stamp, and whether it left with a target.
+    """
+    clock, commands = CommandClock(PERIOD / NANOSECONDS), []
+    tick_period, tick = PERIOD, BEGIN + PERIOD // 3
+
+    def send(now, with_target):
+        commands.append((now, clock.next(now, with_target)[0], with_target))
+
+    waiting = list(targets)
+    while waiting:
+        now = min(waiting[0], tick)
+        if now == waiting[0]:
+            clock.hear(waiting.pop(0))
+            if clock.is_due(now):
+                send(now, True)
+                if clock.is_led(now):
+                    tick_period = clock.tick_period(now)
+                    tick = now + tick_period
+            continue
+        tick += tick_period
+        if not clock.is_early(now):
+            send(now, False)
+        if clock.tick_period(now) != tick_period:
+            tick_period = clock.tick_period(now)
+            tick = now + tick_period
+    return commands
+
+
+paces = st.integers(round(0.95 * PERIOD), round(1.05 * PERIOD))
+small_jitter = st.lists(st.integers(-PERIOD // 25, PERIOD // 25), min_size=400, max_size=400)
+
+
+@given(paces, st.integers(0, PERIOD), small_jitter)
+def test_targets_at_the_pace_of_the_commands_lead_them(gap, phase, jitter):
+    """Whenever the first one comes, soon each command leaves with its target."""
+    targets = [phase + time for time in targets_every(gap, jitter=jitter.__getitem__)]
+    led = [now for now, _, with_target in commands_for(targets) if with_target]
+    assert set(led) >= set(targets[50:])
+
+
+@given(paces, small_jitter)
+def test_led_commands_are_stamped_evenly(gap, jitter):
+    """Stamps take over the pace of the targets, not their jitter."""
+    commands = commands_for(targets_every(gap, jitter=jitter.__getitem__))
+    for (_, before, _), (_, stamp, _) in itertools.pairwise(commands[-300:]):
+        assert abs(stamp - before - gap) <= PERIOD // 20
+    assert all(abs(stamp - now) <= PERIOD // 2 for now, stamp, _ in commands)
+
+
+@given(st.integers(PERIOD // 10, 3 * PERIOD))
+def test_commands_are_not_much_more_frequent_than_ticks_whatever_the_targets_are(gap):
+    times = [now for now, *_ in commands_for(targets_every(gap))]
+    assert len(times) <= 1.0 / 0.9 * (times[-1] - times[0]) / PERIOD + 3
+
+
+@given(paces)
+def test_ticks_go_on_when_the_targets_stop(gap):
+    clock = CommandClock(PERIOD / NANOSECONDS)
+    for now in targets_every(gap):
+        clock.hear(now)
+    assert clock.is_led(now)
+    assert clock.tick_period(now) > PERIOD
+    assert not clock.is_led(now + 2 * PERIOD)
+    assert clock.tick_period(now + 2 * PERIOD) == PERIOD
+
+
+@given(st.integers(PERIOD // 10, 8 * PERIOD).filter(lambda gap: not 0.9 <= gap / PERIOD <= 1.1))
+def test_targets_at_another_pace_do_not_lead(gap):
+    clock = CommandClock(PERIOD / NANOSECONDS)
+    for now in targets_every(gap):
+        clock.hear(now)
+        assert not clock.is_led(now)

@@ -1,0 +1,68 @@
+"""The way from one pose to another: straight, with the shortest rotation."""
+
+import math
+
+from ..transforms import Array
+from ._jit import kernel
+from .frames import rotate_frame, rotation_between
+from .model import POSITION
+
+
+@kernel
+def read_frame(T: Array, frame: Array) -> None:
+    """Write a pose (4, 4) as a frame, shape (12,)."""
+    for r in range(3):
+        for c in range(3):
+            frame[3 * r + c] = T[r, c]
+        frame[POSITION + r] = T[r, 3]
+
+
+@kernel
+def way_between(
+    T: Array, T_to: Array, speed: float, turning: float, frames: Array, way: Array
+) -> None:
+    """
+    Write how long each part of a way takes [s], along x, y, z and as a rotation vector.
+
+    Parameters
+    ----------
+    T, T_to : array, shape (4, 4)
+        Poses.
+    speed, turning : float
+        How fast it is gone [m/s, rad/s].
+    frames : array, shape (2, 12)
+        Written over.
+    way : array, shape (6,)
+        Written to.
+
+    """
+    read_frame(T, frames[0])
+    read_frame(T_to, frames[1])
+    x, y, z = rotation_between(frames[0], frames[1])
+    way[3], way[4], way[5] = x / turning, y / turning, z / turning
+    for k in range(3):
+        way[k] = (T_to[k, 3] - T[k, 3]) / speed
+
+
+@kernel
+def pose_along(
+    T: Array, way: Array, speed: float, turning: float, frames: Array, T_to: Array
+) -> None:
+    """Write the pose (4, 4) at the end of a way from `T`; the parameters are as above."""
+    frame = frames[0]
+    read_frame(T, frame)
+    rotate_frame(frame, way[3] * turning, way[4] * turning, way[5] * turning)
+    for r in range(3):
+        for c in range(3):
+            T_to[r, c] = frame[3 * r + c]
+        T_to[r, 3] = T[r, 3] + way[r] * speed
+        T_to[3, r] = 0.0
+    T_to[3, 3] = 1.0
+
+
+@kernel
+def size_of(way: Array) -> float:
+    """Size of a way or a speed, shape (6,): the larger of its straight part and its rotation."""
+    straight = way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
+    turning = way[3] * way[3] + way[4] * way[4] + way[5] * way[5]
+    return math.sqrt(max(straight, turning))
