@@ -164,6 +164,8 @@ class Motion:
         self.guard = guard
         self._limiter = limiter
         self._dt = 0.0
+        self._regaining = 1.0
+        """Part of the acceleration for a step after a pause, over which it counts in full."""
         self._line: LineReference | None = None
         self.q, self.velocity = chain.mid_configuration(), np.zeros(len(chain))
         self._limits_in_force = limits
@@ -255,6 +257,7 @@ class Motion:
         self.velocity = np.zeros_like(self.q)
         if self._limiter is not None:
             self._limiter.reset(self.q)
+        self._rejoined: Ramp | None = None
         self.phase = Phase.RESTING
         self.hindrance = ''
         self.solution: Answer | None = None
@@ -473,19 +476,65 @@ class Motion:
         Way to rest as fast as the joints may, from the middle of the last step on.
 
         In between the middles of the steps the velocities change evenly, and never by more than
-        the joints may. Times are counted from the end of the step, the time of the last command.
-        Where the jerk is limited, the way begins at that command itself, as if it had been reached
-        half a step before, and in between its points the accelerations change evenly.
+        the joints may. The middle of the step before comes first. Times are counted from the end
+        of the step, the time of the last command. Where the jerk is limited, the way begins at
+        that command itself, as if it had been reached half a step before, and in between its
+        points the accelerations change evenly.
         """
-        half, chain = 0.5 * self._dt, self.chain
+        half = 0.5 * self._dt
+        limits, chain = self.limits, self.chain
         if self._limiter is not None:
             ramp = self._limiter.ramp()
-            return ramp._replace(times=ramp.times - half)
-        q = self.q - half * self.velocity
-        ramp = ramp_to_rest(
-            q, self.velocity, self.limits.joint_acceleration, chain.lower, chain.upper
+        else:
+            q, velocity = self.q - half * self.velocity, self.velocity
+            ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, chain.lower, chain.upper)
+        before = self._came_from
+        return Ramp(
+            np.append(before.times, ramp.times) - half,
+            np.vstack([before.q, ramp.q]),
+            np.vstack([before.velocity, ramp.velocity]),
         )
-        return ramp._replace(times=ramp.times - half)
+
+    def rejoin(self, passed: float, lag: float, dt: float) -> float:
+        """
+        Go on from where a controller is that plays the ramps, if it has begun to brake.
+
+        Parameters
+        ----------
+        passed : float
+            Time since the last command [s].
+        lag : float
+            From a command to when the controller is at the time 0 of its ramp [s].
+        dt : float
+            Length of the next step [s].
+
+        Returns
+        -------
+        float
+            Length of the next step [s]: half the lag, where the controller has begun to brake.
+
+        """
+        if passed - lag <= -0.5 * self._dt:
+            return dt
+        dt = 0.5 * lag
+        self._regaining = min(1.0, passed / dt - 1.0)
+        if not np.any(self.command[1]):
+            self._dt = dt
+            return dt
+        # There the ramp of the next command begins: at the middle of the step before.
+        ramp, begin = self.ramp(), passed - 1.5 * dt
+        self._rejoined = ramp.between(passed - lag, begin)
+        if self._limiter is not None:
+            self._brake(self._limiter)
+            self._limiter.brake(passed - dt)
+            return dt
+        q, self.velocity = ramp.at(begin)
+        lower, upper = np.minimum(self.chain.lower, q), np.maximum(self.chain.upper, q)
+        self.q = np.clip(q + 0.5 * dt * self.velocity, lower, upper)
+        self._dt = dt
+        if self._line is not None and not np.any(self.velocity):
+            self._line.stand_still()
+        return dt
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
@@ -496,15 +545,26 @@ class Motion:
         if self._limits_in_force is not self._asked_limits and not np.any(self.command[1]):
             self._take_limits()
         limiter = self._limiter
+        self._remember_step(dt)
         if limiter is None or not limiter.is_braking:
             self._go_on(dt)
         if limiter is not None:
             self._limit_jerk(limiter, dt)
-        self._dt = dt
+        self._dt, self._regaining = dt, 1.0
         if self.phase is not Phase.RESTING and self._has_arrived():
             self._come_to_rest()
         if self._seeks_way and self.phase is Phase.RESTING:
             self._go_round()
+
+    def _remember_step(self, dt: float) -> None:
+        """Keep the middle of the step that has ended, and the way from there if it is known."""
+        (q, velocity), ago = self.command, dt
+        if self._limiter is None:
+            before = self._dt or dt
+            q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
+        way, self._rejoined = self._rejoined, None
+        self._came_from = Ramp(np.zeros(1), q[None], velocity[None]) if way is None else way
+        self._came_from = self._came_from._replace(times=self._came_from.times - ago)
 
     def _go_on(self, dt: float) -> None:
         self._bounds = self._velocity_bounds(dt)
@@ -828,7 +888,8 @@ class Motion:
 
     def _usable(self, dt: float) -> float:
         """Time over which the velocity may change; unequal steps count for the shorter."""
-        return min(dt, 0.5 * (dt + self._dt)) if self._dt > 0.0 else dt
+        usable = min(dt, 0.5 * (dt + self._dt)) if self._dt > 0.0 else dt
+        return self._regaining * usable
 
     def _joint_limits(self) -> Array:
         """Return what limits the joints as the kernels take it, shape (4, n)."""

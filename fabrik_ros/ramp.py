@@ -21,6 +21,28 @@ class Ramp(NamedTuple):
     velocity: Array
     """Shape (m, n) [rad/s or m/s]; none in the last row."""
 
+    def at(self, time: float) -> tuple[Array, Array]:
+        """Joint values and velocities at a time [s], each of shape (n,); at rest after the end."""
+        times = self.times
+        i = int(np.searchsorted(times, time, side='right')) - 1
+        if i < 0 or i + 1 >= len(times):
+            end = 0 if i < 0 else -1
+            return self.q[end], self.velocity[end]
+        passed, length = time - times[i], times[i + 1] - times[i]
+        change = (self.velocity[i + 1] - self.velocity[i]) / length
+        velocity = self.velocity[i] + passed * change
+        return self.q[i] + 0.5 * passed * (self.velocity[i] + velocity), velocity
+
+    def between(self, begin: float, end: float) -> 'Ramp':
+        """Points later than `begin`, and the one at `end` [s], which becomes the time 0."""
+        inside = (begin < self.times) & (self.times < end - TICK)
+        q, velocity = self.at(end)
+        return Ramp(
+            np.append(self.times[inside] - end, 0.0),
+            np.vstack([self.q[inside], q]),
+            np.vstack([self.velocity[inside], velocity]),
+        )
+
 
 def ramp_to_rest(
     q: Array, velocity: Array, acceleration: Array, lower: Array, upper: Array

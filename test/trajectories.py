@@ -1,5 +1,6 @@
 """A joint trajectory controller on paper: cubic splines, a new trajectory replaces the old one."""
 
+from itertools import pairwise
 import math
 
 import numpy as np
@@ -39,3 +40,22 @@ def _between(q0, v0, q1, v1, length, t):
         q0 + t * (v0 + t * (square + t * cube)),
         v0 + t * (2.0 * square + 3.0 * t * cube),
     )
+
+
+def arrivals_of(trajectories, stamps):
+    """
+    Find the times at which trajectories, lists of points, were sent, from those of their commands.
+
+    A trajectory goes on from a point of the one before, which tells. Otherwise that was at rest or
+    too long ago, and this one went with its command in the moment of its stamp.
+    """
+    arrivals = [stamps[0]]
+    for number, (before, trajectory) in enumerate(pairwise(trajectories), start=1):
+        time, q, velocity = trajectory[0]
+        shared = [
+            arrivals[-1] + at - time
+            for at, *state in before
+            if np.any(velocity) and np.allclose(state, [q, velocity], rtol=0.0, atol=1e-12)
+        ]
+        arrivals.append(shared[0] if shared else stamps[number])
+    return arrivals

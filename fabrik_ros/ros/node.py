@@ -58,8 +58,9 @@ WARNING_PERIOD = 1.0
 DELIVERY_TIME = 0.2
 STANDING_REPORTS = 5
 CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
-TRAJECTORY_LAG = 1.5
-"""How long after a command a trajectory has it reached, in periods."""
+TRAJECTORY_LAG = 2.0
+"""How long after a command a trajectory has it reached, in periods: as the last one is played
+until half a period before that, the next may come late by as much."""
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 
 
@@ -209,7 +210,7 @@ class FabrikNode(LifecycleNode):
         period = 1.0 / self._settings.command_rate
         due = time.monotonic()
         if self._outputs.takes_trajectories:
-            self._send_ramp(motion, 1e-9 * (now - self._clock_of_commands.last))
+            self._send_ramp(motion, self._clock_of_commands.since_last(now, self._steady_now()))
         while not follower.is_at_rest:
             due += period
             time.sleep(max(0.0, due - time.monotonic()))
@@ -587,10 +588,14 @@ class FabrikNode(LifecycleNode):
             return
         if not (follower.has_something_to_say or follower.is_held_in_world):
             return
-        stamp, dt = self._clock_of_commands.next(now, self._steady_now(), with_target)
-        if self._clock_of_commands.went_back:
+        clock, steady = self._clock_of_commands, self._steady_now()
+        passed = clock.since_last(now, steady)
+        stamp, dt = clock.next(now, steady, with_target)
+        if clock.went_back:
             self._on_clock_jump()
-        if self._clock_of_commands.was_interrupted:
+        if self._outputs.takes_trajectories:
+            dt = motion.rejoin(passed, self._trajectory_lag, dt)
+        elif clock.was_interrupted:
             motion.halt()
         begin = time.perf_counter()
         if follower.is_held_in_world:
@@ -602,7 +607,7 @@ class FabrikNode(LifecycleNode):
         if command is not None:
             self._send(command, stamp)
             if self._outputs.takes_trajectories:
-                self._send_ramp(motion)
+                self._send_ramp(motion, 1e-9 * (now - stamp))
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
         """Have the next command; one that slows the arm down where there is none."""
@@ -634,17 +639,13 @@ class FabrikNode(LifecycleNode):
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
             tip.tell(T_base_tip, self._chain.base_link, at)
 
-    def _send_ramp(self, motion: Motion, passed: float = 0.0) -> None:
-        """
-        Send the way to rest, `passed` seconds after the last command, as one trajectory.
+    @property
+    def _trajectory_lag(self) -> float:
+        return TRAJECTORY_LAG / float(self._settings.command_rate)
 
-        It begins one and a half period after that, counted from the middle of its step. So the
-        trajectory of the next command comes just when that of this one begins to brake.
-        """
-        period = 1.0 / float(self._settings.command_rate)
-        lag = TRAJECTORY_LAG * period
-        # A clock that jumps must not make a jump of it.
-        self._outputs.send_ramp(motion.ramp(), lag - min(max(passed, 0.0), lag))
+    def _send_ramp(self, motion: Motion, passed: float) -> None:
+        """Send the way to rest, `passed` seconds after the last command, as one trajectory."""
+        self._outputs.send_ramp(motion.ramp(), self._trajectory_lag - passed)
 
     # -- reports
 

@@ -55,6 +55,15 @@ class CommandClock:
         """Stamp [ns] of the last command; 0 before the first."""
         return self._last or 0
 
+    def since_last(self, now: int, steady: int | None = None) -> float:
+        """Time since the stamp of the last command [s], as `has_paused` takes it."""
+        if self._last is None:
+            return math.inf
+        passed = now - self._seen
+        if steady is not None and self._seen_steady is not None:
+            passed = steady - self._seen_steady
+        return (max(passed, 0) + self._seen - self._last) / NANOSECONDS
+
     def hear(self, now: int) -> None:
         """Take notice of a target that came at `now` [ns]."""
         gap = -1 if self._heard is None else now - self._heard

@@ -7,13 +7,15 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion import Motion, MotionOptions, Phase
 from fabrik_ros.ramp import ramp_to_rest
 from fabrik_ros.reference import MotionLimits
+from fabrik_ros.ros.timing import CommandClock
 from helpers import SIX_AXIS
 from hypothesis import given, settings, strategies as st
+from judging import accelerations, runs
 import numpy as np
 import pytest
 from trajectories import SplineController
 
-DT, LAG = 0.01, 1.5
+DT, LAG = 0.01, 2.0
 FASTEST, HARDEST = 1.5, 5.0
 JOINTS = 3
 speeds = st.lists(st.floats(-2.0, 2.0), min_size=JOINTS, max_size=JOINTS).map(np.array)
@@ -67,9 +69,23 @@ def test_joint_outside_its_limits_comes_in():
     assert ramp.q[-1, 0] == pytest.approx(1.05 - 0.5 * 0.5 / (2.0 * 5.0), abs=1e-6)
 
 
-def points_of(ramp):
-    times = LAG * DT + ramp.times
-    return [row for row in zip(times, ramp.q, ramp.velocity, strict=True) if row[0] > 0.0]
+def points_of(ramp, late=0.0):
+    times = LAG * DT - late + ramp.times
+    rows = [row for row in zip(times, ramp.q, ramp.velocity, strict=True) if row[0] > 0.0]
+    return rows or [(1e-6, ramp.q[-1], ramp.velocity[-1])]
+
+
+def make_motion(path, seed):
+    chain = load_urdf(SIX_AXIS).chain()
+    limits = MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
+    motion = Motion(
+        chain,
+        limits,
+        SolverOptions(budget=float('inf'), max_restarts=6),
+        MotionOptions(path=path, allow_reconfiguration=True),
+    )
+    motion.reset(chain.random_configuration(np.random.default_rng(seed)))
+    return chain, motion
 
 
 @settings(max_examples=30 if COMPILED else 2)
@@ -79,15 +95,7 @@ def points_of(ramp):
 )
 def test_controller_that_takes_a_trajectory_each_period_moves_within_the_limits(parts, path):
     """Sampled ten times a period, by differences; and it arrives where the commands do."""
-    chain = load_urdf(SIX_AXIS).chain()
-    limits = MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
-    motion = Motion(
-        chain,
-        limits,
-        SolverOptions(budget=float('inf'), max_restarts=6),
-        MotionOptions(path=path, allow_reconfiguration=True),
-    )
-    motion.reset(chain.random_configuration(np.random.default_rng(parts[0][0])))
+    chain, motion = make_motion(path, parts[0][0])
     controller, wanted, now = SplineController(motion.q), [], 0.0
 
     def step():
@@ -118,3 +126,41 @@ def test_controller_that_takes_a_trajectory_each_period_moves_within_the_limits(
     assert np.abs(speed).max() <= FASTEST * (1.0 + 1e-6)
     harder = np.abs(np.diff(speed, axis=0)).max() / (0.1 * DT)
     assert harder <= HARDEST * (1.0 + 1e-3)
+
+
+LATENESS = st.one_of(st.floats(0.0, 0.5), st.floats(0.5, 3.0), st.floats(3.0, 60.0))
+
+
+@settings(max_examples=150 if COMPILED else 3)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(LATENESS, min_size=3, max_size=12),
+    st.integers(2, 30),
+    st.sampled_from(['line', 'joint']),
+)
+def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lateness, even, path):
+    """Ticks come late by some periods, again and again, and then in time; as the node has it."""
+    chain, motion = make_motion(path, seed)
+    controller, clock = SplineController(motion.q), CommandClock(DT)
+    rng, now, wanted, commands = np.random.default_rng(seed), 0, [], []
+
+    def step():
+        passed = clock.since_last(now)
+        stamp, dt = clock.next(now)
+        motion.step(motion.rejoin(passed, LAG * DT, dt))
+        controller.take(1e-9 * now, points_of(motion.ramp(), 1e-9 * (now - stamp)))
+        commands.append((1e-9 * stamp, motion.q))
+
+    for late in (part for part in lateness for part in [part, *even * [0.0]]):
+        if motion.phase is Phase.RESTING:
+            motion.aim(chain.forward_kinematics(chain.random_configuration(rng)))
+        step()
+        end = (clock.last if clock.last else now) + round((1.0 + late) * DT * 1e9)
+        wanted += [controller.state(1e-9 * t)[0] for t in np.arange(now, end, 1_000_000)]
+        now += len(np.arange(now, end, 1_000_000)) * 1_000_000
+    speed = np.diff(np.array(wanted), axis=0) / 1e-3
+    assert np.abs(speed).max() <= FASTEST * (1.0 + 1e-6)
+    assert np.abs(np.diff(speed, axis=0)).max() / 1e-3 <= HARDEST * (1.0 + 1e-3)
+    times, q = (np.array(column) for column in zip(*commands, strict=True))
+    for run in runs(times, q, 10.0 * DT):
+        assert np.abs(accelerations(*run)).max(initial=0.0) <= HARDEST * (1.0 + 1e-4)
