@@ -26,7 +26,7 @@ TOLERATED = {
     r'min_effort are greater than max_effort': 'negative effort: not read',
     r'min_velocity are greater than max_velocity': 'negative velocity: no limit, with a warning',
     r'No name given for the robot': 'a robot without a name: nothing is called by it',
-    r"Invalid 'version'|version attribute": 'another version: nothing that is read depends on it',
+    r"Invalid 'version'|[Vv]ersion attribute": 'another version: not asked for',
     r'soft_(lower|upper)_limit|k_position|k_velocity|safety_controller': 'control: not read',
     r'[Mm]imic': 'mimic of a joint without a value: not read',
     r'[Cc]alibration|rising|falling|[Dd]ynamics|damping|friction|no damping': 'not kinematics',
@@ -41,6 +41,10 @@ LAST = 3
 MOST_JOINTS = 250
 """With more, its memory grows with the square of their number."""
 TOO_LARGE_TO_SQUARE = re.compile(r'(<axis|quat_xyzw)[^>]*e\+?[1-3]\d\d', re.IGNORECASE)
+
+UNEVEN_NAME = re.compile(
+    r"""(name|link|joint)\s*=\s*("[^"]*[\t\r\n][^"]*"|'[^']*[\t\r\n][^']*')"""
+)
 
 
 class Pinocchio:
@@ -98,6 +102,8 @@ def _not_asked(text: str, expected: Description) -> Iterator[str]:
         yield 'too many joints for its memory'
     if 'universe' in expected.by_name or 'universe' in expected.links:
         yield "its own joint and frame are called 'universe'"
+    if UNEVEN_NAME.search(text):
+        yield 'it keeps tabs and ends of lines in names, of which XML makes spaces'
     if TOO_LARGE_TO_SQUARE.search(text):
         yield 'it squares numbers before it makes unit vectors of them'
 

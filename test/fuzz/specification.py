@@ -158,26 +158,25 @@ class Description:
             )
         return found
 
-    def problem_of_chain(self, path: list[JointRead]) -> Problem | None:
-        """Find what forbids to drive the joints of a path."""
+    def problems_of_chain(self, path: list[JointRead]) -> Iterator[Problem]:
+        """Find all that forbids to drive the joints of a path."""
         own = {joint.name for joint in path if joint.is_drivable and not joint.mimic}
+        followers = [joint for joint in path if joint.is_drivable and joint.mimic]
         for joint in path:
             if joint.type in ('planar', 'floating'):
-                return Problem('chain: cannot be driven', (joint.name, joint.type))
-        for joint in path:
-            if joint.is_drivable and joint.mimic and self.driven(joint)[0] not in own:
-                return Problem('chain: follows another', (joint.name, self.driven(joint)[0]))
+                yield Problem('chain: cannot be driven', (joint.name, joint.type))
+        strangers = [joint for joint in followers if self.driven(joint)[0] not in own]
+        for joint in strangers:
+            yield Problem('chain: follows another', (joint.name, self.driven(joint)[0]))
         if not own:
-            return Problem('chain: nothing moves', ('nothing moves',))
-        for joint in path:
-            if joint.is_drivable and joint.mimic:
-                _, multiplier, offset = self.driven(joint)
-                if multiplier == 0.0 and not joint.lower <= offset <= joint.upper:
-                    return Problem('chain: stands outside its limits', (joint.name,))
-        for name, (lower, upper, _) in self.limits(path).items():
+            yield Problem('chain: nothing moves', ('nothing moves',))
+        for joint in followers:
+            _, multiplier, offset = self.driven(joint)
+            if multiplier == 0.0 and not joint.lower <= offset <= joint.upper:
+                yield Problem('chain: stands outside its limits', (joint.name,))
+        for name, (lower, upper, _) in ({} if strangers else self.limits(path)).items():
             if lower > upper or lower == math.inf or upper == -math.inf:
-                return Problem('chain: limits in common', (name,))
-        return None
+                yield Problem('chain: limits in common', (name,))
 
 
 def read(text: str, use_safety_limits: bool = True) -> Description | list[Problem]:
