@@ -424,7 +424,7 @@ class _Reading:
 
     def mimics(self, description: Description) -> None:
         for joint in description.joints:
-            seen, follower = [joint.name], joint
+            seen, follower = {joint.name}, joint
             while follower.mimic is not None and follower.mimic[0] in description.by_name:
                 source = description.by_name[follower.mimic[0]]
                 if not source.is_drivable:
@@ -432,7 +432,7 @@ class _Reading:
                 if source.name in seen:
                     self.wrong('mimic circle', 'circle', source.name)
                     break
-                seen.append(source.name)
+                seen.add(source.name)
                 follower = source
             else:
                 _, multiplier, offset = description.driven(joint)
