@@ -13,6 +13,8 @@ PATIENCE = 0.25
 """How long a tick waits for the target that is to lead its command, in periods."""
 TRACKING = 0.25
 """Share of what a target came early or late that the stamps take over."""
+LEAST_JUMP = 10_000_000
+"""By less [ns] a clock is not set but kept right."""
 
 
 class CommandClock:
@@ -113,9 +115,11 @@ class CommandClock:
         """
         if self._last is None:
             return True
-        if steady is None or self._seen_steady is None:
-            return now - self._last > self._longest_gap
-        return steady - self._seen_steady > self._longest_gap
+        gap = now - self._last
+        if steady is not None and self._seen_steady is not None:
+            set_by = (now - self._seen) - (steady - self._seen_steady)
+            gap -= set_by if abs(set_by) > LEAST_JUMP else 0
+        return gap > self._longest_gap
 
     def next(
         self, now: int, steady: int | None = None, with_target: bool = False

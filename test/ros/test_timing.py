@@ -3,7 +3,7 @@
 import itertools
 
 from fabrik_ros.ros.timing import CommandClock, NANOSECONDS
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 import pytest
 
 PERIOD = NANOSECONDS // 100
@@ -107,6 +107,17 @@ def test_clock_that_goes_back_but_not_past_the_last_stamp_makes_a_short_step():
     assert clock.went_back
 
 
+@given(st.lists(steps))
+@example([PERIOD + PERIOD // 3, LONGEST_GAP - PERIOD // 6])
+def test_steady_clock_changes_nothing_while_the_other_is_not_set(steps):
+    alone, both = (CommandClock(PERIOD / NANOSECONDS) for _ in range(2))
+    now = BEGIN
+    for step in [0, *steps]:
+        now += step
+        assert both.next(now, now - BEGIN) == alone.next(now)
+        assert both.was_interrupted is alone.was_interrupted
+
+
 @given(st.lists(steps), st.integers(PERIOD, 10**6 * PERIOD))
 def test_jump_forwards_is_no_gap_by_a_steady_clock(steps, far):
     """As when a machine without a clock of its own hears what time it is."""
@@ -128,8 +139,9 @@ def test_gap_by_a_steady_clock_is_one_though_the_clock_was_set_back_meanwhile(st
     for step in [0, *steps]:
         now += step
         last, _ = clock.next(now, now - BEGIN)
-    assert clock.has_paused(now + shown, now - BEGIN + LONGEST_GAP + 1)
-    stamp, _ = clock.next(now + shown, now - BEGIN + LONGEST_GAP + 1)
+    steady = now - BEGIN + LONGEST_GAP + PERIOD
+    assert clock.has_paused(now + shown, steady)
+    stamp, _ = clock.next(now + shown, steady)
     assert clock.was_interrupted
     assert clock.went_back is (shown < 0)
     assert stamp == (now + shown if shown < 0 else max(now + shown, last + 1))
