@@ -17,6 +17,48 @@ LEAST_JUMP = 10_000_000
 """By less [ns] a clock is not set but kept right."""
 
 
+class TargetStream:
+    """
+    Tells whether targets come at the pace of the commands.
+
+    Parameters
+    ----------
+    period : int
+        Time between commands [ns].
+    longest_gap : int
+        A longer one ends a stream [ns].
+
+    """
+
+    def __init__(self, period: int, longest_gap: int) -> None:
+        self._period, self._longest_gap = period, longest_gap
+        self.forget()
+
+    def forget(self) -> None:
+        """Wait for another stream."""
+        self._heard: int | None = None
+        self._gap, self._count = math.inf, 0
+
+    def hear(self, now: int) -> None:
+        """Take notice of a target that came at `now` [ns]."""
+        gap = -1 if self._heard is None else now - self._heard
+        if not 0 <= gap <= self._longest_gap:
+            self.forget()
+        else:
+            self._count = min(self._count + 1, PACE_MEMORY)
+            before = self._gap if self._count > 1 else 0.0
+            self._gap = before + (gap - before) / self._count
+        self._heard = now
+
+    def keep_pace(self, now: int, within: int) -> bool:
+        """Whether they come as often as commands, and the last one `within` so long [ns]."""
+        return (
+            self._heard is not None
+            and 0 <= now - self._heard <= within
+            and abs(self._gap - self._period) <= PACE_TOLERANCE * self._period
+        )
+
+
 class CommandClock:
     """
     Gives each command its stamp and the time since the command before.
@@ -45,8 +87,7 @@ class CommandClock:
         self._last: int | None = None
         self._seen = 0
         self._seen_steady: int | None = None
-        self._heard: int | None = None
-        self._pace, self._paced = math.inf, 0
+        self._targets = TargetStream(self._period, self._longest_gap)
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
         self.went_back = False
@@ -68,23 +109,11 @@ class CommandClock:
 
     def hear(self, now: int) -> None:
         """Take notice of a target that came at `now` [ns]."""
-        gap = -1 if self._heard is None else now - self._heard
-        self._heard = now
-        if not 0 <= gap <= self._longest_gap:
-            self._pace, self._paced = math.inf, 0
-            return
-        self._paced = min(self._paced + 1, PACE_MEMORY)
-        before = self._pace if self._paced > 1 else 0.0
-        self._pace = before + (gap - before) / self._paced
+        self._targets.hear(now)
 
     def is_led(self, now: int) -> bool:
         """Whether targets come at the pace of the commands, and the last one just did."""
-        tolerance = PACE_TOLERANCE * self._period
-        return (
-            self._heard is not None
-            and 0 <= now - self._heard <= self._period + self._patience
-            and abs(self._pace - self._period) <= tolerance
-        )
+        return self._targets.keep_pace(now, within=self._period + self._patience)
 
     def tick_period(self, now: int) -> int:
         """Time [ns] from a command to the tick that sends the next one without a target."""
@@ -154,5 +183,5 @@ class CommandClock:
 
     def follow_on(self) -> tuple[int, float]:
         """Stamp [ns] one period after the last, whatever the time is."""
-        self._heard = None
+        self._targets.forget()
         return self.next(self.last + self._period)

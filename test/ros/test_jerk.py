@@ -85,7 +85,7 @@ def test_trajectories_promise_a_ramp_that_keeps_the_jerk_and_is_gone(bench, six_
 
 
 def check_spline(trajectory):
-    """Sample a controller's cubics on the ramp: they keep to the limits, but for rounding of times."""
+    """Sample a controller's cubics on the ramp: they keep to the limits, but for rounding."""
     stamps = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in trajectory.points]
     assert np.all(np.diff([0.0, *stamps]) > 0.0)
     rows = [(p.positions, p.velocities) for p in trajectory.points]

@@ -233,7 +233,7 @@ def commands_for(targets):
     tick_period, tick = PERIOD, BEGIN + PERIOD // 3
 
     def send(now, with_target):
-        commands.append((now, clock.next(now, with_target)[0], with_target))
+        commands.append((now, clock.next(now, with_target=with_target)[0], with_target))
 
     waiting = list(targets)
     while waiting:
