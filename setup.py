@@ -94,12 +94,13 @@ setup(
             'xacro',
         ],
         'sim': [MUJOCO],
-        'demo': ['matplotlib', 'pin', MUJOCO],
+        'demo': ['coal', 'matplotlib', 'pin', MUJOCO],
         'collision': ['coal'],
         'motion': ['ruckig>=0.12'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [
+            'coal',
             'colcon-common-extensions',
             'example-robot-data',
             'hypothesis',
