@@ -81,16 +81,25 @@ class FollowingRules:
 
 
 class MeasuredJoints:
-    """The newest value of every joint, whoever published it, with its age."""
+    """
+    The newest value of every joint, whoever published it, with its age.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    names : iterable of str, optional
+        The joints to take note of: all, unless told otherwise.
+
+    """
+
+    def __init__(self, names: Iterable[str] | None = None) -> None:
+        self._names = None if names is None else frozenset(names)
         self._values: dict[str, float] = {}
         self._times: dict[str, float] = {}
 
     def update(self, names: Iterable[str], values: Iterable[float], now: float) -> None:
         """Merge a message; values that are not finite are left out."""
         for name, value in zip(names, values, strict=False):
-            if math.isfinite(value):
+            if math.isfinite(value) and (self._names is None or name in self._names):
                 self._values[name] = value
                 self._times[name] = now
 

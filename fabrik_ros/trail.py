@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernels.travel import longest_way, way_to_newest
 from .transforms import Array
 
 CORNER = math.sqrt(2.0)
@@ -15,6 +16,7 @@ LEAST_TIME = 0.1
 """The speed of a goal is measured over no less [s]."""
 INTERVALS = 2.0
 SHORTEST = 0.01
+ROOM = 64
 SHRINKING = 0.05
 """How fast the window narrows when the goal has become slower [s/s]."""
 
@@ -34,19 +36,29 @@ class Trail:
     """
 
     def __init__(self) -> None:
+        self._shape: tuple[int, ...] = ()
+        self._all_ages, self._all_ways = np.empty(0), np.empty((0, 0))
         self.clear()
 
     def clear(self) -> None:
         """Forget the way: the goal jumps to wherever it is next."""
-        self._ways: Array = np.empty((0, 6))
-        self._ages: Array = np.empty(0)
+        self._first = self._end = 0
         self._since_goal = math.inf
         self._window = self._needed = 0.0
 
     @property
     def is_empty(self) -> bool:
         """Whether the goal has come no way, and is its own mean."""
-        return self._ages.size == 0
+        return self._first == self._end
+
+    @property
+    def _ages(self) -> Array:
+        """How long ago the goal went each of its ways, the oldest first [s]."""
+        return self._all_ages[self._first : self._end]
+
+    @property
+    def _ways(self) -> Array:
+        return self._all_ways[self._first : self._end]
 
     def take(self, way: Array, gain: float) -> None:
         """
@@ -60,12 +72,14 @@ class Trail:
             Change of speed that the tip may have [1/s].
 
         """
+        self._shape, parts = way.shape, way.reshape(1, -1)
         interval, self._since_goal = self._since_goal, 0.0
-        if interval > MEMORY or float(_lengths(way).max()) > MEMORY:
+        length = longest_way(parts)
+        if interval > MEMORY or length > MEMORY:
             self.clear()
             self._since_goal = 0.0
-        elif np.any(way):
-            self._append(way)
+        elif length > 0.0:
+            self._append(parts[0])
             self._needed = self._window_for(interval, gain)
             self._window = max(self._window, self._needed)
 
@@ -73,16 +87,28 @@ class Trail:
         if not self.is_empty and self._ages[-1] == 0.0:
             self._ways[-1] += way
             return
-        self._ways = np.append(self._ways.reshape(-1, *way.shape), way[None], axis=0)
-        self._ages = np.append(self._ages, 0.0)
+        if self._end == len(self._all_ages) or len(way) != self._all_ways.shape[1]:
+            self._make_room(len(way))
+        self._all_ways[self._end] = way
+        self._all_ages[self._end] = 0.0
+        self._end += 1
+
+    def _make_room(self, width: int) -> None:
+        """Move what is remembered to the beginning of arrays with as much room again."""
+        ages, ways = self._ages, self._ways
+        count = len(ages)
+        size = 2 * count + ROOM
+        self._all_ages, self._all_ways = np.empty(size), np.empty((size, width))
+        if count:
+            self._all_ages[:count], self._all_ways[:count] = ages, ways
+        self._first, self._end = 0, count
 
     def _window_for(self, interval: float, gain: float) -> float:
         """Length of the window that this way needs; the interval is that of its last goals."""
         lasted = float(self._ages[0])
         if lasted > 0.0:
-            interval = lasted / (self._ages.size - 1)
-        gone = float(_lengths(self._ways[1:]).sum(axis=0).max(initial=0.0))
-        speed = min(gone / max(lasted, LEAST_TIME), 1.0)
+            interval = lasted / (self._end - self._first - 1)
+        speed = min(longest_way(self._ways[1:]) / max(lasted, LEAST_TIME), 1.0)
         return min(max(CORNER * speed / gain, INTERVALS * interval, SHORTEST), MEMORY)
 
     def pass_time(self, dt: float) -> None:
@@ -91,10 +117,11 @@ class Trail:
         if self.is_empty:
             return
         self._window = max(self._window - SHRINKING * dt, self._needed)
-        self._ages = self._ages + dt
-        young = self._ages < MEMORY
-        self._ways, self._ages = self._ways[young], self._ages[young]
-        if not np.any(self._ages < self._window):
+        ages = self._ages
+        ages += dt
+        while not self.is_empty and self._all_ages[self._first] >= MEMORY:
+            self._first += 1
+        if self.is_empty or self._ages[-1] >= self._window:
             since = self._since_goal
             self.clear()
             self._since_goal = since
@@ -103,15 +130,10 @@ class Trail:
         """Way from the mean to the goal, `dt` from now if no other comes until then."""
         if self.is_empty:
             return 0.0
-        weights = np.maximum(0.0, 1.0 - (self._ages + dt) / self._window)
-        return np.tensordot(weights, self._ways, axes=1)
+        left = np.empty(self._all_ways.shape[1])
+        way_to_newest(self._ages, self._ways, self._window, dt, left)
+        return left.reshape(self._shape)
 
     def speed(self, dt: float) -> Any:
         """Mean speed of the mean over the next `dt` [s]."""
         return (self.left() - self.left(dt)) / dt
-
-
-def _lengths(ways: Array) -> Array:
-    """Lengths of ways (..., 6), translations and rotations apart, shape (..., 2)."""
-    lengths: Array = np.linalg.norm(ways.reshape(*ways.shape[:-1], 2, 3), axis=-1)
-    return lengths

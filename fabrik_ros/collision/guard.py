@@ -119,7 +119,7 @@ class CollisionGuard:
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near at joint values `q`, shape (n,); '' where none are."""
-        for p in self._near(q[None]):
+        for p in self._distances.due(q, self._clearance):
             if self._distances.measure(int(p), q) <= self._clearance[p]:
                 return self._reason(int(p))
         return ''

@@ -66,3 +66,41 @@ def size_of(way: Array) -> float:
     straight = way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
     turning = way[3] * way[3] + way[4] * way[4] + way[5] * way[5]
     return math.sqrt(max(straight, turning))
+
+
+@kernel
+def way_to_newest(ages: Array, ways: Array, window: float, dt: float, left: Array) -> None:
+    """
+    Write the way from the mean of where a goal has been, within a window of time, to where it is.
+
+    Parameters
+    ----------
+    ages : array, shape (m,)
+        How long ago the goal went each of its ways [s].
+    ways : array, shape (m, c)
+        Those ways.
+    window, dt : float
+        Length of the window, and how much later that is to be [s].
+    left : array, shape (c,)
+        Written to.
+
+    """
+    left[:] = 0.0
+    for i in range(ages.shape[0]):
+        weight = 1.0 - (ages[i] + dt) / window
+        if weight > 0.0:
+            for c in range(left.shape[0]):
+                left[c] += weight * ways[i, c]
+
+
+@kernel
+def longest_way(ways: Array) -> float:
+    """Sum up ways, shape (m, 3 b), and return the length of the longest of the b parts."""
+    longest = 0.0
+    for b in range(0, ways.shape[1], 3):
+        length = 0.0
+        for i in range(ways.shape[0]):
+            x, y, z = ways[i, b], ways[i, b + 1], ways[i, b + 2]
+            length += math.sqrt(x * x + y * y + z * z)
+        longest = max(longest, length)
+    return longest

@@ -76,7 +76,7 @@ class FabrikNode(LifecycleNode):
         super().__init__('fabrik', **kwargs)
         declare(self)
         self._settings = NodeParameters.read(self)
-        self._measured = MeasuredJoints()
+        self._measured = MeasuredJoints(names=())
         self._description = self._settings.robot_description
         self._robot: Robot | None = None
         self._chain: Chain | Tree | None = None
@@ -201,7 +201,7 @@ class FabrikNode(LifecycleNode):
         follower, motion = self._follower, self._motion
         if follower is None or motion is None or follower.is_at_rest:
             return
-        now = self.get_clock().now().nanoseconds
+        now = self._now_ns()
         if self._clock_of_commands.has_paused(now, self._steady_now()):
             motion.halt()
         follower.hold(reason)
@@ -324,6 +324,7 @@ class FabrikNode(LifecycleNode):
         gc.collect()
         gc.freeze()
         self._robot, self._chain, self._motion = robot, chain, motion
+        self._measured = MeasuredJoints(joint.name for joint in robot.joints)
         self._watch = watch
         self._frames = FrameResolver(self, robot, chain.base_link, parameters.world_frame)
         self._base = self._base_pose(robot, chain.base_link, self._frames)
@@ -542,16 +543,20 @@ class FabrikNode(LifecycleNode):
 
     # -- commands out
 
+    def _now_ns(self) -> int:
+        """Time of ROS [ns]; that of the system is read without its objects, which take longer."""
+        clock = self.get_clock()
+        return int(clock.now().nanoseconds) if clock.ros_time_is_active else time.time_ns()
+
     def _now(self) -> float:
-        return 1e-9 * float(self.get_clock().now().nanoseconds)
+        return 1e-9 * self._now_ns()
 
     def _steady_now(self) -> int | None:
         """Time that never jumps [ns]; None where that of /clock is the time of everything."""
-        simulated = self.get_clock().ros_time_is_active
-        return None if simulated else int(self._steady.now().nanoseconds)
+        return None if self.get_clock().ros_time_is_active else time.monotonic_ns()
 
     def _tick(self) -> None:
-        now = self.get_clock().now().nanoseconds
+        now = self._now_ns()
         if not self._clock_of_commands.is_early(now):
             self._step(now)
         self._set_tick_period(now)
@@ -564,7 +569,7 @@ class FabrikNode(LifecycleNode):
         this command, and where targets come at the pace of the commands they follow these; else
         the tick that was due for it is left out.
         """
-        now, clock = self.get_clock().now().nanoseconds, self._clock_of_commands
+        now, clock = self._now_ns(), self._clock_of_commands
         if is_target:
             clock.hear(now)
         if self._control_timer is None or not clock.is_due(now):

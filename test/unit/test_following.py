@@ -905,3 +905,9 @@ def test_target_right_after_a_short_tick_at_rest_is_not_begun_too_hard():
     scene.tick(DT)
     velocity = np.abs(scene.q[-1] - begin).max() / DT
     assert 0.0 < velocity / (0.5 * (0.4 + 1.0) * DT) <= 5.0 + 1e-9
+
+
+def test_joints_that_nobody_asked_for_are_not_kept():
+    measured = MeasuredJoints(['a'])
+    measured.update(['a', 'b'], [1.0, 2.0], 0.0)
+    assert measured.fresh(0.0, 1.0) == {'a': 1.0}
