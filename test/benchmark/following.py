@@ -55,7 +55,6 @@ STARTS = {
 }
 SETTINGS = {
     'careful': {},
-    'sharp corners': {'max_tip_acceleration': 1.25},
     'brisk': {
         'max_tip_speed': 1.0,
         'max_tip_rotation': 3.0,

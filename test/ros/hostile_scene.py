@@ -59,7 +59,7 @@ SANE: dict[str, Any] = {
     'on_unreachable': 'approach',
     'max_tip_speed': 0.25,
     'max_tip_rotation': 1.0,
-    'max_tip_acceleration': 1.0,
+    'max_tip_acceleration': 1.5,
     'speed_scaling': 1.0,
     'state_timeout': 0.5,
     'resync_tolerance': 0.1,

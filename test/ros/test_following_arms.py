@@ -4,8 +4,8 @@ The simulated arms with physics after a moving target, over the wire, judged fro
 The clock is that of the simulation, at the speed of real time: on a busy machine it goes slower
 instead of leaving anything out. A target leaves with every joint state.
 
-Parameters are the defaults but for a tip acceleration of 1.25 m/s^2: at the default of 1 m/s^2 the
-corners of the square alone, rounded as sharply as that allows, make up 4.6 mm RMS.
+Parameters are the defaults. The corners of the square, rounded as sharply as the acceleration of
+the tip allows, make up most of what the tip is off.
 
 """
 
@@ -102,7 +102,7 @@ def started(name, domain_id, **parameters):
     urdf = load_urdf(example_arm(name)).source
     bench.judge = Judge(urdf, 'base_link', 'tool0')
     bench.start = bench.judge.pose(STARTS[name])
-    bench.start_node(tip_link='tool0', use_sim_time=True, max_tip_acceleration=1.25)
+    bench.start_node(tip_link='tool0', use_sim_time=True)
     start = values_at(bench.judge.joint_names, STARTS[name])
     bench.add(
         PhysicalArmNode,
