@@ -606,13 +606,14 @@ class FabrikNode(LifecycleNode):
         if follower.is_held_in_world:
             self._carry(follower, motion, 1e-9 * stamp, dt)
         command = self._command(follower, 1e-9 * stamp, dt)
-        if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
-            self._times['step_time'] = time.perf_counter() - begin
-            self._finishers[motion.solution.finished_by] += 1
+        duration = time.perf_counter() - begin
         if command is not None:
             self._send(command, stamp)
             if self._outputs.takes_trajectories:
                 self._send_ramp(motion, 1e-9 * (now - stamp))
+        if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
+            self._times['step_time'] = duration
+            self._finishers[motion.solution.finished_by] += 1
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
         """Have the next command; one that slows the arm down where there is none."""
