@@ -170,12 +170,18 @@ class LineReference:
 
     def change_limits(self, limits: MotionLimits) -> None:
         """Go on at the same pace under other limits."""
-        self.speed[..., :3] *= self._limits.tip_speed / limits.tip_speed
-        self.speed[..., 3:] *= self._limits.tip_rotation / limits.tip_rotation
+        size = length_of(self.speed)
+        faster = limits.tip_speed / self._limits.tip_speed
+        turning = limits.tip_rotation / self._limits.tip_rotation
+        self.speed[..., :3] /= faster
+        self.speed[..., 3:] /= turning
+        if size > 0.0:
+            self.rate = self.rate * (size / length_of(self.speed))
+        if (faster, turning) != (1.0, 1.0):
+            self._trail.clear()
         self._limits = limits
         self._way_left = self._way(self.T, self.goal)
         self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
-        self._trail = Trail()
 
     def _way(self, T: Array, T_to: Array) -> Array:
         if T.ndim > 2:
