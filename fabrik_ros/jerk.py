@@ -101,6 +101,69 @@ class Stop:
         return Ramp(times, np.array([s[0] for s in states]), np.array([s[1] for s in states]))
 
 
+JointState = tuple[float, float, float]
+"""Value, velocity and acceleration of one joint [rad or m, and seconds]."""
+
+
+class JointPlanner:
+    """
+    Plans the steps of one joint.
+
+    Parameters
+    ----------
+    ruckig : module
+        Finds the soonest ways.
+    jerk : float
+        The limit [rad/s^3 or m/s^3].
+
+    """
+
+    def __init__(self, ruckig: Any, jerk: float) -> None:
+        self._errors = ruckig.RuckigError, ValueError
+        """The second is a result without a name."""
+        self._successes = ruckig.Result.Working, ruckig.Result.Finished
+        self._planner, self._trajectory = ruckig.Ruckig(1), ruckig.Trajectory(1)
+        self._wanted = ruckig.InputParameter(1)
+        self._wanted.max_jerk = [jerk]
+        self._wanted.target_position = self._wanted.target_velocity = [0.0]
+
+    def heed(self, fastest: float, hardest: float) -> None:
+        """Keep to this velocity and acceleration from now on."""
+        self._fastest = fastest
+        self._wanted.max_acceleration = [hardest]
+
+    def state_after(self, dt: float, state: JointState, target: JointState) -> JointState | None:
+        """
+        State after a step towards a target; None where there is no way.
+
+        Where the target cannot be met in the step it goes on at its velocity, so the way is
+        planned as seen from there.
+        """
+        q, velocity, acceleration = state
+        q_target, velocity_target, acceleration_target = target
+        wanted, carried = self._wanted, velocity_target * dt
+        relative = velocity - velocity_target
+        wanted.current_position = [q - (q_target - carried)]
+        wanted.current_velocity = [relative]
+        wanted.current_acceleration = [acceleration]
+        wanted.max_velocity = [self._fastest - velocity_target]
+        wanted.min_velocity = [-self._fastest - velocity_target]
+        wanted.minimum_duration = dt
+        for acceleration_at_the_end in (acceleration_target, 0.0):
+            wanted.target_acceleration = [acceleration_at_the_end]
+            if self._succeeds():
+                profile = self._trajectory.profiles[0][0]
+                way, relative, acceleration = _after(profile, relative, acceleration, dt)
+                return q + carried + way, velocity_target + relative, acceleration
+        return None
+
+    def _succeeds(self) -> bool:
+        try:
+            return self._planner.calculate(self._wanted, self._trajectory) in self._successes
+        except self._errors:
+            return False
+
+
 class JerkLimiter:
     """
     Makes commands of a motion whose jerk is limited.
@@ -133,17 +196,9 @@ class JerkLimiter:
         self.jerk, self._period = jerk, period
         self._lower, self._upper = lower, upper
         n = len(lower)
-        self._planners = [self._ruckig.Ruckig(1) for _ in range(n)]
-        self._inputs = [self._input_for_a_step() for _ in range(n)]
-        self._trajectory = self._ruckig.Trajectory(1)
+        self._planners = [JointPlanner(self._ruckig, jerk) for _ in range(n)]
         self._stopper, self._stop_input = self._ruckig.Ruckig(n), self._input_for_stops(n)
         self.reset(0.5 * (np.maximum(lower, -1.0) + np.minimum(upper, 1.0)))
-
-    def _input_for_a_step(self) -> Any:
-        wanted = self._ruckig.InputParameter(1)
-        wanted.max_jerk = [self.jerk]
-        wanted.target_position = wanted.target_velocity = [0.0]
-        return wanted
 
     def _input_for_stops(self, n: int) -> Any:
         wanted = self._ruckig.InputParameter(n)
@@ -159,8 +214,9 @@ class JerkLimiter:
         self._window = 2.0 * max(float(np.max(self._hardest)) / self.jerk, self._period)
         self._stop_input.max_velocity = self._fastest
         self._stop_input.max_acceleration = self._hardest
-        for wanted, hardest in zip(self._inputs, self._hardest, strict=True):
-            wanted.max_acceleration = [hardest]
+        each = zip(self._planners, self._fastest.tolist(), self._hardest.tolist(), strict=True)
+        for planner, fastest, hardest in each:
+            planner.heed(fastest, hardest)
         left = 1.0 - ROOM
         return replace(
             limits,
@@ -192,10 +248,10 @@ class JerkLimiter:
         None where that would not leave room to stop: then the arm has to brake.
         """
         target = self._averaged(q, dt)
-        states = [self._state_after(dt, *joint) for joint in self._joints(target)]
-        if None in states:
+        states = self._states_after(dt, target)
+        if states is None:
             return None
-        q_next, velocity, acceleration = np.array(states).T
+        q_next, velocity, acceleration = states
         if self._almost_rests(target, q_next, velocity, acceleration, dt):
             q_next, velocity, acceleration = target
         step = Step(
@@ -246,53 +302,19 @@ class JerkLimiter:
             np.clip((rates[-1] - rates[0]) / self._window, -hardest, hardest),
         )
 
-    def _joints(self, target: tuple[Array, Array, Array]) -> Iterator[tuple[Any, ...]]:
-        """Yield planner, input, state and target of each joint."""
-        state = self.q, self.velocity, self.acceleration
-        columns = [values.tolist() for values in (*state, *target, self._fastest)]
-        return zip(self._planners, self._inputs, *columns, strict=True)
-
-    def _state_after(
-        self,
-        dt: float,
-        planner: Any,
-        wanted: Any,
-        q: float,
-        velocity: float,
-        acceleration: float,
-        q_target: float,
-        velocity_target: float,
-        acceleration_target: float,
-        fastest: float,
-    ) -> tuple[float, float, float] | None:
+    def _states_after(self, dt: float, target: tuple[Array, Array, Array]) -> Array | None:
         """
-        State of a joint after a step towards its target; None where there is no way.
+        States of the joints after a step, shape (3, n); None where one of them has no way.
 
-        Where the target cannot be met in the step it goes on at its velocity, so the way is
-        planned as seen from there.
+        The rows are joint values, velocities and accelerations.
         """
-        relative = velocity - velocity_target
-        wanted.current_position = [q - (q_target - velocity_target * dt)]
-        wanted.current_velocity = [relative]
-        wanted.current_acceleration = [acceleration]
-        wanted.max_velocity = [fastest - velocity_target]
-        wanted.min_velocity = [-fastest - velocity_target]
-        wanted.minimum_duration = dt
-        for wanted_at_the_end in (acceleration_target, 0.0):
-            wanted.target_acceleration = [wanted_at_the_end]
-            if self._succeeds(planner, wanted):
-                profile = self._trajectory.profiles[0][0]
-                way, relative, acceleration = _after(profile, relative, acceleration, dt)
-                return q + velocity_target * dt + way, velocity_target + relative, acceleration
-        return None
-
-    def _succeeds(self, planner: Any, wanted: Any) -> bool:
-        result = self._ruckig.Result
-        try:
-            found = planner.calculate(wanted, self._trajectory)
-        except (self._ruckig.RuckigError, ValueError):  # the second is a result without a name
-            return False
-        return found in (result.Working, result.Finished)
+        now = self.q, self.velocity, self.acceleration
+        joints = zip(self._planners, _by_joint(now), _by_joint(target), strict=True)
+        states = [planner.state_after(dt, state, aim) for planner, state, aim in joints]
+        if None in states:
+            return None
+        rows: Array = np.array(states).T
+        return rows
 
     def _almost_rests(
         self,
@@ -329,6 +351,10 @@ class JerkLimiter:
         fastest = np.maximum(self._fastest, _peak(self.velocity, self.acceleration, self.jerk))
         peak = _peak(step.velocity, step.acceleration, self.jerk)
         return bool(np.all(inside & (peak <= fastest + ROUNDING)))
+
+
+def _by_joint(rows: tuple[Array, Array, Array]) -> Iterator[JointState]:
+    return zip(*(row.tolist() for row in rows), strict=True)
 
 
 def _peak(velocity: Array, acceleration: Array, jerk: float) -> Array:
