@@ -13,11 +13,9 @@ once it has arrived the arm goes on making up for the motion of its base.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-import math
 import time
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,66 +23,24 @@ import numpy.typing as npt
 from .chain import Chain
 from .collision.goals import Choice, GoalChooser
 from .collision.guard import CollisionGuard
-from .jerk import JerkLimiter, Step
-from .kernels.braking import catching_up, gentle_bounds, take_step, velocity_bounds
-from .methods import make_solver
+from .destination import Destination, joined
+from .governor import CommandGovernor
+from .jerk import JerkLimiter
+from .line_tracking import LineTracker, masked
+from .motion_solvers import MotionSolvers
 from .moving_base import MovingBase
 from .options import SolverOptions
-from .ramp import Ramp, ramp_to_rest
-from .reference import (
-    Answer,
-    approach,
-    is_free,
-    Jog,
-    LANDED,
-    largest,
-    LineReference,
-    MotionLimits,
-)
+from .ramp import Ramp
+from .reference import Answer, is_free, Jog, largest, LineReference, MotionLimits
 from .transforms import Array, inverse
 from .tree import Tree
-from .tree_solver import TipOptions, TreeSolver
+from .tree_solver import TipOptions
 
-# A search for a new goal must not keep a moving arm waiting for its next command [s].
-MOVING_BUDGET = 0.004
-FOLLOWING_MOVE = 0.5
-LOOKING_MOVE = 1.5
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
-RETRIES = 20
-WAYS_ROUND = 3
-"""
-So often an arm that stopped in front of a collision sets out again for its goal: another way, or
-nearer to a goal that touches, as a fast arm stops early.
-"""
 ANOTHER_WAY = 'another way: path joint, or allow_reconfiguration'
-AT_REST = 1e-9
-STILL = 1e-6
-ON_LINE = 1e-9
-TINY = 1e-12
 MOMENT = 1e-3
-CATCH_UP_SHARE = 0.5
-# Half, because a step may be several times as long as the one before, and the velocity may change
-# only by what their mean allows: then braking takes up to twice the way.
-BRAKING_SHARE = 0.5
-EASING_SHARE = 0.1
 TRAILING = 1e-2
 """An arm that trails behind its moving base by less [rad or m] is still at its goal."""
-
-
-class ArmSolver(Protocol):
-    """What a motion needs of a solver, for one tip or for several."""
-
-    def solve(self, target: Array, seed: Array, /) -> Answer:
-        """Find joint values for poses of shape (..., 4, 4)."""
-        ...
-
-    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array, /) -> Answer:
-        """Find joint values, each within bounds of its own."""
-        ...
-
-    def warm_up(self) -> float:
-        """Compile what is needed."""
-        ...
 
 
 class Phase(Enum):
@@ -133,10 +89,6 @@ class Motion:
 
     Attributes
     ----------
-    q : array, shape (n,)
-        Where the motion has come to: the last command, if the jerk is not limited [rad or m].
-    velocity : array, shape (n,)
-        Its velocity [rad/s or m/s].
     phase : Phase
         What the motion is doing.
     base : MovingBase
@@ -162,14 +114,8 @@ class Motion:
     ) -> None:
         self.chain = chain
         self.guard = guard
-        self._limiter = limiter
-        self._dt = 0.0
-        self._regaining = 1.0
-        """Part of the acceleration for a step after a pause, over which it counts in full."""
+        self._governor = CommandGovernor(chain, limits, guard, limiter)
         self._line: LineReference | None = None
-        self.q, self.velocity = chain.mid_configuration(), np.zeros(len(chain))
-        self._limits_in_force = limits
-        self._packed_limits: MotionLimits | None = None
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
@@ -186,99 +132,68 @@ class Motion:
         A lower acceleration counts from when the arm stands still: it may need the former to stop
         in front of limits and collisions.
         """
-        self._tips = tips
-        self._asked_limits = limits
         self.options = options
-        self._tolerances = solver_options.position_tolerance, solver_options.orientation_tolerance
-        on_line = replace(
-            solver_options,
-            position_tolerance=min(ON_LINE, solver_options.position_tolerance),
-            orientation_tolerance=min(ON_LINE, solver_options.orientation_tolerance),
-            max_restarts=0,
-        )
-        budget = min(MOVING_BUDGET, solver_options.budget)
-        self._goal_solver = self._solver(solver_options)
-        self._moving_goal_solver = self._solver(solver_options, budget=budget)
-        self._line_solver = self._solver(on_line, max_joint_move=FOLLOWING_MOVE)
-        self._ahead_solver = self._solver(on_line, max_joint_move=LOOKING_MOVE)
-        self._skip_solver = self._solver(
-            solver_options, max_joint_move=LOOKING_MOVE, max_restarts=RETRIES
-        )
-        self._budget = solver_options.budget
+        self._solvers = MotionSolvers(self.chain, solver_options, tips)
+        self._tracker = LineTracker(self.chain, self._solvers, self._governor)
+        self._chooser: GoalChooser | None = None
         if self.guard is not None:
-            brief = self._solver(
-                solver_options, budget=budget, max_restarts=0, prefer='first', posture=None
-            )
-            self._chooser = GoalChooser(self.guard, self.chain, brief.solve, limits.joint_velocity)
-        self._take_limits()
+            solve, fastest = self._solvers.brief().solve, limits.joint_velocity
+            self._chooser = GoalChooser(self.guard, self.chain, solve, fastest)
+        self._governor.change_limits(limits)
+        self._pass_limits_on()
 
-    def _take_limits(self) -> None:
-        """Keep to the limits that were asked for, as far as that can be done now."""
-        limits = self._asked_limits
-        if np.any(self.command[1]):
-            before = self._limits_in_force.joint_acceleration
-            most = np.maximum(limits.joint_acceleration, before)
-            limits = replace(limits, joint_acceleration=most)
-        self._limits_in_force = limits
-        self.limits = limits = limits if self._limiter is None else self._limiter.heed(limits)
+    def _pass_limits_on(self) -> None:
+        """Let the line keep to the limits, too."""
         if self._line is not None:
-            self._line.change_limits(limits)
-
-    def _solver(self, options: SolverOptions, **changes: Any) -> ArmSolver:
-        options = replace(options, **changes)
-        if isinstance(self.chain, Tree):
-            return TreeSolver(self.chain, options, self._tips)
-        return make_solver(self.chain, options)
+            self._line.change_limits(self.limits)
 
     def warm_up(self) -> None:
-        """Compile what the solvers need."""
-        self._goal_solver.warm_up()
-        self._line_solver.warm_up()
-        self.chain.points(self.chain.mid_configuration())
-        self._rehearse()
-
-    def _rehearse(self) -> None:
-        """Compile what a step needs."""
+        """Compile what goals and steps need."""
         mid = self.chain.mid_configuration()
+        self._solvers.warm_up()
+        self._governor.warm_up()
+        self.chain.points(mid)
         line = LineReference(self.chain.forward_kinematics(mid), mid, self.limits)
         line.pose_after(np.ones_like(line.speed), MOMENT)
         line.heed(mid, MOMENT)
         line.next_speed(MOMENT)
-        self._bounds = self._velocity_bounds(MOMENT)
-        self._catch_up(mid, MOMENT)
-        self._next(mid, MOMENT)
-        gentle = np.empty_like(self._bounds)
-        gentle_bounds(self._joint_limits(), mid, self._bounds, MOMENT, EASING_SHARE, gentle)
-        self._line_solver.solve_within(line.T, mid, mid - MOMENT, mid + MOMENT)
 
     def reset(self, q: Array) -> None:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""
-        self.q = np.array(q, dtype=np.float64)
-        self.velocity = np.zeros_like(self.q)
-        if self._limiter is not None:
-            self._limiter.reset(self.q)
-        self._rejoined: Ramp | None = None
+        self._governor.reset(q)
         self.phase = Phase.RESTING
         self.hindrance = ''
         self.solution: Answer | None = None
         self.goal_solution: Answer | None = None
-        self._goal_q = self._joint_goal = self.q
+        self._joint_goal = self.q
         self._continues_to: Array | None = None
         self._skips = 0
         self._line = None
         self._in_world = np.array(False)
         self._stays = False
-        self._goal: Array | None = None
-        self._via: Array | None = None
-        self._falls_short = self._touches = ''
+        self._destination: Destination | None = None
         self._seeks_way = False
         self.base = MovingBase()
 
     @property
+    def q(self) -> Array:
+        """Where the motion has come to, shape (n,): the last command, if no jerk is limited."""
+        return self._governor.q
+
+    @property
+    def velocity(self) -> Array:
+        """Its velocity, shape (n,) [rad/s or m/s]."""
+        return self._governor.velocity
+
+    @property
     def command(self) -> tuple[Array, Array]:
         """Last command and its velocity, each of shape (n,)."""
-        mover = self if self._limiter is None else self._limiter
-        return mover.q, mover.velocity
+        return self._governor.command
+
+    @property
+    def limits(self) -> MotionLimits:
+        """What the motion keeps to now."""
+        return self._governor.limits
 
     def aim(self, T_goal: Array, in_world: npt.ArrayLike = False) -> bool:
         """
@@ -298,54 +213,47 @@ class Motion:
 
         """
         resting, begin = self.phase is Phase.RESTING, time.perf_counter()
-        solver = self._goal_solver if resting else self._moving_goal_solver
+        solver, budget = self._solvers.for_goal(resting)
         before, self._in_world = self._in_world, np.asarray(in_world, dtype=bool)
         answer = solver.solve(self._seen_from_base(T_goal), self.q)
         self.solution = self.goal_solution = answer
-        self.hindrance = '' if answer.converged else answer.status.value
         if not answer.converged:
             if not self.options.approach_unreachable:
+                self.stop(answer.status.value)
+                return False
+            T_goal = masked(self._tips_where_held(answer.q, self.base.T_base_world), T_goal)
+        destination = self._destination = Destination(T_goal, answer, self.q)
+        self.hindrance = destination.falls_short
+        if self._chooser is not None:
+            needs_way = resting and self.options.path == 'joint'
+            choose = self._chooser.way if needs_way else self._chooser.configuration
+            T = self._seen_from_base(T_goal)
+            self._take(destination, choose(answer, T, self.q, begin + budget))
+            if destination.touches and not self.options.approach_unreachable:
                 self.stop(self.hindrance)
                 return False
-            T_goal = _masked(self._tips_where_held(answer.q, self.base.T_base_world), T_goal)
-        self._goal, self._goal_q, self._via = T_goal, answer.q, None
-        self._set_out_at, self._ways_left = self.q, WAYS_ROUND
-        self._falls_short = self.hindrance
-        if self.guard is not None:
-            budget = self._budget if resting else min(MOVING_BUDGET, self._budget)
-            self._choose(answer, begin + budget, resting and self.options.path == 'joint')
-            if self._touches and not self.options.approach_unreachable:
-                self.stop(self.hindrance)
-                return False
-        self._continues_to = None
         self._skips = 0
         self._stays = False
         if self.options.path == 'line':
             if not np.array_equal(before, self._in_world):
                 self._line = None
+            self._continues_to = None
             self._go_in_a_line(T_goal)
         else:
-            self._go_in_joint_space(T_goal)
+            self._go_in_joint_space(destination)
         return True
 
-    def _choose(self, answer: Answer, end: float, needs_way: bool) -> None:
-        """Take a configuration at the goal that is free of collisions, or say that none is."""
-        assert self._goal is not None
-        choose = self._chooser.way if needs_way else self._chooser.configuration
-        self._take(choose(answer, self._seen_from_base(self._goal), self.q, end))
-
-    def _take(self, choice: Choice) -> None:
-        self._goal_q, self._via = choice.answer.q, choice.via
-        collision = f'the target is in self-collision: {choice.collision}'
-        self._touches = collision if choice.collision else ''
-        self.hindrance = _joined(self._falls_short, self._touches)
-        if choice.answer.converged and not self._falls_short:
+    def _take(self, destination: Destination, choice: Choice) -> None:
+        """Go to a configuration that is free of collisions, or say that there is none."""
+        destination.take(choice)
+        self.hindrance = destination.hindrance
+        if choice.answer.converged and not destination.falls_short:
             self.solution = self.goal_solution = choice.answer
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space."""
         self._begin_without_goal()
-        self._goal_q = self._joint_goal = q
+        self._joint_goal = q
         self.phase = Phase.JOINT
 
     def jog(
@@ -396,9 +304,9 @@ class Motion:
 
     def _begin_without_goal(self) -> None:
         self.solution = self.goal_solution = None
-        self.hindrance = self._falls_short = self._touches = ''
+        self.hindrance = ''
         self._stays = False
-        self._goal = self._via = self._continues_to = None
+        self._destination = self._continues_to = None
         if self.is_held_in_world:
             self._in_world, self._line = np.array(False), None
 
@@ -454,193 +362,88 @@ class Motion:
         """Slow down to rest as fast as the joints may, for a reason."""
         self._stays = self._seeks_way = False
         self.hindrance = reason
-        if self._limiter is not None:
-            self._brake(self._limiter)
-        self.phase = Phase.STOPPING if np.any(self.command[1]) else Phase.RESTING
+        self._governor.begin_to_brake()
+        self.phase = Phase.STOPPING if self._governor.is_moving else Phase.RESTING
 
     def halt(self) -> None:
         """Take the arm to stand still where it was last told to be: commands did not reach it."""
-        if self._limiter is not None:
-            self.q = self._limiter.q
-            self._limiter.reset(self.q)
-        self._stand_still()
-        self._dt = 0.0
+        self._governor.halt()
+        self._stand_still_on_line()
 
-    def _stand_still(self) -> None:
-        self.velocity = np.zeros_like(self.q)
+    def _stand_still_on_line(self) -> None:
         if self._line is not None:
             self._line.stand_still()
 
     def ramp(self) -> Ramp:
-        """
-        Way to rest as fast as the joints may, from the middle of the last step on.
-
-        In between the middles of the steps the velocities change evenly, and never by more than
-        the joints may. The middle of the step before comes first. Times are counted from the end
-        of the step, the time of the last command. Where the jerk is limited, the way begins at
-        that command itself, as if it had been reached half a step before, and in between its
-        points the accelerations change evenly.
-        """
-        half = 0.5 * self._dt
-        limits, chain = self.limits, self.chain
-        if self._limiter is not None:
-            ramp = self._limiter.ramp()
-        else:
-            q, velocity = self.q - half * self.velocity, self.velocity
-            ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, chain.lower, chain.upper)
-        before = self._came_from
-        return Ramp(
-            np.append(before.times, ramp.times) - half,
-            np.vstack([before.q, ramp.q]),
-            np.vstack([before.velocity, ramp.velocity]),
-        )
+        """Way to rest as fast as the joints may, as `CommandGovernor.ramp` tells it."""
+        return self._governor.ramp()
 
     def rejoin(self, passed: float, lag: float, dt: float) -> float:
-        """
-        Go on from where a controller is that plays the ramps, if it has begun to brake.
-
-        Parameters
-        ----------
-        passed : float
-            Time since the last command [s].
-        lag : float
-            From a command to when the controller is at the time 0 of its ramp [s].
-        dt : float
-            Length of the next step [s].
-
-        Returns
-        -------
-        float
-            Length of the next step [s]: half the lag, where the controller has begun to brake.
-
-        """
-        if passed - lag <= -0.5 * self._dt:
-            return dt
-        dt = 0.5 * lag
-        self._regaining = min(1.0, passed / dt - 1.0)
-        if not np.any(self.command[1]):
-            self._dt = dt
-            return dt
-        # There the ramp of the next command begins: at the middle of the step before.
-        ramp, begin = self.ramp(), passed - 1.5 * dt
-        self._rejoined = ramp.between(passed - lag, begin)
-        if self._limiter is not None:
-            self._brake(self._limiter)
-            self._limiter.brake(passed - dt)
-            return dt
-        q, self.velocity = ramp.at(begin)
-        lower, upper = np.minimum(self.chain.lower, q), np.maximum(self.chain.upper, q)
-        self.q = np.clip(q + 0.5 * dt * self.velocity, lower, upper)
-        self._dt = dt
-        if self._line is not None and not np.any(self.velocity):
-            self._line.stand_still()
+        """Go on from where a controller is that plays the ramps: `CommandGovernor.rejoin`."""
+        dt = self._governor.rejoin(passed, lag, dt)
+        if self._governor.has_rejoined and not np.any(self.velocity):
+            self._stand_still_on_line()
         return dt
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
-        self._dt = dt
+        self._governor.rest(dt)
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds: writes `q`, `velocity` and `phase`."""
-        if self._limits_in_force is not self._asked_limits and not np.any(self.command[1]):
-            self._take_limits()
-        limiter = self._limiter
-        self._remember_step(dt)
-        if limiter is None or not limiter.is_braking:
-            self._go_on(dt)
-        if limiter is not None:
-            self._limit_jerk(limiter, dt)
-        self._dt, self._regaining = dt, 1.0
+        governor = self._governor
+        if governor.take_up_limits():
+            self._pass_limits_on()
+        governor.begin_step(dt)
+        if governor.is_braking or not self._goes_on(dt):
+            governor.brake(dt)
         if self.phase is not Phase.RESTING and self._has_arrived():
             self._come_to_rest()
         if self._seeks_way and self.phase is Phase.RESTING:
             self._go_round()
 
-    def _remember_step(self, dt: float) -> None:
-        """Keep the middle of the step that has ended, and the way from there if it is known."""
-        (q, velocity), ago = self.command, dt
-        if self._limiter is None:
-            before = self._dt or dt
-            q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
-        way, self._rejoined = self._rejoined, None
-        self._came_from = Ramp(np.zeros(1), q[None], velocity[None]) if way is None else way
-        self._came_from = self._came_from._replace(times=self._came_from.times - ago)
-
-    def _go_on(self, dt: float) -> None:
-        self._bounds = self._velocity_bounds(dt)
-        self._least, self._most = self._bounds
-        if self.phase is Phase.LINE:
-            velocity = self._line_velocity(dt)
-        elif self.phase is Phase.JOINT:
-            velocity = self._joint_velocity(dt)
+    def _goes_on(self, dt: float) -> bool:
+        """Take a step as it is wanted, unless the arm has to brake."""
+        governor, velocity = self._governor, self._wanted_velocity(dt)
+        # The way to rest was found free before it was entered.
+        if governor.go(velocity, dt, known_free=self.phase is Phase.STOPPING):
+            return True
+        if governor.refusal:
+            self._stop_in_front(governor.refusal)
         else:
-            velocity = self._stopping_velocity(dt)
-        velocity, q = self._next(velocity, dt)
-        guard = self.guard if self._limiter is None else None
-        if guard is not None and self._would_collide(guard, velocity, q):
-            self._stop_in_front(guard.refusal)
-            velocity, q = self._next(self._stopping_velocity(dt), dt)
-        self.velocity, self.q = velocity, q
+            self._stand_still_on_line()
+        return False
 
-    def _limit_jerk(self, limiter: JerkLimiter, dt: float) -> None:
-        """Command a step towards the motion, or on the way to rest that is known to be free."""
-        if not limiter.is_braking:
-            step = limiter.plan(self.q, dt)
-            if step is None:
-                self._brake(limiter)
-            elif self._would_not_rest(limiter, step):
-                assert self.guard is not None
-                self._stop_in_front(self.guard.refusal)
-            else:
-                limiter.take(step)
-                return
-        if limiter.is_braking:
-            limiter.brake(dt)
-
-    def _would_not_rest(self, limiter: JerkLimiter, step: Step) -> bool:
-        """Whether a step, or the way to rest from there, is not safe."""
-        guard = self.guard
-        return guard is not None and not guard.allows_to_rest(
-            limiter.q, step.q, step.stop.corners()
-        )
-
-    def _brake(self, limiter: JerkLimiter) -> None:
-        """Let the motion wait at rest where the commands will have come to rest."""
-        self.q = limiter.begin_to_brake()
-        self._stand_still()
-
-    def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
-        """Return the velocity nearest to one wanted that the joints may have, and q then."""
-        step = np.empty((2, len(self.q)))
-        take_step(self._joint_limits(), self.q, velocity, self._bounds, dt, step)
-        return step[0], step[1]
-
-    def _would_collide(self, guard: CollisionGuard, velocity: Array, q: Array) -> bool:
-        """Whether a step is not safe; the way to rest was found free before it was entered."""
-        limits = self.limits
-        return self.phase is not Phase.STOPPING and not guard.allows(
-            self.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
-        )
+    def _wanted_velocity(self, dt: float) -> Array:
+        if self.phase is Phase.LINE:
+            return self._line_velocity(dt)
+        if self.phase is Phase.JOINT:
+            return self._governor.velocity_towards(self._joint_goal, dt)
+        return self._governor.stopping_velocity(dt)
 
     def _stop_in_front(self, refusal: str) -> None:
         """Stop in front of a collision; once at rest, look for another way where one may."""
-        reason = _joined(self._falls_short, self._touches, f'self-collision ahead: {refusal}')
+        destination = self._destination
         may = self.options.path == 'joint' or self.options.allow_reconfiguration
-        if self._goal is not None and not may:
-            reason = _joined(reason, ANOTHER_WAY)
+        reason = f'self-collision ahead: {refusal}'
+        if destination is not None:
+            reason = joined(destination.hindrance, reason, '' if may else ANOTHER_WAY)
         self.stop(reason)
-        self._seeks_way = self._goal is not None and may and self._ways_left > 0
+        self._seeks_way = destination is not None and may and destination.ways_left > 0
 
     def _go_round(self) -> None:
         """Set out again in joint space on a way that is free, or for a goal that never is."""
-        assert self._goal is not None
-        self._seeks_way, self._ways_left = False, self._ways_left - 1
-        T, end = self._seen_from_base(self._goal), time.perf_counter() + self._budget
-        answer = self._goal_solver.solve(T, self.q)
-        choice = self._chooser.way(answer, T, self.q, end, self._set_out_at)
+        destination, chooser = self._destination, self._chooser
+        assert destination is not None
+        assert chooser is not None
+        self._seeks_way, destination.ways_left = False, destination.ways_left - 1
+        solver, budget = self._solvers.for_goal(resting=True)
+        T, end = self._seen_from_base(destination.T), time.perf_counter() + budget
+        answer = solver.solve(T, self.q)
+        choice = chooser.way(answer, T, self.q, end, destination.set_out_at)
         if choice.answer.converged and (choice.has_way or choice.collision):
-            self._take(choice)
-            self._go_in_joint_space(self._goal)
+            self._take(destination, choice)
+            self._go_in_joint_space(destination)
 
     def _come_to_rest(self) -> None:
         goal, self._continues_to = self._continues_to, None
@@ -649,10 +452,11 @@ class Motion:
         if self._stays and self._line is not None:
             self._line.stand_still()
         self.phase = Phase.RESTING
-        self.q, self.velocity = self.command[0], np.zeros_like(self.q)
-        if is_there and self._via is not None and self._goal is not None:
-            self._via = None
-            self._go_in_joint_space(self._goal)
+        self._governor.come_to_rest()
+        destination = self._destination
+        if is_there and destination is not None and destination.via is not None:
+            destination.via = None
+            self._go_in_joint_space(destination)
         elif is_there and goal is not None:
             self._go_in_a_line(goal)
 
@@ -674,8 +478,8 @@ class Motion:
     def _new_line(self, T_goal: Array) -> LineReference:
         """Begin a line where the tips are, as fast as they are; free ones stay free."""
         start = np.minimum(np.maximum(self.q, self.chain.lower), self.chain.upper)
-        T = _masked(self._tips_where_held(start, self.base.T_base_world), T_goal)
-        moment = self._dt if self._follows_base else MOMENT
+        T = masked(self._tips_where_held(start, self.base.T_base_world), T_goal)
+        moment = self._governor.dt if self._follows_base else MOMENT
         before = self.base.T_base_world_before if self._follows_base else self.base.T_base_world
         T_before = self._tips_where_held(start - self.velocity * moment, before)
         line = LineReference(T, start, self.limits)
@@ -686,11 +490,12 @@ class Motion:
     def _follows_base(self) -> bool:
         """Whether the base moves, and with it what is held in the world."""
         base = self.base
-        return base.moves and not base.has_leapt and self._dt > 0.0 and self.is_held_in_world
+        goes_on = self._governor.dt > 0.0 and not base.has_leapt
+        return base.moves and goes_on and self.is_held_in_world
 
-    def _go_in_joint_space(self, T_goal: Array) -> None:
-        self._joint_goal = self._goal_q if self._via is None else self._via
-        self._continues_to = T_goal if self.is_held_in_world else None
+    def _go_in_joint_space(self, destination: Destination) -> None:
+        self._joint_goal = destination.next_q
+        self._continues_to = destination.T if self.is_held_in_world else None
         self.phase = Phase.JOINT
 
     def _line_velocity(self, dt: float) -> Array:
@@ -698,7 +503,7 @@ class Motion:
         line = self._line
         assert line is not None
         lag = line.q - self.q
-        catch_up = self._catch_up(lag, dt)
+        catch_up = self._governor.catch_up(lag, dt)
         if self.is_held_in_world:
             return self._line_velocity_in_world(line, catch_up, dt)
         return self._velocity_along(line, catch_up, dt)
@@ -714,11 +519,9 @@ class Motion:
             line.head_for(goal)
             self._line = line
             return self._velocity_along(line, np.zeros_like(self.q), dt)
-        answer = self._line_solver.solve(self._seen_from_base(line.T), line.q)
-        if not self._is_on_line(answer):
+        answer, carried = self._tracker.stay(line, dt, self._seen_from_base)
+        if carried is None:
             return self._leave_line(answer, dt)
-        carried = (answer.q - line.q) / dt
-        line.q = answer.q
         return self._velocity_along(line, carried + catch_up, dt)
 
     def _velocity_along(self, line: LineReference, catch_up: Array, dt: float) -> Array:
@@ -726,72 +529,22 @@ class Motion:
         if line.jog is not None:
             self._look_where_jogged(line, line.jog, dt)
         elif line.ends_early is None:
-            self._look_ahead(line, dt)
+            self._tracker.look_ahead(line, dt, self._seen_from_base)
         speed = line.next_speed(dt)
         if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)
-        answer = self._solve_on_line(line, speed, dt)
-        if self._is_on_line(answer):
-            answer = self._eased(line, speed, answer, catch_up, dt)
-            share = self._followable_share((answer.q - line.q) / dt, catch_up)
-            if share != 1.0:
-                speed = line.shortened(speed * share, dt)
-                answer = self._solve_on_line(line, speed, dt)
-        if not self._is_on_line(answer):
+        answer, velocity = self._tracker.advance(line, speed, catch_up, dt, self._seen_from_base)
+        if velocity is None:
             return self._leave_line(answer, dt)
-        rate = (answer.q - line.q) / dt
-        line.advance(speed, dt, answer.q)
-        if line.jog is not None and np.any(speed[..., 3:]):
-            # Where the orientation yields, the reference must not turn away from the tip.
-            line.T = _masked(self.chain.forward_kinematics(answer.q), line.T)
         self.solution = answer
-        return rate + catch_up
-
-    def _solve_on_line(self, line: LineReference, speed: Array, dt: float) -> Answer:
-        return self._line_solver.solve(self._seen_from_base(line.pose_after(speed, dt)), line.q)
-
-    def _eased(
-        self, line: LineReference, speed: Array, answer: Answer, catch_up: Array, dt: float
-    ) -> Answer:
-        """
-        Return an answer for which every joint comes to its limit gently, if there is one.
-
-        Where a spare joint ran into its limit the others would have to take over at once.
-        """
-        gentle = np.empty((2, len(self.q)))
-        gentle_bounds(self._joint_limits(), self.q, self._bounds, dt, EASING_SHARE, gentle)
-        lower, upper = line.q + (gentle - catch_up) * dt
-        if ((lower <= answer.q) & (answer.q <= upper)).all():
-            return answer
-        pose = self._seen_from_base(line.pose_after(speed, dt))
-        eased = self._line_solver.solve_within(pose, line.q, lower, upper)
-        return eased if self._is_on_line(eased) else answer
-
-    def _is_on_line(self, answer: Answer) -> bool:
-        """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""
-        position_tolerance, orientation_tolerance = self._tolerances
-        return answer.converged or (
-            answer.position_error <= position_tolerance
-            and answer.orientation_error <= orientation_tolerance
-        )
-
-    def _look_ahead(self, line: LineReference, dt: float) -> None:
-        """Slow the reference in time where the line ends or turns hard for a joint."""
-        pose, distance = line.pose_ahead(dt)
-        if distance == 0.0:
-            return
-        answer = self._ahead_solver.solve(self._seen_from_base(pose), line.q)
-        if not self._is_on_line(answer):
-            line.ends_early = answer
-            return
-        line.heed(answer.q, distance)
+        return velocity + catch_up
 
     def _look_where_jogged(self, line: LineReference, jog: Jog, dt: float) -> None:
         """Look ahead unless the jog goes on to want what cannot be; say so where it does."""
         if line.ends_early is not None and jog.goes_where_it_is_blocked():
             return
         line.ends_early = None
-        self._look_ahead(line, dt)
+        self._tracker.look_ahead(line, dt, self._seen_from_base)
         self.hindrance = ''
         if line.ends_early is not None and np.any(jog.twists):
             jog.block()
@@ -802,26 +555,26 @@ class Motion:
         self.solution = answer
         if self.is_jogging:
             self.stop(_end_of_jog(answer))
-            return self._stopping_velocity(dt)
+            return self._governor.stopping_velocity(dt)
         if self._can_skip_the_beginning():
-            return self._joint_velocity(dt)
+            return self._governor.velocity_towards(self._joint_goal, dt)
         blocked = f'the straight line cannot be followed: {answer.status.value}'
-        blocked = _joined(blocked + _limited(answer), ANOTHER_WAY)
-        if self.options.allow_reconfiguration and self._find_goal_again():
-            assert self._line is not None
-            self._go_in_joint_space(self._line.goal)
-            return self._joint_velocity(dt)
+        blocked = joined(blocked + _limited(answer), ANOTHER_WAY)
+        destination = self._destination
+        assert destination is not None
+        if self.options.allow_reconfiguration and self._find_again(destination):
+            self._go_in_joint_space(destination)
+            return self._governor.velocity_towards(self._joint_goal, dt)
         self.stop(blocked)
-        return self._stopping_velocity(dt)
+        return self._governor.stopping_velocity(dt)
 
-    def _find_goal_again(self) -> bool:
+    def _find_again(self, destination: Destination) -> bool:
         """Solve anew for a goal in the world, as the base has moved since that was set."""
-        assert self._line is not None
         if not self.is_held_in_world:
             return True
-        goal = self._seen_from_base(self._line.goal)
-        answer = self._moving_goal_solver.solve(goal, self.q)
-        self._goal_q = answer.q
+        T = self._seen_from_base(destination.T)
+        answer = self._solvers.moving_goal.solve(T, self.q)
+        destination.q = answer.q
         return answer.converged
 
     def _can_skip_the_beginning(self) -> bool:
@@ -835,7 +588,7 @@ class Motion:
         assert line is not None
         while not line.has_left and self._skips < len(SKIPPED):
             pose = self._seen_from_base(line.pose_at(SKIPPED[self._skips]))
-            answer = self._skip_solver.solve(pose, self.q)
+            answer = self._solvers.skip.solve(pose, self.q)
             self._skips += 1
             if answer.converged:
                 self._continues_to, self._joint_goal = line.goal, answer.q
@@ -843,91 +596,17 @@ class Motion:
                 return True
         return False
 
-    def _joint_velocity(self, dt: float) -> Array:
-        """Velocity along the straight way to the goal's joint values, all arriving together."""
-        limits = self.limits
-        gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
-        error = (self._joint_goal - self.q) / limits.joint_velocity
-        # As gently as in front of a limit: else a joint whose goal is near one would slow down
-        # ahead of the others, and those would overshoot.
-        braking = BRAKING_SHARE * gain
-        now, most = self.velocity / limits.joint_velocity, limits.speed_scaling
-        speed = approach(error, now, braking, gain, dt, largest, most)
-        if largest(error) < LANDED:
-            return (self._joint_goal - self.q) / dt
-        return speed * limits.joint_velocity
-
-    def _stopping_velocity(self, dt: float) -> Array:
-        """Velocity on the way to rest, keeping its direction."""
-        effort = float(np.max(np.abs(self.velocity) / self.limits.joint_acceleration))
-        if effort == 0.0:
-            return self.velocity
-        return self.velocity * max(0.0, 1.0 - self._usable(dt) / effort)
-
-    def _catch_up(self, lag: Array, dt: float) -> Array:
-        """Velocity that takes up what a joint lags behind its reference, without overshoot."""
-        speed = np.empty(len(lag))
-        catching_up(self._joint_limits(), lag, dt, CATCH_UP_SHARE, speed)
-        return speed
-
-    def _followable_share(self, rate: Array, catch_up: Array) -> float:
-        """
-        Share of a step along the line, nearest to all of it, that every joint can follow.
-
-        A joint that cannot turn round so soon follows no share: it trails behind and catches up.
-        """
-        moving = np.abs(rate) > TINY
-        if not moving.any():
-            return 1.0
-        rate, room = rate[moving], catch_up[moving]
-        ends = (self._least[moving] - room) / rate, (self._most[moving] - room) / rate
-        lowest, highest = np.minimum(*ends), np.maximum(*ends)
-        helped = highest >= 0.0
-        least, most = lowest[helped].max(initial=0.0), highest[helped].min(initial=math.inf)
-        return float(min(max(1.0, least), most))
-
-    def _usable(self, dt: float) -> float:
-        """Time over which the velocity may change; unequal steps count for the shorter."""
-        usable = min(dt, 0.5 * (dt + self._dt)) if self._dt > 0.0 else dt
-        return self._regaining * usable
-
-    def _joint_limits(self) -> Array:
-        """Return what limits the joints as the kernels take it, shape (4, n)."""
-        limits, chain = self.limits, self.chain
-        if limits is not self._packed_limits:
-            self._packed_limits = limits
-            self._packed = np.array(
-                [chain.lower, chain.upper, limits.joint_velocity, limits.joint_acceleration]
-            )
-        return self._packed
-
-    def _velocity_bounds(self, dt: float) -> Array:
-        """Least and greatest velocity each joint may have next, shape (2, n)."""
-        bounds = np.empty((2, len(self.q)))
-        usable = self._usable(dt)
-        velocity_bounds(
-            self._joint_limits(), self.q, self.velocity, usable, dt, BRAKING_SHARE, bounds
-        )
-        return bounds
-
     def _has_arrived(self) -> bool:
-        limiter = self._limiter
-        if limiter is not None and not (limiter.is_at_rest and _is_near(limiter.q, self.q)):
+        governor = self._governor
+        if not governor.has_caught_up:
             return False
         if self.phase is Phase.STOPPING:
-            return not np.any(np.abs(self.velocity) > AT_REST)
+            return governor.is_still
         if self.phase is Phase.JOINT:
-            return self._is_close(self._joint_goal)
+            return governor.rests_at(self._joint_goal)
         assert self._line is not None
         base_stands = not (self.is_held_in_world and self.base.moves)
-        return base_stands and self._line.is_at_goal() and self._is_close(self._line.q)
-
-    def _is_close(self, q: Array) -> bool:
-        return _is_near(self.q, q) and bool(np.max(np.abs(self.velocity)) <= STILL)
-
-
-def _is_near(q: Array, q_other: Array) -> bool:
-    return bool(np.max(np.abs(q - q_other)) <= AT_REST)
+        return base_stands and self._line.is_at_goal() and governor.rests_at(self._line.q)
 
 
 def _end_of_jog(answer: Answer) -> str:
@@ -936,13 +615,3 @@ def _end_of_jog(answer: Answer) -> str:
 
 def _limited(answer: Answer) -> str:
     return f' ({", ".join(answer.limited_joints)})' if answer.limited_joints else ''
-
-
-def _joined(*reasons: str) -> str:
-    return '; '.join(reason for reason in reasons if reason)
-
-
-def _masked(T: Array, T_goal: Array) -> Array:
-    """Poses `T` (..., 4, 4), NaN for the tips that have no goal."""
-    free = is_free(T_goal)
-    return np.where(free[..., None, None], T_goal, T) if free.any() else T

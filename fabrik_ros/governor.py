@@ -1,0 +1,424 @@
+"""
+The last stage of a motion: it keeps the joints within their limits, whatever is wanted of them.
+
+A motion wants a velocity in every step. The governor takes the nearest one that the joints may
+have: none leaves its limits, is faster or accelerates harder than allowed, and the arm can always
+stop in front of limits and collisions. It knows the way to rest, too, and how to go on from there
+where commands came late. In control theory such a stage is a command governor (Garone, Di Cairano
+and Kolmanovsky 2017, "Reference and command governors for systems with constraints").
+
+"""
+
+from dataclasses import replace
+import math
+
+import numpy as np
+
+from .chain import Chain
+from .collision.guard import CollisionGuard
+from .jerk import JerkLimiter, Step
+from .kernels.braking import catching_up, gentle_bounds, take_step, velocity_bounds
+from .ramp import Ramp, ramp_to_rest
+from .reference import approach, LANDED, largest, MotionLimits
+from .transforms import Array
+from .tree import Tree
+
+AT_REST = 1e-9
+STILL = 1e-6
+TINY = 1e-12
+MOMENT = 1e-3
+CATCH_UP_SHARE = 0.5
+# Half, because a step may be several times as long as the one before, and the velocity may change
+# only by what their mean allows: then braking takes up to twice the way.
+BRAKING_SHARE = 0.5
+EASING_SHARE = 0.1
+
+
+class CommandGovernor:
+    """
+    Makes commands of the velocities that a motion wants.
+
+    Each step begins with `begin_step` and ends with `go` or `brake`. If the jerk is limited, the
+    commands follow the motion at a distance, and may be braking while it waits.
+
+    Parameters
+    ----------
+    arm : Chain or Tree
+        The arm, or arms.
+    limits : MotionLimits
+        How fast things may go.
+    guard : CollisionGuard, optional
+        Knows what the arm can stop from in front of a collision; it does nothing else then.
+    limiter : JerkLimiter, optional
+        Makes the commands of the motion; else they are the motion itself.
+
+    Attributes
+    ----------
+    q : array, shape (n,)
+        Where the motion has come to [rad or m].
+    velocity : array, shape (n,)
+        Its velocity [rad/s or m/s].
+    limits : MotionLimits
+        What the motion has to keep to now.
+    dt : float
+        Length of the last step [s]; 0 where there was none just before.
+    refusal : str
+        Which links would have collided in the last step that was wanted; '' if none.
+
+    """
+
+    def __init__(
+        self,
+        arm: Chain | Tree,
+        limits: MotionLimits,
+        guard: CollisionGuard | None = None,
+        limiter: JerkLimiter | None = None,
+    ) -> None:
+        self._arm, self._guard, self._limiter = arm, guard, limiter
+        self.dt = 0.0
+        self.refusal = ''
+        self._regaining = 1.0
+        """Part of the acceleration for a step after a pause, over which it counts in full."""
+        self._limits_in_force = limits
+        self.reset(arm.mid_configuration())
+        self.change_limits(limits)
+
+    def reset(self, q: Array) -> None:
+        """Take the arm to stand still at `q`, shape (n,)."""
+        self.q = np.array(q, dtype=np.float64)
+        self.velocity = np.zeros_like(self.q)
+        if self._limiter is not None:
+            self._limiter.reset(self.q)
+        self._rejoined: Ramp | None = None
+
+    def warm_up(self) -> None:
+        """Compile what a step needs."""
+        mid = self._arm.mid_configuration()
+        self._bounds = self._velocity_bounds(MOMENT)
+        self.catch_up(mid, MOMENT)
+        self.gentle_bounds(MOMENT)
+        self._next(mid, MOMENT)
+
+    # -- state
+
+    @property
+    def command(self) -> tuple[Array, Array]:
+        """Last command and its velocity, each of shape (n,)."""
+        mover = self if self._limiter is None else self._limiter
+        return mover.q, mover.velocity
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the last command moves."""
+        return bool(np.any(self.command[1]))
+
+    @property
+    def is_braking(self) -> bool:
+        """Whether the commands are on the way to rest, whatever is wanted."""
+        return self._limiter is not None and self._limiter.is_braking
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether the commands have come to where the motion is, and rest if they follow it."""
+        limiter = self._limiter
+        return limiter is None or (limiter.is_at_rest and _is_near(limiter.q, self.q))
+
+    @property
+    def is_still(self) -> bool:
+        """Whether the motion has come to rest."""
+        return not np.any(np.abs(self.velocity) > AT_REST)
+
+    def rests_at(self, q: Array) -> bool:
+        """Whether the motion has come to rest at `q`, shape (n,)."""
+        return _is_near(self.q, q) and bool(np.max(np.abs(self.velocity)) <= STILL)
+
+    # -- limits
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits; a lower acceleration counts from when the arm stands still."""
+        self._asked_limits = limits
+        self._take_limits()
+
+    def take_up_limits(self) -> bool:
+        """Keep to what was asked for before the arm stood still; tell whether there was any."""
+        if self._limits_in_force is self._asked_limits or self.is_moving:
+            return False
+        self._take_limits()
+        return True
+
+    def _take_limits(self) -> None:
+        """Keep to the limits that were asked for, as far as that can be done now."""
+        limits = self._asked_limits
+        if self.is_moving:
+            before = self._limits_in_force.joint_acceleration
+            most = np.maximum(limits.joint_acceleration, before)
+            limits = replace(limits, joint_acceleration=most)
+        self._limits_in_force = limits
+        self.limits = limits = limits if self._limiter is None else self._limiter.heed(limits)
+        arm = self._arm
+        self._joint_limits = np.array(
+            [arm.lower, arm.upper, limits.joint_velocity, limits.joint_acceleration]
+        )
+        """As the kernels take them, shape (4, n)."""
+
+    # -- what the joints can do in a step
+
+    def catch_up(self, lag: Array, dt: float) -> Array:
+        """Velocity that takes up what a joint lags behind its reference, without overshoot."""
+        speed = np.empty(len(lag))
+        catching_up(self._joint_limits, lag, dt, CATCH_UP_SHARE, speed)
+        return speed
+
+    def velocity_towards(self, q: Array, dt: float) -> Array:
+        """Velocity on the straight way to `q`, shape (n,): all joints arrive there together."""
+        limits = self.limits
+        gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
+        error = (q - self.q) / limits.joint_velocity
+        # As gently as in front of a limit: else a joint whose goal is near one would slow down
+        # ahead of the others, and those would overshoot.
+        braking = BRAKING_SHARE * gain
+        now, most = self.velocity / limits.joint_velocity, limits.speed_scaling
+        speed = approach(error, now, braking, gain, dt, largest, most)
+        if largest(error) < LANDED:
+            return (q - self.q) / dt
+        return speed * limits.joint_velocity
+
+    def stopping_velocity(self, dt: float) -> Array:
+        """Velocity on the way to rest, keeping its direction."""
+        effort = float(np.max(np.abs(self.velocity) / self.limits.joint_acceleration))
+        if effort == 0.0:
+            return self.velocity
+        return self.velocity * max(0.0, 1.0 - self._usable(dt) / effort)
+
+    def gentle_bounds(self, dt: float) -> Array:
+        """Velocities, shape (2, n), between which every joint comes to its limit gently."""
+        gentle = np.empty((2, len(self.q)))
+        gentle_bounds(self._joint_limits, self.q, self._bounds, dt, EASING_SHARE, gentle)
+        return gentle
+
+    def followable_share(self, rate: Array, catch_up: Array) -> float:
+        """
+        Share of a step, nearest to all of it, that every joint can follow.
+
+        A joint that cannot turn round so soon follows no share: it trails behind and catches up.
+
+        Parameters
+        ----------
+        rate : array, shape (n,)
+            Velocity that all of the step asks for [rad/s or m/s].
+        catch_up : array, shape (n,)
+            Velocity that comes on top, whatever the share.
+
+        """
+        moving = np.abs(rate) > TINY
+        if not moving.any():
+            return 1.0
+        rate, room = rate[moving], catch_up[moving]
+        least, most = self._bounds
+        ends = (least[moving] - room) / rate, (most[moving] - room) / rate
+        lowest, highest = np.minimum(*ends), np.maximum(*ends)
+        helped = highest >= 0.0
+        least, most = lowest[helped].max(initial=0.0), highest[helped].min(initial=math.inf)
+        return float(min(max(1.0, least), most))
+
+    def _usable(self, dt: float) -> float:
+        """Time over which the velocity may change; unequal steps count for the shorter."""
+        usable = min(dt, 0.5 * (dt + self.dt)) if self.dt > 0.0 else dt
+        return self._regaining * usable
+
+    def _velocity_bounds(self, dt: float) -> Array:
+        """Least and greatest velocity each joint may have next, shape (2, n)."""
+        bounds, usable = np.empty((2, len(self.q))), self._usable(dt)
+        velocity_bounds(
+            self._joint_limits, self.q, self.velocity, usable, dt, BRAKING_SHARE, bounds
+        )
+        return bounds
+
+    def _next(self, velocity: Array, dt: float) -> tuple[Array, Array]:
+        """Return the velocity nearest to one wanted that the joints may have, and q then."""
+        step = np.empty((2, len(self.q)))
+        take_step(self._joint_limits, self.q, velocity, self._bounds, dt, step)
+        return step[0], step[1]
+
+    # -- steps
+
+    def begin_step(self, dt: float) -> None:
+        """Find what the joints can do in a step of `dt` seconds."""
+        self._remember_step(dt)
+        self._bounds = self._velocity_bounds(dt)
+
+    def go(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
+        """
+        Take the step that is nearest to a velocity, if the arm can stop after it.
+
+        If it cannot, it has to brake; `refusal` tells whether that is because of a collision.
+
+        Parameters
+        ----------
+        velocity : array, shape (n,)
+            What is wanted [rad/s or m/s].
+        dt : float
+            Length of the step [s].
+        known_free : bool
+            Whether the step is known to be free of collisions, as those on the way to rest are.
+
+        """
+        self.refusal = ''
+        velocity, q = self._next(velocity, dt)
+        if self._limiter is None and not known_free and self._would_collide(velocity, q):
+            return False
+        self.velocity, self.q = velocity, q
+        if self._limiter is not None and not self._follows(self._limiter, dt):
+            return False
+        self._end_step(dt)
+        return True
+
+    def brake(self, dt: float) -> None:
+        """Take a step on the way to rest, which was found free before it was entered."""
+        if self._limiter is None:
+            self.velocity, self.q = self._next(self.stopping_velocity(dt), dt)
+        elif self._limiter.is_braking:
+            self._limiter.brake(dt)
+        self._end_step(dt)
+
+    def begin_to_brake(self) -> None:
+        """Let the motion wait where the commands will have come to rest, if they follow it."""
+        if self._limiter is not None:
+            self.q = self._limiter.begin_to_brake()
+            self.velocity = np.zeros_like(self.q)
+
+    def come_to_rest(self) -> None:
+        """Lose what is left of the velocity, which is next to nothing."""
+        self.q, self.velocity = self.command[0], np.zeros_like(self.q)
+
+    def rest(self, dt: float) -> None:
+        """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
+        self.dt = dt
+
+    def halt(self) -> None:
+        """Take the arm to stand still where it was last told to be: commands did not reach it."""
+        if self._limiter is not None:
+            self.q = self._limiter.q
+            self._limiter.reset(self.q)
+        self.velocity = np.zeros_like(self.q)
+        self.dt = 0.0
+
+    def _end_step(self, dt: float) -> None:
+        self.dt, self._regaining = dt, 1.0
+
+    def _would_collide(self, velocity: Array, q: Array) -> bool:
+        """Whether a step, or the way to rest from there, is not safe."""
+        guard, limits = self._guard, self.limits
+        if guard is None or guard.allows(
+            self.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
+        ):
+            return False
+        self.refusal = guard.refusal
+        return True
+
+    def _follows(self, limiter: JerkLimiter, dt: float) -> bool:
+        """Command a step towards the motion, if the arm can stop after it; else begin to brake."""
+        if limiter.is_braking:
+            return False
+        step = limiter.plan(self.q, dt)
+        if step is not None and not self._would_not_rest(limiter, step):
+            limiter.take(step)
+            return True
+        self.begin_to_brake()
+        return False
+
+    def _would_not_rest(self, limiter: JerkLimiter, step: Step) -> bool:
+        """Whether a step whose jerk is limited, or the way to rest from there, is not safe."""
+        guard = self._guard
+        if guard is None or guard.allows_to_rest(limiter.q, step.q, step.stop.corners()):
+            return False
+        self.refusal = guard.refusal
+        return True
+
+    # -- the way to rest, for controllers that are told of it in advance
+
+    def ramp(self) -> Ramp:
+        """
+        Way to rest as fast as the joints may, from the middle of the last step on.
+
+        In between the middles of the steps the velocities change evenly, and never by more than
+        the joints may. The middle of the step before comes first. Times are counted from the end
+        of the step, the time of the last command. Where the jerk is limited, the way begins at
+        that command itself, as if it had been reached half a step before, and in between its
+        points the accelerations change evenly.
+        """
+        half = 0.5 * self.dt
+        limits, arm = self.limits, self._arm
+        if self._limiter is not None:
+            ramp = self._limiter.ramp()
+        else:
+            q, velocity = self.q - half * self.velocity, self.velocity
+            ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, arm.lower, arm.upper)
+        before = self._came_from
+        return Ramp(
+            np.append(before.times, ramp.times) - half,
+            np.vstack([before.q, ramp.q]),
+            np.vstack([before.velocity, ramp.velocity]),
+        )
+
+    def rejoin(self, passed: float, lag: float, dt: float) -> float:
+        """
+        Go on from where a controller is that plays the ramps, if it has begun to brake.
+
+        Parameters
+        ----------
+        passed : float
+            Time since the last command [s].
+        lag : float
+            From a command to when the controller is at the time 0 of its ramp [s].
+        dt : float
+            Length of the next step [s].
+
+        Returns
+        -------
+        float
+            Length of the next step [s]: half the lag, where the controller has begun to brake.
+
+        """
+        if passed - lag <= -0.5 * self.dt:
+            return dt
+        dt = 0.5 * lag
+        self._regaining = min(1.0, passed / dt - 1.0)
+        if self.is_moving:
+            self._rejoin_ramp(passed, lag, dt)
+        else:
+            self.dt = dt
+        return dt
+
+    @property
+    def has_rejoined(self) -> bool:
+        """Whether the next step goes on from a way to rest, on which the motion lost speed."""
+        return self._rejoined is not None
+
+    def _rejoin_ramp(self, passed: float, lag: float, dt: float) -> None:
+        # There the ramp of the next command begins: at the middle of the step before.
+        ramp, begin = self.ramp(), passed - 1.5 * dt
+        self._rejoined = ramp.between(passed - lag, begin)
+        if self._limiter is not None:
+            self.begin_to_brake()
+            self._limiter.brake(passed - dt)
+            return
+        q, self.velocity = ramp.at(begin)
+        lower, upper = np.minimum(self._arm.lower, q), np.maximum(self._arm.upper, q)
+        self.q = np.clip(q + 0.5 * dt * self.velocity, lower, upper)
+        self.dt = dt
+
+    def _remember_step(self, dt: float) -> None:
+        """Keep the middle of the step that has ended, and the way from there if it is known."""
+        (q, velocity), ago = self.command, dt
+        if self._limiter is None:
+            before = self.dt or dt
+            q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
+        way, self._rejoined = self._rejoined, None
+        if way is None:
+            way = Ramp(np.zeros(1), q[None], velocity[None])
+        self._came_from = Ramp(way.times - ago, way.q, way.velocity)
+
+
+def _is_near(q: Array, q_other: Array) -> bool:
+    return bool(np.max(np.abs(q - q_other)) <= AT_REST)

@@ -1,0 +1,123 @@
+"""Steps of the joints along a line: as far as all can follow, and gently at their limits."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .chain import Chain
+from .governor import CommandGovernor
+from .motion_solvers import MotionSolvers
+from .reference import Answer, is_free, LineReference
+from .transforms import Array
+from .tree import Tree
+
+ToBase = Callable[[Array], Array]
+"""Tells poses (..., 4, 4) of the frames they are held in, base or world, in the base frame."""
+
+
+class LineStep(NamedTuple):
+    """What the joints do in a step along a line."""
+
+    answer: Answer
+    """Where they go, or what shows that the line cannot be followed."""
+    velocity: Array | None
+    """How fast they have to be for that, shape (n,) [rad/s or m/s]; None where they cannot."""
+
+
+class LineTracker:
+    """
+    Keeps the tips of an arm on a line.
+
+    Parameters
+    ----------
+    arm : Chain or Tree
+        The arm, or arms.
+    solvers : MotionSolvers
+        Find the next joint values.
+    governor : CommandGovernor
+        Knows what the joints can do.
+
+    """
+
+    def __init__(
+        self, arm: Chain | Tree, solvers: MotionSolvers, governor: CommandGovernor
+    ) -> None:
+        self._arm, self._solvers, self._governor = arm, solvers, governor
+
+    def look_ahead(self, line: LineReference, dt: float, to_base: ToBase) -> None:
+        """Slow the reference in time where the line ends or turns hard for a joint."""
+        pose, distance = line.pose_ahead(dt)
+        if distance == 0.0:
+            return
+        answer = self._solvers.ahead.solve(to_base(pose), line.q)
+        if not self._solvers.is_on_line(answer):
+            line.ends_early = answer
+            return
+        line.heed(answer.q, distance)
+
+    def stay(self, line: LineReference, dt: float, to_base: ToBase) -> LineStep:
+        """Keep the tips where they are, as the base moves."""
+        answer = self._solvers.line.solve(to_base(line.T), line.q)
+        if not self._solvers.is_on_line(answer):
+            return LineStep(answer, None)
+        velocity = (answer.q - line.q) / dt
+        line.q = answer.q
+        return LineStep(answer, velocity)
+
+    def advance(
+        self, line: LineReference, speed: Array, catch_up: Array, dt: float, to_base: ToBase
+    ) -> LineStep:
+        """
+        Take a step along the line, as far as the joints can follow.
+
+        Parameters
+        ----------
+        line : LineReference
+            Moves on by as much.
+        speed : array, shape (..., 6)
+            The speed on the line that is wanted.
+        catch_up : array, shape (n,)
+            Joint velocity that comes on top [rad/s or m/s].
+        dt : float
+            Length of the step [s].
+        to_base : callable
+            Poses on the line, in the base frame.
+
+        """
+        solvers, pose = self._solvers, to_base(line.pose_after(speed, dt))
+        answer = solvers.line.solve(pose, line.q)
+        if solvers.is_on_line(answer):
+            answer = self._eased(line, pose, answer, catch_up, dt)
+            share = self._governor.followable_share((answer.q - line.q) / dt, catch_up)
+            if share != 1.0:
+                speed = line.shortened(speed * share, dt)
+                answer = solvers.line.solve(to_base(line.pose_after(speed, dt)), line.q)
+        if not solvers.is_on_line(answer):
+            return LineStep(answer, None)
+        velocity = (answer.q - line.q) / dt
+        line.advance(speed, dt, answer.q)
+        if line.jog is not None and np.any(speed[..., 3:]):
+            # Where the orientation yields, the reference must not turn away from the tip.
+            line.T = masked(self._arm.forward_kinematics(answer.q), line.T)
+        return LineStep(answer, velocity)
+
+    def _eased(
+        self, line: LineReference, pose: Array, answer: Answer, catch_up: Array, dt: float
+    ) -> Answer:
+        """
+        Return an answer for which every joint comes to its limit gently, if there is one.
+
+        Where a spare joint ran into its limit the others would have to take over at once.
+        """
+        lower, upper = line.q + (self._governor.gentle_bounds(dt) - catch_up) * dt
+        if ((lower <= answer.q) & (answer.q <= upper)).all():
+            return answer
+        eased = self._solvers.line.solve_within(pose, line.q, lower, upper)
+        return eased if self._solvers.is_on_line(eased) else answer
+
+
+def masked(T: Array, T_goal: Array) -> Array:
+    """Poses `T` (..., 4, 4), NaN for the tips that have no goal."""
+    free = is_free(T_goal)
+    return np.where(free[..., None, None], T_goal, T) if free.any() else T
