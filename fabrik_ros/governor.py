@@ -89,6 +89,8 @@ class CommandGovernor:
         self.velocity = np.zeros_like(self.q)
         if self._limiter is not None:
             self._limiter.reset(self.q)
+        self._came_from: Ramp | None = None
+        """How the controllers that play the ramps came to the last step; None after rest."""
         self._rejoined: Ramp | None = None
 
     def warm_up(self) -> None:
@@ -150,9 +152,10 @@ class CommandGovernor:
         """Keep to the limits that were asked for, as far as that can be done now."""
         limits = self._asked_limits
         if self.is_moving:
-            before = self._limits_in_force.joint_acceleration
-            most = np.maximum(limits.joint_acceleration, before)
-            limits = replace(limits, joint_acceleration=most)
+            before = self._limits_in_force
+            limits = _no_weaker(limits, before)
+            if self._limiter is not None:  # which averages over a time that this determines
+                limits = replace(limits, joint_acceleration=before.joint_acceleration)
         self._limits_in_force = limits
         self.limits = limits = limits if self._limiter is None else self._limiter.heed(limits)
         arm = self._arm
@@ -294,6 +297,7 @@ class CommandGovernor:
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
         self.dt = dt
+        self._came_from = None
 
     def halt(self) -> None:
         """Take the arm to stand still where it was last told to be: commands did not reach it."""
@@ -302,6 +306,7 @@ class CommandGovernor:
             self._limiter.reset(self.q)
         self.velocity = np.zeros_like(self.q)
         self.dt = 0.0
+        self._came_from = None
 
     def _end_step(self, dt: float) -> None:
         self.dt, self._regaining = dt, 1.0
@@ -355,6 +360,8 @@ class CommandGovernor:
             q, velocity = self.q - half * self.velocity, self.velocity
             ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, arm.lower, arm.upper)
         before = self._came_from
+        if before is None:
+            return ramp._replace(times=ramp.times - half)
         return Ramp(
             np.append(before.times, ramp.times) - half,
             np.vstack([before.q, ramp.q]),
@@ -418,6 +425,17 @@ class CommandGovernor:
         if way is None:
             way = Ramp(np.zeros(1), q[None], velocity[None])
         self._came_from = Ramp(way.times - ago, way.q, way.velocity)
+
+
+def _no_weaker(limits: MotionLimits, before: MotionLimits) -> MotionLimits:
+    """Limits with which joints, tip and its rotation can brake as hard as they could before."""
+    turning = before.tip_acceleration / before.tip_speed * before.tip_rotation
+    turning_as_speed = turning / limits.tip_rotation * limits.tip_speed
+    return replace(
+        limits,
+        joint_acceleration=np.maximum(limits.joint_acceleration, before.joint_acceleration),
+        tip_acceleration=max(limits.tip_acceleration, before.tip_acceleration, turning_as_speed),
+    )
 
 
 def _is_near(q: Array, q_other: Array) -> bool:

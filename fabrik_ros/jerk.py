@@ -288,6 +288,8 @@ class JerkLimiter:
     def _averaged(self, q: Array, dt: float) -> tuple[Array, Array, Array]:
         """State of the average over the window that ends at `q`; the motion is even in between."""
         ages, past = np.append(self._ages + dt, 0.0), np.vstack([self._past, q])
+        if ages[0] < self._window:  # that has grown
+            ages, past = np.append(LONG_AGO, ages), np.vstack([past[:1], past])
         first = int(np.count_nonzero(ages >= self._window)) - 1
         self._ages, self._past = ages, past = ages[first:], past[first:]
         rates = np.diff(past, axis=0) / -np.diff(ages)[:, None]

@@ -88,7 +88,13 @@ class LineTracker:
         solvers, pose = self._solvers, to_base(line.pose_after(speed, dt))
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
-            answer = self._eased(line, pose, answer, catch_up, dt)
+            eased = self._eased(line, pose, answer, catch_up, dt)
+            if eased is None:
+                speed = line.slower(speed, dt)
+                pose = to_base(line.pose_after(speed, dt))
+                answer = solvers.line.solve(pose, line.q)
+                eased = self._eased(line, pose, answer, catch_up, dt)
+            answer = answer if eased is None else eased
             share = self._governor.followable_share((answer.q - line.q) / dt, catch_up)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
@@ -104,9 +110,9 @@ class LineTracker:
 
     def _eased(
         self, line: LineReference, pose: Array, answer: Answer, catch_up: Array, dt: float
-    ) -> Answer:
+    ) -> Answer | None:
         """
-        Return an answer for which every joint comes to its limit gently, if there is one.
+        Return an answer for which every joint comes to its limit gently; None if there is none.
 
         Where a spare joint ran into its limit the others would have to take over at once.
         """
@@ -114,7 +120,7 @@ class LineTracker:
         if ((lower <= answer.q) & (answer.q <= upper)).all():
             return answer
         eased = self._solvers.line.solve_within(pose, line.q, lower, upper)
-        return eased if self._solvers.is_on_line(eased) else answer
+        return eased if self._solvers.is_on_line(eased) else None
 
 
 def masked(T: Array, T_goal: Array) -> Array:

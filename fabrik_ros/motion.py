@@ -155,6 +155,10 @@ class Motion:
         self.chain.points(mid)
         line = LineReference(self.chain.forward_kinematics(mid), mid, self.limits)
         line.pose_after(np.ones_like(line.speed), MOMENT)
+        nearby = line.pose_after(np.full_like(line.speed, MOMENT), 1.0)
+        for goal in (nearby, line.T, nearby):
+            line.head_for(goal)
+        line.pose_ahead(MOMENT)
         line.heed(mid, MOMENT)
         line.next_speed(MOMENT)
 

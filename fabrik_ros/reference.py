@@ -31,6 +31,8 @@ BENDING_SHARE = 0.5
 SPEEDING_SHARE = 0.5
 BRAKING_SHARE = 0.9
 LED_SHARE = 0.9
+SLOW = 0.2
+"""Slower than this share of the full speed it need not be for joints that come to their limits."""
 CLOSING_TIME = 0.2
 """In which the reference makes up for what it is behind its trail [s]."""
 LOOKAHEAD = 0.75
@@ -330,6 +332,12 @@ class LineReference:
         size, most = length_of(speed), 1.0
         if self.jog is None:
             most = min(1.0, length_of(self._way_left) / dt)
+        return speed * (most / size) if size > most else speed
+
+    def slower(self, speed: Array, dt: float) -> Array:
+        """Speed of a step that brakes, but for those that are slow anyway."""
+        size = length_of(speed)
+        most = max(length_of(self.speed) - self.brake * dt, SLOW)
         return speed * (most / size) if size > most else speed
 
     def advance(self, speed: Array, dt: float, q: Array) -> None:

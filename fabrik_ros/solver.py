@@ -405,6 +405,7 @@ class FabrikSolver:
         for target in (middle, transform(np.eye(3), far)):
             FabrikSolver(self.chain, brief).solve(target)
         FabrikSolver(self.chain, brief).solve_all(middle)
+        self._arm.around(self._mid, 1.0)
         return time.perf_counter() - begin
 
 

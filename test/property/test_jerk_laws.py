@@ -176,9 +176,10 @@ def test_stop_takes_no_longer_than_the_limits_ask_for_and_goes_where_the_ramp_sa
     motion = record.motion
     motion.stop('enough')
     steps, ramp = len(record.dt), motion.ramp()
-    lag = ramp.times[0]
-    promised = SplineController(ramp.q[0])
-    promised.take(0.0, zip(ramp.times - lag + 1e-9, ramp.q, ramp.velocity, strict=True))
+    # The first point is where the last step began.
+    times, q, velocity = ramp.times[1:] - ramp.times[1] + 1e-9, ramp.q[1:], ramp.velocity[1:]
+    promised = SplineController(q[0])
+    promised.take(0.0, zip(times, q, velocity, strict=True))
     while motion.phase is not Phase.RESTING:
         record.step()
         now = sum(record.dt[steps:])

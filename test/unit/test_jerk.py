@@ -1,5 +1,6 @@
 """Limited jerk: stops worked out on paper, averages, and what is said where ruckig is missing."""
 
+from dataclasses import replace
 import math
 import sys
 
@@ -129,3 +130,12 @@ def test_missing_ruckig_is_an_error_that_names_the_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, 'ruckig', None)  # as if it were not installed
     with pytest.raises(MotionError, match='pip install ruckig'):
         JerkLimiter(JERK, DT, np.array([-1.0]), np.array([1.0]))
+
+
+def test_window_that_has_grown_at_rest_begins_with_the_rest(limiter):
+    follow(limiter, lambda time: 0.0, 60)
+    limiter.heed(replace(LIMITS, joint_acceleration=np.array([20.0])))
+    commands = np.array([0.0, 0.0, *follow(limiter, cruise, 200)])
+    assert np.abs(np.diff(commands, 2)).max() <= 20.0 * DT * DT
+    assert np.all(np.diff(commands) >= -1e-12)
+    assert_close(np.diff(commands)[-1] / DT, 1.0)

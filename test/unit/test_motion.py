@@ -602,3 +602,51 @@ class TestJog:
         fresh = Motion(chain, limits_for(chain), SOLVER, MotionOptions())
         fresh.reset(end)
         assert turned > 0.5 * np.abs(jogged(fresh, back, 50)[-1] - end).max()
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'tip_acceleration': 0.1},
+        {'tip_acceleration': 0.001},
+        {'tip_rotation': 0.1},
+        {'tip_speed': 2.0},
+        {'tip_speed': 0.05, 'tip_acceleration': 0.1},
+    ],
+)
+def test_limits_that_change_in_front_of_the_goal_lead_nobody_past_it(judge, change):
+    """A tip that brakes weaker, along or about, could not stop in time."""
+    motion = six_axis_motion()
+    start, goal = judge.pose(BENT), judge.pose(BENT)
+    turn = 1.2
+    goal[:3, :3] = rotation_about_z(turn) @ goal[:3, :3]
+    goal[1, 3] += 0.3
+    motion.aim(goal)
+    left = turn
+    while motion.phase is not Phase.RESTING:
+        motion.step(DT)
+        T = judge.pose(motion.q)
+        turned = T[:3, :3] @ start[:3, :3].T
+        before, left = left, turn - math.atan2(turned[1, 0], turned[0, 0])
+        if left < 0.4 <= before:
+            chain = motion.chain
+            motion.change(limits_for(chain, **change), SOLVER, MotionOptions())
+        assert left >= -1e-6
+        assert T[1, 3] <= goal[1, 3] + 1e-6
+    assert pose_errors(judge.pose(motion.q), goal)[0] < 1e-5
+
+
+def rotation_about_z(angle):
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def test_ramp_of_an_arm_that_rests_is_where_it_stands_and_nowhere_before():
+    motion = six_axis_motion()
+    motion.rest(DT)
+    assert np.array_equal(motion.ramp().q, [BENT])
+    motion.go_to(BENT + 0.1)
+    run(motion)
+    motion.reset(BENT - 0.5)
+    motion.rest(DT)
+    assert np.array_equal(motion.ramp().q, [BENT - 0.5])
