@@ -32,6 +32,10 @@ CATCH_UP_SHARE = 0.5
 # only by what their mean allows: then braking takes up to twice the way.
 BRAKING_SHARE = 0.5
 EASING_SHARE = 0.1
+LATE = 1.5
+"""Periods after which a command is late: those that play the ramps are let brake in between."""
+KEPT = 3
+"""So many steps before the last a controller of trajectories may still have to go through."""
 
 
 class CommandGovernor:
@@ -347,8 +351,8 @@ class CommandGovernor:
         Way to rest as fast as the joints may, from the middle of the last step on.
 
         In between the middles of the steps the velocities change evenly, and never by more than
-        the joints may. The middle of the step before comes first. Times are counted from the end
-        of the step, the time of the last command. Where the jerk is limited, the way begins at
+        the joints may. The middles of some steps before come first. Times are counted from the
+        end of the step, the time of the last command. Where the jerk is limited, the way begins at
         that command itself, as if it had been reached half a step before, and in between its
         points the accelerations change evenly.
         """
@@ -362,15 +366,12 @@ class CommandGovernor:
         before = self._came_from
         if before is None:
             return ramp._replace(times=ramp.times - half)
-        return Ramp(
-            np.append(before.times, ramp.times) - half,
-            np.vstack([before.q, ramp.q]),
-            np.vstack([before.velocity, ramp.velocity]),
-        )
+        way = before.followed_by(ramp)
+        return way._replace(times=way.times - half)
 
-    def rejoin(self, passed: float, lag: float, dt: float) -> float:
+    def rejoin(self, passed: float, lag: float, period: float, dt: float) -> float:
         """
-        Go on from where a controller is that plays the ramps, if it has begun to brake.
+        Go on from where a controller that plays the ramps will be, if it has heard nothing long.
 
         Parameters
         ----------
@@ -378,24 +379,25 @@ class CommandGovernor:
             Time since the last command [s].
         lag : float
             From a command to when the controller is at the time 0 of its ramp [s].
+        period : float
+            Usual time from one command to the next [s].
         dt : float
             Length of the next step [s].
 
         Returns
         -------
         float
-            Length of the next step [s]: half the lag, where the controller has begun to brake.
+            Length of the next step [s]: a period, where the controller brakes before it.
 
         """
-        if passed - lag <= -0.5 * self.dt:
+        if passed <= LATE * period:
             return dt
-        dt = 0.5 * lag
-        self._regaining = min(1.0, passed / dt - 1.0)
+        self._regaining = min(1.0, passed / period - 1.0)
         if self.is_moving:
-            self._rejoin_ramp(passed, lag, dt)
+            self._rejoin_ramp(passed, lag, period)
         else:
-            self.dt = dt
-        return dt
+            self.dt = period
+        return period
 
     @property
     def has_rejoined(self) -> bool:
@@ -416,7 +418,7 @@ class CommandGovernor:
         self.dt = dt
 
     def _remember_step(self, dt: float) -> None:
-        """Keep the middle of the step that has ended, and the way from there if it is known."""
+        """Keep the middle of the step that has ended, after those before or the way from there."""
         (q, velocity), ago = self.command, dt
         if self._limiter is None:
             before = self.dt or dt
@@ -424,7 +426,9 @@ class CommandGovernor:
         way, self._rejoined = self._rejoined, None
         if way is None:
             way = Ramp(np.zeros(1), q[None], velocity[None])
-        self._came_from = Ramp(way.times - ago, way.q, way.velocity)
+            if self._came_from is not None:
+                way = self._came_from.last(KEPT).followed_by(way)
+        self._came_from = way._replace(times=way.times - ago)
 
 
 def _no_weaker(limits: MotionLimits, before: MotionLimits) -> MotionLimits:

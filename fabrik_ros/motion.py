@@ -237,7 +237,7 @@ class Motion:
                 self.stop(self.hindrance)
                 return False
         self._skips = 0
-        self._stays = False
+        self._stays = self._seeks_way = False
         if self.options.path == 'line':
             if not np.array_equal(before, self._in_world):
                 self._line = None
@@ -311,6 +311,7 @@ class Motion:
         self.hindrance = ''
         self._stays = False
         self._destination = self._continues_to = None
+        self._seeks_way = False
         if self.is_held_in_world:
             self._in_world, self._line = np.array(False), None
 
@@ -382,9 +383,9 @@ class Motion:
         """Way to rest as fast as the joints may, as `CommandGovernor.ramp` tells it."""
         return self._governor.ramp()
 
-    def rejoin(self, passed: float, lag: float, dt: float) -> float:
+    def rejoin(self, passed: float, lag: float, period: float, dt: float) -> float:
         """Go on from where a controller is that plays the ramps: `CommandGovernor.rejoin`."""
-        dt = self._governor.rejoin(passed, lag, dt)
+        dt = self._governor.rejoin(passed, lag, period, dt)
         if self._governor.has_rejoined and not np.any(self.velocity):
             self._stand_still_on_line()
         return dt
@@ -409,6 +410,8 @@ class Motion:
     def _goes_on(self, dt: float) -> bool:
         """Take a step as it is wanted, unless the arm has to brake."""
         governor, velocity = self._governor, self._wanted_velocity(dt)
+        if governor.is_braking:  # as the line has just been left
+            return False
         # The way to rest was found free before it was entered.
         if governor.go(velocity, dt, known_free=self.phase is Phase.STOPPING):
             return True

@@ -43,6 +43,18 @@ class Ramp(NamedTuple):
             np.vstack([self.velocity[inside], velocity]),
         )
 
+    def last(self, count: int) -> 'Ramp':
+        """Return some of the last points."""
+        return Ramp(self.times[-count:], self.q[-count:], self.velocity[-count:])
+
+    def followed_by(self, other: 'Ramp') -> 'Ramp':
+        """All points of both, in the time of both."""
+        return Ramp(
+            np.append(self.times, other.times),
+            np.vstack([self.q, other.q]),
+            np.vstack([self.velocity, other.velocity]),
+        )
+
 
 def ramp_to_rest(
     q: Array, velocity: Array, acceleration: Array, lower: Array, upper: Array

@@ -58,9 +58,9 @@ WARNING_PERIOD = 1.0
 DELIVERY_TIME = 0.2
 STANDING_REPORTS = 5
 CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
-TRAJECTORY_LAG = 2.0
-"""How long after a command a trajectory has it reached, in periods: as the last one is played
-until half a period before that, the next may come late by as much."""
+TRAJECTORY_LAG = 2.5
+"""How long after a command a trajectory has it reached, in periods: the next may come a period
+late before the controller has begun to brake."""
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 
 
@@ -570,7 +570,7 @@ class FabrikNode(LifecycleNode):
         the tick that was due for it is left out.
         """
         now, clock = self._now_ns(), self._clock_of_commands
-        if is_target:
+        if is_target and not self._outputs.takes_trajectories:  # which need even steps
             clock.hear(now)
         if self._control_timer is None or not clock.is_due(now):
             return
@@ -599,7 +599,8 @@ class FabrikNode(LifecycleNode):
         if clock.went_back:
             self._on_clock_jump()
         if self._outputs.takes_trajectories:
-            dt = motion.rejoin(passed, self._trajectory_lag, dt)
+            period = 1.0 / self._settings.command_rate
+            dt = motion.rejoin(passed, TRAJECTORY_LAG * period, period, dt)
         elif clock.was_interrupted:
             motion.halt()
         begin = time.perf_counter()
@@ -645,13 +646,10 @@ class FabrikNode(LifecycleNode):
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
             tip.tell(T_base_tip, self._chain.base_link, at)
 
-    @property
-    def _trajectory_lag(self) -> float:
-        return TRAJECTORY_LAG / float(self._settings.command_rate)
-
     def _send_ramp(self, motion: Motion, passed: float) -> None:
         """Send the way to rest, `passed` seconds after the last command, as one trajectory."""
-        self._outputs.send_ramp(motion.ramp(), self._trajectory_lag - passed)
+        lag = TRAJECTORY_LAG / float(self._settings.command_rate)
+        self._outputs.send_ramp(motion.ramp(), lag - passed)
 
     # -- reports
 

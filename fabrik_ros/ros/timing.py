@@ -102,10 +102,7 @@ class CommandClock:
         """Time since the stamp of the last command [s], as `has_paused` takes it."""
         if self._last is None:
             return math.inf
-        passed = now - self._seen
-        if steady is not None and self._seen_steady is not None:
-            passed = steady - self._seen_steady
-        return (max(passed, 0) + self._seen - self._last) / NANOSECONDS
+        return max(self._gap(self._last, now, steady), 0) / NANOSECONDS
 
     def hear(self, now: int) -> None:
         """Take notice of a target that came at `now` [ns]."""
@@ -142,13 +139,14 @@ class CommandClock:
             everything, as in a simulation.
 
         """
-        if self._last is None:
-            return True
-        gap = now - self._last
-        if steady is not None and self._seen_steady is not None:
-            set_by = (now - self._seen) - (steady - self._seen_steady)
-            gap -= set_by if abs(set_by) > LEAST_JUMP else 0
-        return gap > self._longest_gap
+        return self._last is None or self._gap(self._last, now, steady) > self._longest_gap
+
+    def _gap(self, last: int, now: int, steady: int | None) -> int:
+        """Time since a stamp [ns], less what the clock was set by in between."""
+        if steady is None or self._seen_steady is None:
+            return now - last
+        set_by = (now - self._seen) - (steady - self._seen_steady)
+        return now - last - (set_by if abs(set_by) > LEAST_JUMP else 0)
 
     def next(
         self, now: int, steady: int | None = None, with_target: bool = False

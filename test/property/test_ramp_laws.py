@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from trajectories import SplineController
 
-DT, LAG = 0.01, 2.0
+DT, LAG = 0.01, 2.5
 FASTEST, HARDEST = 1.5, 5.0
 JOINTS = 3
 speeds = st.lists(st.floats(-2.0, 2.0), min_size=JOINTS, max_size=JOINTS).map(np.array)
@@ -147,7 +147,7 @@ def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lat
     def step():
         passed = clock.since_last(now)
         stamp, dt = clock.next(now)
-        motion.step(motion.rejoin(passed, LAG * DT, dt))
+        motion.step(motion.rejoin(passed, LAG * DT, DT, dt))
         controller.take(1e-9 * now, points_of(motion.ramp(), 1e-9 * (now - stamp)))
         commands.append((1e-9 * stamp, motion.q))
 
