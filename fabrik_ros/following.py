@@ -269,9 +269,12 @@ class Follower:
         self._set_out()
         self.motion.go_to(home)
 
-    def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> None:
+    def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> bool:
         """
         Move a tip at a velocity for as long as this is repeated; that ends all targets.
+
+        Zero lets go of a tip that is jogged: it brakes to rest. For others it means nothing, as
+        joysticks send zeros for as long as nobody touches them.
 
         Parameters
         ----------
@@ -284,6 +287,11 @@ class Follower:
         in_tip : bool
             Whether the velocity is in the frame of the tip instead of the base.
 
+        Returns
+        -------
+        bool
+            Whether it means anything.
+
         Raises
         ------
         RefusedError
@@ -292,6 +300,8 @@ class Follower:
         """
         if not np.isfinite(twist).all():
             raise RefusedError(f'a jog must be six finite numbers, got {twist}')
+        if not np.any(twist):
+            return self._let_go(tip)
         self._check_start(now)
         if not self._is_under_way() and self.rules.wait_for_state:
             self._start_where_measured(now)
@@ -303,13 +313,20 @@ class Follower:
         frees = self.rules.idle_tips == 'free'
         free = np.array([frees and i not in self._jog_times for i in range(self.in_world.size)])
         self.motion.jog(twist, in_tip, tip, free.reshape(self.in_world.shape))
+        return True
+
+    def _let_go(self, tip: int) -> bool:
+        """Let a tip brake to rest, if it is jogged; tell whether it was."""
+        was_jogged = self._jog_times.pop(tip, None) is not None
+        if was_jogged:
+            self.motion.end_jog(tip)
+        return was_jogged
 
     def _end_jogs(self, now: float) -> None:
         """Let go of the tips that nobody jogs any longer."""
         for tip, time in list(self._jog_times.items()):
             if abs(now - time) > self.rules.jog_timeout:
-                del self._jog_times[tip]
-                self.motion.end_jog(tip)
+                self._let_go(tip)
 
     def _set_out(self) -> None:
         self._jog_times = {}

@@ -145,6 +145,24 @@ def test_jog_ends_a_target_and_a_target_ends_a_jog(ready, stick, judge):
     check_commands(ready, judge)
 
 
+def test_stick_at_rest_that_goes_on_sending_disturbs_no_target(ready, stick, judge):
+    target = shifted(judge.pose(START), y=0.2)
+    ready.send(target)
+    stick.push(twist(), 60)
+    ready.wait_for_state('REACHED')
+    ready.wait_until_silent()
+    assert judge.errors(target, ready.commands.q[-1]) < (1e-5, 1e-4)
+    check_commands(ready, judge)
+
+
+def test_stick_that_is_let_go_and_sends_zeros_leaves_the_arm_silent_at_rest(ready, stick, judge):
+    stick.push(twist(SIDE), 60)
+    stick.push(twist(), 20)
+    assert ready.wait_for_state('HOLDING')['reason'] == 'jogging has ended'
+    ready.wait_until_silent()
+    check_commands(ready, judge)
+
+
 def test_reversing_speeding_and_scaling_on_the_way_are_smooth(ready, stick, judge):
     for i, way in enumerate([SIDE, (0.0, -1e9, 0.0), BACK, DOWN]):
         assert ready.set(speed_scaling=1.0 - 0.2 * i) == []

@@ -11,6 +11,7 @@ from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, Refus
 from fabrik_ros.motion import Motion, MotionOptions
 from fabrik_ros.reference import MotionLimits
 from helpers import assert_close, joint_xml, robot_xml
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
@@ -57,9 +58,9 @@ class Scene:
     The arm does what it was told `lag` seconds ago, plus `offset`.
     """
 
-    def __init__(self, start=START, path='line', **rules):
+    def __init__(self, start=START, path='line', tip_acceleration=1.0, **rules):
         chain = load_urdf(ARM).chain()
-        limits = MotionLimits(0.25, 1.0, 1.0, np.full(2, 1.5), np.full(2, 5.0))
+        limits = MotionLimits(0.25, 1.0, tip_acceleration, np.full(2, 1.5), np.full(2, 5.0))
         solver = SolverOptions(mode='position', budget=math.inf, max_restarts=20)
         self.now = 1000.0
         self.measured = MeasuredJoints()
@@ -800,6 +801,7 @@ class TestJog:
     """The tip of the planar arm, at velocities given again and again."""
 
     SIDE = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
+    REST = np.zeros(6)
 
     def jog(self, scene, seconds, twist=SIDE, every=0.05, **options):
         for _ in range(round(seconds / every)):
@@ -879,6 +881,80 @@ class TestJog:
         scene.follower.jog(self.SIDE, scene.now)
         command = scene.tick()
         assert np.abs(command.q - list(scene.values.values())).max() < 1e-3
+
+    @given(
+        events=st.lists(
+            st.tuples(
+                st.sampled_from(['target', 'jog', 'hold', 'nothing']),
+                st.integers(1, 60),
+                st.integers(1, 20),
+            ),
+            max_size=6,
+        )
+    )
+    def test_stick_at_rest_changes_nothing_of_what_others_ask_for(self, events):
+        """With and without zeros in between the commands are the same."""
+        alone, beside = Scene(), Scene()
+        for what, ticks, every in events:
+            for scene in (alone, beside):
+                with contextlib.suppress(RefusedError):
+                    if what == 'target':
+                        scene.accept(FAR_GOAL if ticks % 2 else GOAL)
+                    elif what == 'hold':
+                        scene.follower.hold_when_told()
+                    elif what == 'jog':
+                        self.jog(scene, 0.2)
+                        scene.follower.jog(self.REST, scene.now)
+            for tick in range(ticks):
+                alone.tick()
+                beside.tick()
+                if tick % every == 0:
+                    beside.follower.jog(self.REST, beside.now)
+        assert len(alone.commands) == len(beside.commands)
+        assert np.array_equal(alone.q, beside.q)
+        assert alone.follower.state(alone.now) == beside.follower.state(beside.now)
+
+    def test_stick_at_rest_does_not_engage_the_arm_even_without_its_state(self):
+        for scene in (Scene(), Scene(start={})):
+            before = scene.follower.state(scene.now)
+            self.jog(scene, 1.0, self.REST)
+            assert not scene.follower.jog(self.REST, scene.now)
+            assert not scene.commands
+            assert scene.follower.state(scene.now)[0] is before[0]
+
+    def test_zeros_brake_the_tip_at_once_and_the_node_falls_silent_though_they_go_on(self):
+        scene = Scene()
+        self.jog(scene, 1.0)
+        let_go = scene.now
+        assert scene.follower.jog(self.REST, scene.now)
+        self.jog(scene, 2.0, self.REST)
+        assert (scene.state, scene.reason) == (State.HOLDING, 'jogging has ended')
+        moving = [time for time, command in scene.commands if np.any(command.velocity)]
+        # 0.1 m/s takes 0.1 s at 1 m/s^2; joints take up their lag for as long again.
+        assert moving[-1] - let_go < 0.2 + 2 * DT, 'no dead man is waited for'
+        assert scene.commands[-1][0] - moving[-1] == pytest.approx(0.5, abs=3 * DT)
+        scene.check_smooth()
+
+    def test_pendant_takes_over_while_the_stick_is_at_rest_and_the_stick_from_there(self):
+        scene = Scene()
+        self.jog(scene, 1.0)
+        self.jog(scene, 2.0, self.REST)
+        said = len(scene.commands)
+        scene.values['elbow'] -= 0.5
+        self.jog(scene, 1.0, self.REST)
+        assert len(scene.commands) == said
+        moved = list(scene.values.values())
+        scene.follower.jog(self.SIDE, scene.now)
+        assert np.abs(scene.tick().q - moved).max() < 1e-3
+
+    def test_zeros_brake_as_gently_as_the_tip_is_to(self):
+        scene = Scene(tip_acceleration=0.1)
+        self.jog(scene, 2.0)
+        self.jog(scene, 0.5, self.REST)
+        assert scene.state is State.MOVING
+        scene.until(State.HOLDING)
+        speed = np.linalg.norm(np.diff([pose(*q)[:2, 3] for q in scene.q], axis=0), axis=1) / DT
+        assert np.abs(np.diff(speed)).max() / DT < 0.1 * 1.1
 
     @pytest.mark.parametrize('wrong', [math.nan, math.inf, -math.inf])
     def test_what_is_not_finite_is_refused(self, wrong):
