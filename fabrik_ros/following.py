@@ -28,6 +28,8 @@ RESTART_PAUSE = 0.2
 METRES_FACTOR = 3.0
 PAUSED = 'paused: speed_scaling is 0'
 JOG_ENDED = 'jogging has ended'
+LONGEST_BRAKING = 0.5
+"""A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
 TOLD_TO_HOLD = 'told to hold'
 MOST_TURNS = 1000.0
 
@@ -323,10 +325,15 @@ class Follower:
         return was_jogged
 
     def _end_jogs(self, now: float) -> None:
-        """Let go of the tips that nobody jogs any longer."""
-        for tip, time in list(self._jog_times.items()):
-            if abs(now - time) > self.rules.jog_timeout:
-                self._let_go(tip)
+        """Let go of the tips that nobody jogs any longer; stop the arm if they brake slowly."""
+        motion, timeout = self.motion, self.rules.jog_timeout
+        lost = [tip for tip, time in self._jog_times.items() if abs(now - time) > timeout]
+        for tip in lost:
+            self._let_go(tip)
+        limits = motion.limits
+        brakes_slowly = limits.tip_speed > LONGEST_BRAKING * limits.tip_acceleration
+        if lost and brakes_slowly and motion.is_jogging:
+            motion.stop(motion.hindrance or JOG_ENDED)
 
     def _set_out(self) -> None:
         self._jog_times = {}

@@ -947,6 +947,21 @@ class TestJog:
         scene.follower.jog(self.SIDE, scene.now)
         assert np.abs(scene.tick().q - moved).max() < 1e-3
 
+    @pytest.mark.parametrize('tip_acceleration', [0.4, 0.1, 0.01])
+    def test_lost_jog_ends_soon_however_gently_the_tip_brakes(self, tip_acceleration):
+        scene = Scene({'shoulder': 0.5, 'elbow': 2.0}, tip_acceleration=tip_acceleration)
+        self.jog(scene, 1.5, 10.0 * self.SIDE)
+        assert np.any(scene.commands[-1][1].velocity)
+        let_go = scene.now - 0.05
+        scene.go(2.0)
+        moving = [time for time, command in scene.commands if np.any(command.velocity)]
+        assert moving[-1] - let_go <= 0.25 + 0.5 + DT, 'the timeout and the ramp'
+        assert (scene.state, scene.reason) == (State.HOLDING, 'jogging has ended')
+        assert scene.tick() is None
+        self.jog(scene, 0.2)
+        assert scene.state is State.MOVING
+        scene.check_smooth()
+
     def test_zeros_brake_as_gently_as_the_tip_is_to(self):
         scene = Scene(tip_acceleration=0.1)
         self.jog(scene, 2.0)
