@@ -14,6 +14,7 @@ from fabrik_ros.ros.launch_arguments import (
     description_command,
     find_file,
     read_joint_values,
+    require_mujoco,
     require_packages,
     resolve_private,
 )
@@ -69,7 +70,14 @@ def _arguments() -> list[DeclareLaunchArgument]:
             choices=[*BOOLEAN, PHYSICS],
             description='Let joint_state_publisher play an arm that follows every command at '
             'once; physics: let physical_arm play one with weight, friction and drives, in '
-            'MuJoCo. Never beside a real one: both would publish joint_states.',
+            'MuJoCo, which then also runs the clock if use_sim_time is true. Never beside a real '
+            'one: both would publish joint_states.',
+        ),
+        DeclareLaunchArgument(
+            'view',
+            default_value='false',
+            choices=BOOLEAN,
+            description='With simulate:=physics: show the arm in a window of MuJoCo.',
         ),
         DeclareLaunchArgument(
             'initial_joints',
@@ -101,6 +109,8 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
         'rviz2': values['rviz'],
     }
     require_packages(name for name, wanted in packages.items() if wanted.lower() == 'true')
+    if values['simulate'] == PHYSICS:
+        require_mujoco()
     find_file(values['rviz_config'], 'rviz_config')
     read_joint_values(values['initial_joints'], 'initial_joints')
     command = description_command(values['description'], values['xacro_args'])
@@ -136,7 +146,7 @@ def _simulated_arm(context: LaunchContext) -> list[Node]:
     joints = read_joint_values(values['initial_joints'], 'initial_joints')
     command = resolve_private(values['joint_command'], values['node_name'])
     if values['simulate'] == PHYSICS:
-        return [_physical_arm(joints, command, _clock(context))]
+        return [_physical_arm(joints, command, context)]
     return [_ideal_arm(joints, command, _clock(context))]
 
 
@@ -152,14 +162,17 @@ def _ideal_arm(joints: dict[str, float], command: str, clock: dict[str, bool]) -
     )
 
 
-def _physical_arm(joints: dict[str, float], command: str, clock: dict[str, bool]) -> Node:
+def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext) -> Node:
+    # Its own time is the simulated one: it does not wait for the clock that it publishes.
+    clock = {'use_sim_time': False, 'publish_clock': _is_true(context, 'use_sim_time')}
+    view = {'view': _is_true(context, 'view')}
     start = {'start_names': list(joints), 'start_values': list(joints.values())} if joints else {}
     return Node(
         package='fabrik_ros',
         executable='physical_arm',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        parameters=[{**start, **clock}],
+        parameters=[{**start, **clock, **view}],
         remappings=[
             ('joint_command', command),
             *_remappings('joint_states', 'robot_description'),
@@ -192,7 +205,11 @@ def _rviz(context: LaunchContext) -> Node:
 
 
 def _clock(context: LaunchContext) -> dict[str, bool]:
-    return {'use_sim_time': context.launch_configurations['use_sim_time'].lower() == 'true'}
+    return {'use_sim_time': _is_true(context, 'use_sim_time')}
+
+
+def _is_true(context: LaunchContext, argument: str) -> bool:
+    return context.launch_configurations[argument].lower() == 'true'
 
 
 def _remappings(*topics: str) -> list[tuple[str, LaunchConfiguration]]:

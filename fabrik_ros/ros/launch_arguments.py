@@ -1,6 +1,7 @@
 """What the arguments of the launch files mean; no `launch` in here, so any test can call it."""
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import shlex
@@ -94,6 +95,15 @@ def require_packages(packages: Iterable[str]) -> None:
         cures = [f'ros-{distribution}-{package}'.replace('_', '-') for package in missing]
         raise LaunchArgumentError(
             f'not installed: {", ".join(missing)}; try: sudo apt install {" ".join(cures)}'
+        )
+
+
+def require_mujoco() -> None:
+    """Make sure that MuJoCo is installed, for an arm with physics."""
+    if find_spec('mujoco') is None:
+        raise LaunchArgumentError(
+            'simulate:=physics needs MuJoCo, which is not installed; try: pip install mujoco '
+            '(simulate:=true does without, and without physics)'
         )
 
 

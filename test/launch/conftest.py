@@ -30,6 +30,11 @@ record = dict(arguments=given, files=[pathlib.Path(file).read_text() for file in
 name = pathlib.Path(sys.argv[0]).name
 pathlib.Path({folder!r}, name + '.json').write_text(json.dumps(record))
 """
+HIDING = """
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == {name!r} else find(name, *rest)
+"""
 ACME_XACRO = """<?xml version="1.0"?>
 <robot name="acme" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="size" default="1"/>
@@ -93,6 +98,12 @@ class Prefix:
     def remove_package(self, package: str) -> None:
         self._marker(package).unlink()
 
+    def hide_module(self, name: str) -> None:
+        """Let programs that ask whether there is a module of that name hear that there is none."""
+        hiding = self.folder / 'site' / 'sitecustomize.py'
+        hiding.parent.mkdir(exist_ok=True)
+        hiding.write_text(HIDING.format(name=name))
+
     def _marker(self, package: str) -> Path:
         return self.folder / 'share' / 'ament_index' / 'resource_index' / 'packages' / package
 
@@ -100,7 +111,7 @@ class Prefix:
     def environment(self) -> dict[str, str]:
         """Variables that make this the only installation."""
         path = [str(Path(sys.executable).parent), os.environ.get('PATH', '')]
-        modules = [str(ROOT), os.environ.get('PYTHONPATH', '')]
+        modules = [str(self.folder / 'site'), str(ROOT), os.environ.get('PYTHONPATH', '')]
         return {
             'AMENT_PREFIX_PATH': str(self.folder),
             'PATH': os.pathsep.join(path),

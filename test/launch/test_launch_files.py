@@ -5,6 +5,7 @@ This needs `launch_ros`, which comes with a ROS installation and not from PyPI.
 
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from launch.launch_description_sources import get_launch_description_from_python
 
 LAUNCH = Path(__file__).parents[2] / 'launch'
 LAUNCH_FILES = sorted(path.name for path in LAUNCH.glob('*.launch.py'))
+with_mujoco = pytest.mark.skipif(
+    find_spec('mujoco') is None, reason='the extra `sim`: pip install mujoco'
+)
 ACME = 'description:=acme_description/urdf/acme.urdf.xacro'
 
 
@@ -119,6 +123,7 @@ def test_simulated_arm_follows_the_commands_of_the_node(prefix):
     assert parameters['zeros.elbow'] == 1.5
 
 
+@with_mujoco
 def test_arm_with_physics_takes_the_commands_and_starts_where_it_is_told(prefix):
     launched = prefix.launch(
         'bringup.launch.py', ACME, 'simulate:=physics', 'initial_joints:=elbow:=1.5 wrist:=-1'
@@ -129,6 +134,38 @@ def test_arm_with_physics_takes_the_commands_and_starts_where_it_is_told(prefix)
     assert arm.remappings['robot_description'] == 'robot_description'
     assert arm.parameters['start_names'] == ['elbow', 'wrist']
     assert arm.parameters['start_values'] == [1.5, -1.0]
+
+
+@with_mujoco
+@pytest.mark.parametrize('simulated', ['true', 'True', 'false'])
+def test_arm_with_physics_runs_the_clock_in_simulated_time_and_waits_for_none(prefix, simulated):
+    launched = prefix.launch(
+        'bringup.launch.py', ACME, 'simulate:=physics', f'use_sim_time:={simulated}'
+    )
+    others = dict(launched.processes)
+    arm = others.pop('physical_arm')
+    assert arm.parameters['publish_clock'] is (simulated != 'false')
+    assert arm.parameters['use_sim_time'] is False
+    assert set(others) == {'fabrik_node', 'robot_state_publisher'}
+    for process in others.values():
+        assert process.parameters['use_sim_time'] is (simulated != 'false')
+
+
+@with_mujoco
+def test_window_of_the_arm_with_physics_opens_on_request(prefix):
+    launched = prefix.launch('bringup.launch.py', ACME, 'simulate:=physics', 'view:=true')
+    assert launched.processes['physical_arm'].parameters['view'] is True
+    launched = prefix.launch('bringup.launch.py', ACME, 'simulate:=physics')
+    assert launched.processes['physical_arm'].parameters['view'] is False
+
+
+def test_physics_without_mujoco_says_how_to_get_it_and_starts_nothing(prefix):
+    prefix.hide_module('mujoco')
+    launched = prefix.launch('bringup.launch.py', ACME, 'simulate:=physics')
+    assert 'simulate:=physics needs MuJoCo' in launched.output
+    assert 'pip install mujoco' in launched.output
+    assert 'process started' not in launched.output
+    assert 'process started' in prefix.launch('bringup.launch.py', ACME).output
 
 
 def test_names_stay_consistent_when_node_and_topics_are_renamed(prefix):
