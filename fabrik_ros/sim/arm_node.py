@@ -34,7 +34,7 @@ class Arm(Protocol):
         """Take a command: joint values by name, those of other arms among them; stamp in [s]."""
 
     def advance(self, dt: float) -> None:
-        """Let `dt` seconds pass."""
+        """Let `dt` seconds pass; FabrikError where it had to begin anew, at rest."""
 
     def close(self) -> None:
         """Give back what it holds, such as a window."""
@@ -145,9 +145,10 @@ class ArmNode(Node):
         try:
             self._arm.advance(duration)
         except FabrikError as error:
-            self.get_logger().fatal(str(error))
-            self._drop_arm()
-            return
+            self.get_logger().error(
+                f'{error}; the arm begins anew where it was last well',
+                throttle_duration_sec=WARNING_PERIOD,
+            )
         q, velocity, effort = (values.tolist() for values in self._arm.measured)
         names = list(self._arm.joint_names)
         message = JointState(name=names, position=q, velocity=velocity, effort=effort)

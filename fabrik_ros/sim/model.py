@@ -1,6 +1,7 @@
 """A robot's URDF as a MuJoCo model: its joints and masses, with drives; no meshes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -246,6 +247,15 @@ def _add_drive(spec: Any, joint: Joint, drives: Drives, i: int, options: Physics
     actuator.forcerange = [-drives.effort[i], drives.effort[i]]
     actuator.gainprm[0] = drives.stiffness[i]
     actuator.biasprm[:3] = 0.0, -drives.stiffness[i], -drives.braking[i]
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """Raise a PhysicsError for what MuJoCo itself cannot do; also a decorator."""
+    try:
+        yield
+    except (mujoco.FatalError, mujoco.UnexpectedError) as error:
+        raise PhysicsError(f'MuJoCo failed: {error}') from error
 
 
 def _compiled(spec: Any) -> Any:

@@ -47,7 +47,13 @@ class CommandedArm:
         self.joint_names: tuple[str, ...] = arm.joint_names
         self._arm = arm
         self._view = view
-        self._playout = Playout(command_delay, arm.q)
+        self._delay = command_delay
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin where the arm stands, with no command."""
+        self._well = self._arm.q
+        self._playout = Playout(self._delay, self._well)
         self._until = 0.0
 
     @property
@@ -72,7 +78,15 @@ class CommandedArm:
         self._playout.add(q, stamp, self._arm.time)
 
     def advance(self, dt: float) -> None:
-        """Let `dt` seconds pass, with a new target for the drives at every time step."""
+        """
+        Let `dt` seconds pass, with a new target for the drives at every time step.
+
+        Raises
+        ------
+        FabrikError
+            If the simulation failed. The arm then stands at rest where it was last well.
+
+        """
         self._until += dt
         if self._view is None:
             self._catch_up()
@@ -82,6 +96,16 @@ class CommandedArm:
         self._view.show()
 
     def _catch_up(self) -> None:
+        try:
+            self._simulate()
+        except FabrikError:
+            well = np.clip(self._well, self._arm.lower, self._arm.upper)
+            self._arm.reset(dict(zip(self.joint_names, well.tolist(), strict=True)))
+            self._begin()
+            raise
+        self._well = self._arm.q
+
+    def _simulate(self) -> None:
         timestep = self._arm.options.timestep
         for _ in range(math.floor((self._until - self._arm.time) / timestep + ROUNDING)):
             self._arm.follow(*self._playout.at(self._arm.time + timestep))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..errors import JointValueError
 from ..transforms import Array
 from ..urdf import parse_dynamics, parse_urdf
-from .model import build, PhysicsError, PhysicsOptions
+from .model import build, failures_told, PhysicsError, PhysicsOptions
 
 INSTABILITIES = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
@@ -61,12 +61,13 @@ class PhysicalArm:
     UrdfError
         If the description cannot be used.
     PhysicsError
-        If nothing moves, or MuJoCo refuses the model; says why.
+        If nothing moves, or MuJoCo refuses the model or fails; says why.
     JointValueError
         If `joint_names` has unknown names.
 
     """
 
+    @failures_told()
     def __init__(
         self,
         urdf_text: str,
@@ -93,6 +94,7 @@ class PhysicalArm:
         self._unspent = 0.0
         self.reset()
 
+    @failures_told()
     def reset(self, values: Mapping[str, float] | None = None) -> None:
         """
         Put the arm at rest at joint values by name, and let the drives hold it there.
@@ -130,48 +132,25 @@ class PhysicalArm:
         for follower, source, multiplier, offset in self._followers:
             self.data.qpos[follower] = multiplier * self.data.qpos[source] + offset
 
-    def set_targets(
-        self,
-        names: Sequence[str],
-        positions: Sequence[float],
-        velocities: Sequence[float] | None = None,
-    ) -> None:
+    def follow(self, q: Array, velocity: Array) -> None:
         """
-        Tell the drives where to be; targets outside the limits are taken as the limit.
+        Tell the drives where to be; what is outside the limits is taken as the limit.
+
+        For every step, hence unchecked.
 
         Parameters
         ----------
-        names : sequence of str
-            Some of `joint_names`.
-        positions : sequence of float
-            Their values [rad or m].
-        velocities : sequence of float, optional
-            How fast the targets move; the drives then follow without a lag from their damping
+        q : array, shape (n,)
+            Values of `joint_names` [rad or m].
+        velocity : array, shape (n,)
+            How fast these move; told, the drives follow without a lag from their damping
             [rad/s or m/s].
 
-        Raises
-        ------
-        JointValueError
-            If a name is unknown, a number is missing or not finite; nothing is changed then.
-
         """
-        rates = velocities if velocities is not None and len(velocities) else [0.0] * len(names)
-        check_values(names, positions, rates)
-        places = {name: i for i, name in zip(self._taken, self.joint_names, strict=True)}
-        for name in names:
-            if name not in places:
-                raise JointValueError(
-                    f"no joint '{name}' takes targets; there are: {', '.join(self.joint_names)}"
-                )
-        taken = [places[name] for name in names]
-        self._targets[taken] = positions
-        self._rates[taken] = rates
-
-    def follow(self, q: Array, velocity: Array) -> None:
-        """Targets of all `joint_names` at once, as of `set_targets`, unchecked: for every step."""
         self._targets[self._taken] = q
         self._rates[self._taken] = velocity
 
+    @failures_told()
     def step(self, dt: float) -> None:
         """
         Let time pass: as many whole time steps as fit; the rest is kept for the next call.
@@ -184,9 +163,10 @@ class PhysicalArm:
         Raises
         ------
         PhysicsError
-            If the simulation became unstable.
+            If the simulation became unstable, or MuJoCo fails. Only `reset` leads on from there.
 
         """
+        begin = self.time
         timestep = self.model.opt.timestep
         self._unspent += dt
         steps = math.floor(self._unspent / timestep + 1e-6)
@@ -197,7 +177,7 @@ class PhysicalArm:
         mujoco.mj_step(self.model, self.data, steps)
         for kind in INSTABILITIES:
             if self.data.warning[kind].number:
-                raise PhysicsError(f'the simulation became unstable before {self.time:.3f} s')
+                raise PhysicsError(f'the simulation became unstable soon after {begin:.3f} s')
 
     @property
     def time(self) -> float:
@@ -222,24 +202,6 @@ class PhysicalArm:
     def _of_taken(self, values: Any, places: npt.NDArray[np.int64]) -> Array:
         taken: Array = np.array(values)[places[self._taken]]
         return taken
-
-
-def check_values(names: Sequence[str], *lists: Sequence[float]) -> None:
-    """
-    Check values of joints that come from outside.
-
-    Raises
-    ------
-    JointValueError
-        If there are not as many of them as names, or one is not finite; names the joint.
-
-    """
-    for values in lists:
-        if len(values) != len(names):
-            raise JointValueError(f'{len(values)} values came for {len(names)} joints')
-        for name, value in zip(names, values, strict=True):
-            if not math.isfinite(value):
-                raise JointValueError(f"joint '{name}' was given {value}; expected a number")
 
 
 def _checked_names(names: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:

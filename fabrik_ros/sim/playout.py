@@ -9,6 +9,8 @@ from ..transforms import Array
 RECOVERY, MOST_NEEDLESS = 0.02, 0.1
 """Share of a needless delay that is taken off with each command; a longer one [s] is not left at
 all: then the sender's clock has jumped."""
+LEAST_GAP = 5e-4
+"""Commands that are due sooner after one another [s] are no measure of a velocity."""
 
 
 class Playout:
@@ -87,5 +89,5 @@ class Playout:
         if not ahead:
             return q, np.zeros_like(q)
         end, q_end = ahead[0]
-        velocity = (q_end - q) / (end - begin)
+        velocity = (q_end - q) / max(end - begin, LEAST_GAP)
         return q + velocity * (now - begin), velocity

@@ -146,6 +146,20 @@ def test_description_that_cannot_be_used_is_said_and_a_better_one_is_taken(bench
     wait_for_states(bench)
 
 
+def test_arm_whose_simulation_becomes_unstable_says_so_and_stands_where_it_was_last_well(
+    arm, commander, capfd
+):
+    send_until_there(arm, commander, AWAY)
+    simulated = arm.nodes[1]._arm._arm
+    simulated.data.qvel[:] = math.nan
+    wait_until_said(arm, capfd, 'the arm begins anew where it was last well')
+    wait_for_states(arm, 5)
+    for state in arm.states:
+        assert np.isfinite([state.position, state.velocity, state.effort]).all()
+    assert distance(arm, AWAY) < 2e-3
+    send_until_there(arm, commander, STANDING)
+
+
 def test_start_outside_the_limits_is_refused(bench, six_axis, capfd):
     start_arm(bench, {'elbow': 9.0})
     bench.describe(six_axis)

@@ -47,6 +47,11 @@ def settled(arm, duration=2.0):
     return arm
 
 
+def hold(arm, target):
+    """Tell the only joint that takes targets to be there."""
+    arm.follow(np.array([target]), np.zeros(1))
+
+
 def bundled(name):
     pytest.importorskip('xacro')
     return load_urdf(example_arm(name)).source
@@ -184,14 +189,14 @@ def test_falling_arm_stops_at_its_limit():
 @given(target=st.floats(-1e6, 1e6))
 def test_target_beyond_a_limit_is_taken_as_the_limit(target):
     arm = PhysicalArm(pendulum('revolute', 'lower="-0.3" upper="0.4"'))
-    arm.set_targets(['hinge'], [target])
+    hold(arm, target)
     settled(arm)
     assert -0.3 - 1e-4 <= arm.q[0] <= 0.4 + 1e-4
 
 
 def test_drive_gives_no_more_than_its_effort():
     arm = PhysicalArm(pendulum())
-    arm.set_targets(['hinge'], [3.0])
+    hold(arm, 3.0)
     efforts = []
     for _ in range(500):
         arm.step(1e-3)
@@ -202,7 +207,7 @@ def test_drive_gives_no_more_than_its_effort():
 def test_saturated_drive_accelerates_the_arm_by_torque_over_inertia():
     options = PhysicsOptions(friction=False, timestep=1e-4)
     arm = PhysicalArm(pendulum('continuous').replace('0 1 0', '0 0 1'), options=options)
-    arm.set_targets(['hinge'], [3.0])
+    hold(arm, 3.0)
     arm.step(0.05)
     about_hinge = MASS * LENGTH**2 + 1e-3 + arm.drives.rotor[0]
     assert arm.velocity[0] == pytest.approx(EFFORT / about_hinge * 0.05, rel=0.01)
@@ -227,7 +232,7 @@ def test_follower_keeps_to_its_source(multiplier, offset, target):
     assert arm.joint_names == ('left',)
     right = arm.model.joint('right').qposadr[0]
     assert arm.data.qpos[right] == pytest.approx(offset)
-    arm.set_targets(['left'], [target])
+    hold(arm, target)
     worst = 0.0
     for _ in range(100):
         arm.step(0.01)
@@ -240,7 +245,7 @@ def test_follower_keeps_to_its_source(multiplier, offset, target):
 def test_joint_that_takes_no_targets_holds_still():
     arm = PhysicalArm(bundled('planar_two_link'), ['elbow'])
     arm.reset({'shoulder': 0.5})
-    arm.set_targets(['elbow'], [1.0])
+    hold(arm, 1.0)
     settled(arm)
     shoulder = arm.data.qpos[arm.model.joint('shoulder').qposadr[0]]
     assert shoulder == pytest.approx(0.5, abs=1e-4)
@@ -277,8 +282,9 @@ def test_velocity_of_the_targets_takes_away_most_of_the_lag():
     lags = []
     for told in (0.0, 0.5):
         arm = PhysicalArm(bundled('six_axis'), options=SOLID)
+        pan = np.array([name == 'shoulder_pan' for name in arm.joint_names], dtype=float)
         for k in range(1000):
-            arm.set_targets(['shoulder_pan'], [0.5e-3 * (k + 1)], [told])
+            arm.follow(0.5e-3 * (k + 1) * pan, told * pan)
             arm.step(1e-3)
         lags.append(abs(0.5 - arm.q[arm.joint_names.index('shoulder_pan')]))
     assert lags[1] < 0.1 * lags[0]
@@ -481,25 +487,6 @@ def test_entry_that_is_no_number_is_refused():
 
 
 @pytest.mark.parametrize(
-    ('names', 'positions', 'velocities', 'message'),
-    [
-        (['knee'], [0.0], None, "no joint 'knee' takes targets; there are: hinge"),
-        (['hinge'], [math.nan], None, "joint 'hinge' was given nan; expected a number"),
-        (['hinge'], [0.0], [math.inf], "joint 'hinge' was given inf; expected a number"),
-        (['hinge'], [], None, '0 values came for 1 joints'),
-        (['hinge'], [0.0], [0.0, 0.0], '2 values came for 1 joints'),
-    ],
-)
-def test_bad_targets_are_refused_and_change_nothing(names, positions, velocities, message):
-    arm = PhysicalArm(pendulum(), options=SOLID)
-    arm.set_targets(['hinge'], [0.1])
-    with refused(JointValueError, message):
-        arm.set_targets(names, positions, velocities)
-    settled(arm)
-    assert arm.q[0] == pytest.approx(0.1, abs=1e-5)
-
-
-@pytest.mark.parametrize(
     ('values', 'message'),
     [
         ({'knee': 0.0}, "no driven joint 'knee'; there are: hinge"),
@@ -522,3 +509,34 @@ def test_unknown_names_of_joints_are_refused():
 def test_options_that_make_no_sense_are_refused(name):
     with refused(ValueError, f'{name} must be in ['):
         PhysicsOptions(**{name: -1.0})
+
+
+# What goes wrong on the way.
+
+
+@given(wrong=st.sampled_from([math.nan, math.inf, 1e300]), before=st.integers(0, 20))
+def test_simulation_that_becomes_unstable_says_when_and_a_reset_leads_on(wrong, before):
+    arm = PhysicalArm(pendulum(), options=SOLID)
+    arm.step(before * 1e-3)
+    arm.data.qvel[0] = wrong
+    with refused(PhysicsError, f'the simulation became unstable soon after {before / 1e3:.3f} s'):
+        arm.step(1e-3)
+    arm.reset({'hinge': 0.2})
+    hold(arm, 0.1)
+    settled(arm)
+    assert arm.q[0] == pytest.approx(0.1, abs=1e-5)
+
+
+@pytest.mark.parametrize('error', [mujoco.FatalError, mujoco.UnexpectedError])
+def test_failure_of_mujoco_is_told_as_one_of_the_physics(monkeypatch, error):
+    def fail(*arguments):
+        raise error('out of memory')
+
+    arm = PhysicalArm(pendulum())
+    with monkeypatch.context() as patch:
+        patch.setattr(mujoco, 'mj_step', fail)
+        with refused(PhysicsError, 'MuJoCo failed: out of memory'):
+            arm.step(1e-3)
+    monkeypatch.setattr(mujoco, 'MjData', fail)
+    with refused(PhysicsError, 'MuJoCo failed: out of memory'):
+        PhysicalArm(pendulum())

@@ -1,6 +1,6 @@
 """Commands on their way to the drives of a simulated arm."""
 
-from fabrik_ros.sim.playout import Playout
+from fabrik_ros.sim.playout import LEAST_GAP, Playout
 from helpers import assert_close
 from hypothesis import given, strategies as st
 import numpy as np
@@ -60,6 +60,19 @@ def test_whatever_the_stamps_nothing_jumps_and_nothing_overshoots(messages):
     assert np.isfinite(velocity).all()
     assert q.max() <= max(0.0, commands.max()) + 1e-9
     assert q.min() >= min(0.0, commands.min()) - 1e-9
+
+
+@given(gap=st.floats(1e-9, 1e-2), share=st.floats(0.0, 0.9), step=st.floats(-1.0, 1.0))
+def test_commands_in_quick_succession_do_not_make_the_arm_race(gap, share, step):
+    playout = Playout(DELAY, np.zeros(1))
+    playout.add(np.zeros(1), 0.0, 0.0)
+    playout.add(np.array([step]), gap, 0.0)
+    q, velocity = playout.at(DELAY + share * gap)
+    assert abs(velocity[0]) <= abs(step) / LEAST_GAP
+    assert abs(q[0]) <= abs(step)
+    if gap > LEAST_GAP:
+        assert velocity[0] == pytest.approx(step / gap, rel=1e-6)
+    assert playout.at(DELAY + gap + 1e-6)[0][0] == step
 
 
 def test_lone_command_is_met_after_the_delay_and_no_sooner():
