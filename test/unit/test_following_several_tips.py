@@ -1,5 +1,6 @@
 """The rules of following for several tips, and for targets that stay in the world."""
 
+from dataclasses import replace
 import math
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, RefusedError, State
+from fabrik_ros.options import SolverOptions
 from helpers import assert_close
 from judging import pose_errors
 import numpy as np
@@ -298,4 +300,33 @@ class TestJog:
         assert 0.04 < left < 0.09, 'for half a second and a little'
         assert -0.15 < right < -0.12, 'for one and a half'
         scene.until(State.HOLDING)
+        check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
+
+    @pytest.mark.parametrize('idle_tips', ['keep', 'free'])
+    def test_stick_at_rest_of_one_tip_does_not_disturb_the_other(self, idle_tips):
+        scene = Scene(idle_tips=idle_tips)
+        start = judges().poses(START)
+        for _ in range(20):
+            scene.follower.jog(self.SIDE, scene.now, LEFT)
+            assert not scene.follower.jog(np.zeros(6), scene.now, RIGHT)
+            scene.go(0.05)
+        left, right = (scene.tips - start)[:, 1, 3]
+        assert 0.08 < left < 0.1
+        assert abs(right) < 1e-5
+
+    def test_tip_that_brakes_gently_stops_all_when_its_jog_is_lost_and_the_other_goes_on(self):
+        scene = Scene()
+        gently = replace(scene.motion.limits, tip_acceleration=0.05)
+        scene.motion.change(gently, SolverOptions(), scene.motion.options)
+        for i in range(60):
+            if i < 20:
+                scene.follower.jog(self.SIDE, scene.now, LEFT)
+            scene.follower.jog(-self.SIDE, scene.now, RIGHT)
+            scene.go(0.05)
+            if i == 33:
+                at_rest = scene.tips[LEFT][1, 3]
+        left, right = np.diff([judges().poses(q)[:, 1, 3] for q in scene.commands], axis=0).T
+        assert abs(scene.tips[LEFT][1, 3] - at_rest) < 1e-5, 'within 0.25 + 0.5 s'
+        assert left.max() > 0.04 * DT
+        assert right[-1] < -0.02 * DT
         check_joints(np.array(scene.commands), scene.tree.lower, scene.tree.upper)
