@@ -25,6 +25,8 @@ INSTABILITIES = (
     mujoco.mjtWarning.mjWARN_BADQVEL,
     mujoco.mjtWarning.mjWARN_BADQACC,
 )
+# Raised as errors here; MuJoCo would write each into a file where the process happens to run.
+mujoco.set_mju_user_warning(lambda message: None)
 
 
 class PhysicalArm:

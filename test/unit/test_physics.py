@@ -527,6 +527,15 @@ def test_simulation_that_becomes_unstable_says_when_and_a_reset_leads_on(wrong, 
     assert arm.q[0] == pytest.approx(0.1, abs=1e-5)
 
 
+def test_instability_is_raised_and_not_written_into_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arm = PhysicalArm(pendulum())
+    arm.data.qvel[0] = math.nan
+    with refused(PhysicsError, 'unstable'):
+        arm.step(1e-3)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize('error', [mujoco.FatalError, mujoco.UnexpectedError])
 def test_failure_of_mujoco_is_told_as_one_of_the_physics(monkeypatch, error):
     def fail(*arguments):
