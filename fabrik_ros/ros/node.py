@@ -42,6 +42,7 @@ from .frames import FrameResolver
 from .markers import marker_array
 from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
+from .receiving import age_of, with_receipt
 from .self_collision import CollisionWatch
 from .status import diagnostic_array, goal_facts, tip_links_of
 from .timing import CommandClock
@@ -94,6 +95,7 @@ class FabrikNode(LifecycleNode):
         self._trouble = ''
         self._model_changed = False
         self._is_over = False
+        self._active_since = 0
         self._last_refusal = ''
         self._spoken: tuple[float, Command] | None = None
         self._times = {'solve_time': 0.0, 'step_time': 0.0}
@@ -163,6 +165,7 @@ class FabrikNode(LifecycleNode):
         self._control_timer = self.create_timer(period, self._tick, clock=clock)
         self._trouble = ''
         self._model_changed = False
+        self._active_since = time.monotonic_ns()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -251,7 +254,9 @@ class FabrikNode(LifecycleNode):
         self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
 
     def _create_subscriptions(self) -> None:
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, STATES)
+        self.create_subscription(
+            JointState, 'joint_states', with_receipt(self._on_joint_state), STATES
+        )
         self._description_subscription = self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED
         )
@@ -421,7 +426,7 @@ class FabrikNode(LifecycleNode):
 
     # -- messages in
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: JointState, received: int) -> None:
         if message.position and len(message.position) != len(message.name):
             self.get_logger().warning(
                 f'joint state refused: {len(message.position)} values for '
@@ -429,11 +434,11 @@ class FabrikNode(LifecycleNode):
                 throttle_duration_sec=WARNING_PERIOD,
             )
             return
-        self._measured.update(message.name, message.position, self._now())
+        self._measured.update(message.name, message.position, self._ros_time(received))
 
-    def _on_target(self, tip: TipTopics, message: PoseStamped) -> None:
+    def _on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         try:
-            self._accept(tip, message)
+            self._accept(tip, message, received)
         except FabrikError as error:
             self._counts['refused'] += 1
             self._last_refusal = str(error)
@@ -443,9 +448,9 @@ class FabrikNode(LifecycleNode):
         else:
             self._begin_at_once(is_target=True)
 
-    def _on_jog(self, tip: TipTopics, message: TwistStamped) -> None:
+    def _on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         try:
-            self._jog(tip, message)
+            self._jog(tip, message, received)
         except FabrikError as error:
             self._last_refusal = str(error)
             self.get_logger().warning(
@@ -454,8 +459,8 @@ class FabrikNode(LifecycleNode):
         else:
             self._begin_at_once(is_target=True)
 
-    def _jog(self, tip: TipTopics, message: TwistStamped) -> None:
-        follower = self._active_follower()
+    def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
+        follower = self._follower_at(received)
         now, number = self._now(), self._tips.index(tip)
         self._check_age(message, now)
         in_tip = self._is_in_tip(message.header.frame_id.removeprefix('/'), number)
@@ -474,8 +479,8 @@ class FabrikNode(LifecycleNode):
             )
         return frame == tip_link
 
-    def _accept(self, tip: TipTopics, message: PoseStamped) -> None:
-        follower = self._active_follower()
+    def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
+        follower = self._follower_at(received)
         assert self._frames is not None
         now = self._now()
         self._check_age(message, now)
@@ -497,6 +502,13 @@ class FabrikNode(LifecycleNode):
         if self._follower is None:
             raise RefusedError(f'the node is not active: {self._state()[1]}')
         return self._follower
+
+    def _follower_at(self, received: int) -> Follower:
+        """Follower, for what was `received` [ns] since it is active."""
+        follower = self._active_follower()
+        if time.monotonic_ns() - age_of(received) < self._active_since:
+            raise RefusedError('it was received while the node was not active')
+        return follower
 
     def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(response, self._hold)
@@ -550,6 +562,11 @@ class FabrikNode(LifecycleNode):
 
     def _now(self) -> float:
         return 1e-9 * self._now_ns()
+
+    def _ros_time(self, received: int) -> float:
+        """Time of ROS [s] when it was `received` by the time of the system [ns]."""
+        age = age_of(received)
+        return 1e-9 * (self._now_ns() - age)
 
     def _steady_now(self) -> int | None:
         """Time that never jumps [ns]; None where that of /clock is the time of everything."""

@@ -13,6 +13,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from ..errors import FabrikError
 from ..transforms import Array
 from .conversions import stamped_pose
+from .receiving import with_receipt
 
 NEWEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
@@ -75,7 +76,7 @@ class TipTopics:
     prefix : str
         '~' for the only tip, `~/<name>` for one of several.
     on_target, on_jog : callable
-        Take each target and each jog.
+        Take each target and each jog, and when it was received, in system time [ns].
 
     Attributes
     ----------
@@ -88,8 +89,8 @@ class TipTopics:
         self,
         node: Node,
         prefix: str,
-        on_target: 'Callable[[TipTopics, PoseStamped], None]',
-        on_jog: 'Callable[[TipTopics, TwistStamped], None]',
+        on_target: 'Callable[[TipTopics, PoseStamped, int], None]',
+        on_jog: 'Callable[[TipTopics, TwistStamped, int], None]',
     ) -> None:
         self._node = node
         self._on_target = on_target
@@ -99,14 +100,14 @@ class TipTopics:
         self.targets = node.create_subscription(
             PoseStamped,
             f'{prefix}/target_pose',
-            self._take,
+            with_receipt(self._take),
             NEWEST,
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
 
         self._jogs = node.create_subscription(
-            TwistStamped, f'{prefix}/jog', self._take_jog, LATEST
+            TwistStamped, f'{prefix}/jog', with_receipt(self._take_jog), LATEST
         )
 
     @property
@@ -133,11 +134,11 @@ class TipTopics:
         self._node.destroy_subscription(self._jogs)
         self._node.destroy_publisher(self._solutions)
 
-    def _take_jog(self, message: TwistStamped) -> None:
-        self._on_jog(self, message)
+    def _take_jog(self, message: TwistStamped, received: int) -> None:
+        self._on_jog(self, message, received)
 
-    def _take(self, message: PoseStamped) -> None:
-        self._on_target(self, message)
+    def _take(self, message: PoseStamped, received: int) -> None:
+        self._on_target(self, message, received)
 
     def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
         topic = self.targets.topic_name

@@ -1,5 +1,7 @@
 """The first command of a target leaves in the callback that solved it, and the pace holds."""
 
+import time
+
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
@@ -36,7 +38,7 @@ def check_limits(bench, command_rate):
 def take(bench, T):
     """Have a target taken in its callback; return how many commands that sent."""
     before = bench.node._counts['commands']
-    bench.node._on_target(bench.node._tips[0], matrix_message(T))
+    bench.node._on_target(bench.node._tips[0], matrix_message(T), time.time_ns())
     assert bench.node._last_refusal == ''
     return bench.node._counts['commands'] - before
 

@@ -604,7 +604,7 @@ class TestStopping:
         count = len(ready.commands)
         assert ready.node.trigger_deactivate() == SUCCESS
         assert ready.node.trigger_activate() == SUCCESS
-        ready.node._on_target(ready.node._tips[0], matrix_message(away))
+        ready.node._on_target(ready.node._tips[0], matrix_message(away), time.time_ns())
         ready.wait_for_state('REACHED')
         assert len(ready.commands.runs()) == 1
         assert len(ready.commands) > count + 50
