@@ -188,8 +188,12 @@ class FabrikNode(LifecycleNode):
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding after an error in one of the steps, and be unconfigured."""
+        """Bring the arm to rest after an error in one of the steps, and be unconfigured."""
         self.get_logger().error(f'an error while {state.label}: stopping')
+        try:
+            self.come_to_rest(f'an error while {state.label}')
+        except Exception as error:  # it may be the same again
+            self.get_logger().error(f'no way to rest: {error}\n{traceback.format_exc()}')
         self._drop_control()
         self._forget_model()
         return TransitionCallbackReturn.SUCCESS
@@ -218,7 +222,7 @@ class FabrikNode(LifecycleNode):
             due += period
             time.sleep(max(0.0, due - time.monotonic()))
             stamp, dt = self._clock_of_commands.follow_on()
-            command = follower.tick(1e-9 * stamp, dt)
+            command = self._command(follower, 1e-9 * stamp, dt)
             if command is not None:
                 self._send(command, stamp)
         # The process may end now: see the last command off.
@@ -747,6 +751,15 @@ class FabrikNode(LifecycleNode):
             tip.warn_of_rivals()
 
 
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Handle what asks a process to stop; a hang-up only where nohup does not shield from it."""
+    signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGTERM, handler)
+    hang_up = getattr(signal, 'SIGHUP', None)
+    if hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN:
+        signal.signal(hang_up, handler)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the node until it is told to stop; the arm is brought to rest first."""
     asked_to_stop = False
@@ -759,14 +772,12 @@ def main(args: list[str] | None = None) -> None:
             raise KeyboardInterrupt
 
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    signal.signal(signal.SIGINT, ask_to_stop)
-    signal.signal(signal.SIGTERM, ask_to_stop)
+    _on_signals(ask_to_stop)
     try:
         node = FabrikNode()
         executor = make_executor()
         # From here on, as the executor has taken the signals for itself.
-        signal.signal(signal.SIGINT, ask_to_stop)
-        signal.signal(signal.SIGTERM, ask_to_stop)
+        _on_signals(ask_to_stop)
         executor.add_node(node)
         try:
             while not asked_to_stop and rclpy.ok():

@@ -610,6 +610,33 @@ class TestStopping:
         assert len(ready.commands) > count + 50
         check_commands(ready, judge)
 
+    def test_error_in_a_step_of_the_life_cycle_brings_the_arm_to_rest(
+        self, ready, judge, away, monkeypatch
+    ):
+        def fail(reason):
+            monkeypatch.undo()
+            raise RuntimeError('not now')
+
+        move_at_full_speed(ready, away)
+        monkeypatch.setattr(ready.node, 'come_to_rest', fail)
+        ready.node.trigger_deactivate()
+        ready.wait_until_silent(4)
+        check_commands(ready, judge)
+        check_end_at_rest(ready)
+        assert ready.status['state'] == 'WAITING_FOR_MODEL'
+
+    def test_error_on_the_way_to_rest_does_not_end_that_way(self, ready, judge, away, monkeypatch):
+        def fail(dt):
+            monkeypatch.undo()
+            raise RuntimeError('not now')
+
+        move_at_full_speed(ready, away)
+        monkeypatch.setattr(ready.node._motion, 'step', fail)
+        assert ready.node.trigger_deactivate() == SUCCESS
+        ready.wait_until_silent(4)
+        check_commands(ready, judge)
+        check_end_at_rest(ready)
+
     def test_deactivation_of_a_node_that_was_held_up_does_not_drive_a_resting_arm(
         self, ready, judge, away
     ):

@@ -209,7 +209,7 @@ def check_one_ramp(bench, judge):
     assert gap.max() <= FASTEST * PERIOD, 'both end at the same place, but for a step'
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
     bench, six_axis, start, domain_id, tmp_path, number
 ):
