@@ -29,6 +29,9 @@ TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5
 LONGEST_SMOOTHING = 0.5
 OUTPUTS = ('joint_state', 'trajectory', 'array')
+TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
+OWN_TOPICS = ('~/status', '~/markers', '/diagnostics', 'joint_states', 'robot_description')
+TOPICS_OF_TIPS = ('target_pose', 'jog', 'solution_pose')
 
 
 class ParameterError(FabrikError):
@@ -211,6 +214,7 @@ class NodeParameters:
         for name, value in values.items():
             _check(SPEC_BY_NAME[name], value)
         _check_together(values)
+        _check_topics(node, values)
         return NodeParameters(
             values,
             _solver(values),
@@ -395,7 +399,6 @@ def _check_world(values: Mapping[str, Any]) -> None:
             f"base_odometry '{values['base_odometry']}' needs world_frame: the frame that the "
             'odometry is given in'
         )
-    _check_topic('base_odometry', values['base_odometry'] or 'odom')
 
 
 def _check_output(values: Mapping[str, Any]) -> None:
@@ -404,18 +407,35 @@ def _check_output(values: Mapping[str, Any]) -> None:
         raise ParameterError(
             f'output must hold one or more of {", ".join(OUTPUTS)}, each once; got {output}'
         )
-    for name in ('trajectory_topic', 'array_topic'):
-        _check_topic(name, values[name])
     twice = sorted({name for name in joints if joints.count(name) > 1})
     if twice:
         raise ParameterError(f'command_joints names {", ".join(map(repr, twice))} more than once')
 
 
-def _check_topic(name: str, topic: str) -> None:
+def _check_topics(node: Node, values: Mapping[str, Any]) -> None:
+    """Look whether the node could have the topics: each message has one of its own."""
+    topics = {name: _resolved(node, name, values[name]) for name in TOPIC_OF.values()}
+    _resolved(node, 'base_odometry', values['base_odometry'] or 'odom')
+    tips = [f'~/{name}' for name in topic_names(values['tip_links'])] or ['~']
+    own = [*OWN_TOPICS, *(f'{tip}/{topic}' for tip in tips for topic in TOPICS_OF_TIPS)]
+    if 'joint_state' in values['output']:
+        own.append('~/joint_command')
+    taken = {node.resolve_topic_name(topic): topic for topic in own}
+    for name in [TOPIC_OF[output] for output in values['output'] if output in TOPIC_OF]:
+        if topics[name] in taken:
+            raise ParameterError(
+                f"{name} '{values[name]}' is the topic of {taken[topics[name]]}; choose another"
+            )
+        taken[topics[name]] = name
+
+
+def _resolved(node: Node, name: str, topic: str) -> str:
+    """Give the full name of a topic, after remapping."""
     try:
         validate_topic_name(topic)
-    except (InvalidTopicNameException, ValueError) as error:
-        raise ParameterError(f'{name}: {error}') from error
+        return str(node.resolve_topic_name(topic))
+    except (InvalidTopicNameException, RuntimeError, ValueError) as error:
+        raise ParameterError(f'{name}: {str(error).split(", at ")[0]}') from error
 
 
 def _tips(values: Mapping[str, Any]) -> dict[str, TipOptions]:

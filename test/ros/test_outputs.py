@@ -175,6 +175,7 @@ def test_joint_that_is_not_of_the_chain_is_refused_naming_what_is_missing(bench,
         ({'output': ['array', 'array']}, 'each once'),
         ({'trajectory_topic': 'a b'}, 'trajectory_topic: Invalid topic name'),
         ({'array_topic': ''}, 'array_topic: '),
+        ({'array_topic': '{x}/y'}, 'array_topic: failed to resolve name: unknown substitution'),
         ({'command_joints': ['elbow', 'elbow']}, "command_joints names 'elbow' more than once"),
     ],
 )
@@ -184,6 +185,45 @@ def test_parameters_that_make_no_sense_are_refused(bench, parameters, words):
     (result,) = node.set_parameters(changes)
     assert not result.successful
     assert words in result.reason
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'other'),
+    [
+        ({'trajectory_topic': '/fabrik/joint_command'}, '~/joint_command'),
+        ({'array_topic': '~/joint_trajectory'}, 'trajectory_topic'),
+        ({'array_topic': '~/status'}, '~/status'),
+        ({'array_topic': '~/target_pose'}, '~/target_pose'),
+        ({'array_topic': '~/left/jog', 'tip_links': ['left', 'right']}, '~/left/jog'),
+    ],
+)
+def test_topic_of_something_else_is_refused_naming_it(bench, parameters, other):
+    values = {'output': ALL, **parameters}
+    changes = [Parameter(name, value=value) for name, value in values.items()]
+    result = bench.start_node().set_parameters_atomically(changes)
+    assert f'is the topic of {other}; choose another' in result.reason
+
+
+def test_topics_of_two_outputs_can_change_places(bench):
+    one, other = '/controller/one', '/controller/other'
+    node = bench.start_node(output=ALL, trajectory_topic=one, array_topic=other)
+    changes = [Parameter('trajectory_topic', value=other), Parameter('array_topic', value=one)]
+    assert node.set_parameters_atomically(changes).successful
+    kinds = [['trajectory_msgs/msg/JointTrajectory'], ['std_msgs/msg/Float64MultiArray']]
+
+    def topics():
+        return dict(bench.tester.get_publisher_names_and_types_by_node('fabrik', '/'))
+
+    bench.spin_until(lambda: [topics().get(name) for name in (other, one)] == kinds, 'the change')
+
+
+def test_topic_of_what_is_not_sent_is_free(bench):
+    node = bench.start_node()
+    changes = [
+        Parameter('output', value=['array']),
+        Parameter('array_topic', value='~/joint_trajectory'),
+    ]
+    assert node.set_parameters_atomically(changes).successful
 
 
 def test_deactivation_sends_the_ramp_as_one_trajectory(bench, six_axis, start):
