@@ -416,7 +416,11 @@ class FabrikNode(LifecycleNode):
             self._outputs.close()
             self._outputs = Outputs(self, parameters)
         self._description = parameters.robot_description or self._description
-        if self._chain is not None and self._motion is not None:
+        if (
+            self._chain is not None
+            and self._motion is not None
+            and not parameters.moves_like(before, self._chain)
+        ):
             self._motion.change(
                 parameters.limits_for(self._chain),
                 parameters.solver,

@@ -1,7 +1,7 @@
 """The node's parameters: declared once, with meaning, unit and range, and validated together."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 import math
 from typing import Any
 
@@ -303,6 +303,15 @@ class NodeParameters:
             velocity,
             np.full(len(chain), values['max_joint_acceleration']),
             values['speed_scaling'],
+        )
+
+    def moves_like(self, other: 'NodeParameters', chain: Chain | Tree) -> bool:
+        """Whether an arm moves the same with these as with others."""
+        options = self.solver, self.motion, self.tips
+        mine, others = self.limits_for(chain), other.limits_for(chain)
+        return options == (other.solver, other.motion, other.tips) and all(
+            np.array_equal(getattr(mine, field.name), getattr(others, field.name))
+            for field in fields(mine)
         )
 
 

@@ -358,6 +358,26 @@ class TestWhileConfigured:
         assert not configured.set_parameters_atomically(changes).successful
         assert configured.get_parameter('path').value == 'line'
 
+    @pytest.mark.parametrize('name', LIVE)
+    def test_motion_changes_only_with_what_it_depends_on(self, configured, monkeypatch, name):
+        """It makes its solvers anew then, and forgets what leads to the stream of targets."""
+        changes, value = [], 0.5 if name == 'max_joint_velocity' else LIVE[name]
+        monkeypatch.setattr(configured._motion, 'change', lambda *args: changes.append(args))
+        assert set_one(configured, name, value) == ''
+        rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
+        rest |= {'target_timeout', 'jog_timeout', 'max_target_age'}
+        assert len(changes) == (name not in rest)
+        assert set_one(configured, name, value) == ''
+        assert len(changes) == (name not in rest)
+
+    def test_weight_of_a_tip_changes_the_motion(self, make_node, monkeypatch):
+        node = make_node(robot_description=PLANAR, autostart=False, tip_links=TWO, mode='position')
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        changes = []
+        monkeypatch.setattr(node._motion, 'change', lambda *args: changes.append(args))
+        assert set_one(node, 'tip_weights', [1.0, 0.5]) == ''
+        assert len(changes) == 1
+
     def test_foreign_parameters_are_none_of_our_business(self, configured):
         assert set_one(configured, 'use_sim_time', True) == ''
 
