@@ -1,6 +1,6 @@
 """The node: target poses in, joint commands out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import gc
 import signal
 import time
@@ -395,6 +395,7 @@ class FabrikNode(LifecycleNode):
         changed = [name for name, value in values.items() if now.get(name) != value]
         fixed = fixed_names(changed) if self._robot is not None else []
         try:
+            self._check_clock(values)
             if fixed:
                 raise ParameterError(
                     f'{", ".join(fixed)} cannot change while the node is configured; '
@@ -406,6 +407,15 @@ class FabrikNode(LifecycleNode):
         except FabrikError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+    def _check_clock(self, values: Mapping[str, Any]) -> None:
+        """Refuse another clock while the arm may move; rclpy looks at it after this."""
+        name = 'use_sim_time'
+        changes = name in values and values[name] != self.get_parameter(name).value
+        if changes and self._follower is not None:
+            raise ParameterError(
+                f'{name} cannot change while the node is active; deactivate first'
+            )
 
     def _apply_changes(self, changes: list[Parameter]) -> None:
         before = self._settings

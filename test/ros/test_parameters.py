@@ -378,6 +378,16 @@ class TestWhileConfigured:
         assert set_one(node, 'tip_weights', [1.0, 0.5]) == ''
         assert len(changes) == 1
 
+    def test_clock_cannot_change_while_the_node_is_active(self, configured):
+        assert configured.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        assert set_one(configured, 'use_sim_time', False) == ''
+        reason = set_one(configured, 'use_sim_time', True)
+        assert reason == 'use_sim_time cannot change while the node is active; deactivate first'
+        assert not configured.get_clock().ros_time_is_active
+        assert configured.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+        assert set_one(configured, 'use_sim_time', True) == ''
+        assert configured.get_clock().ros_time_is_active
+
     def test_foreign_parameters_are_none_of_our_business(self, configured):
         assert set_one(configured, 'use_sim_time', True) == ''
 
