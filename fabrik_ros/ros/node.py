@@ -10,6 +10,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
@@ -33,6 +34,7 @@ from ..following import Command, Follower, home_of, MeasuredJoints, RefusedError
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..robot import Robot
+from ..transforms import Array
 from ..tree import Tree
 from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
@@ -718,13 +720,21 @@ class FabrikNode(LifecycleNode):
         self._statuses.publish(
             diagnostic_array(self.get_name(), state, reason, self._facts(), stamp)
         )
-        if self._follower is not None and self._markers.get_subscription_count() > 0:
+        if self._follower is None or self._markers.get_subscription_count() == 0:
+            return
+        q = self._q_to_show(self._follower)
+        if q is not None:
             follower = self._follower
-            self._markers.publish(
-                marker_array(
-                    follower.chain, follower.motion.command[0], follower.goal_in_base(), stamp
-                )
-            )
+            self._markers.publish(marker_array(follower.chain, q, follower.goal_in_base(), stamp))
+
+    def _q_to_show(self, follower: Follower) -> Array | None:
+        """Joint values commanded last, shape (n,); before that as measured; None if unknown."""
+        if self._spoken is not None or not follower.rules.wait_for_state:
+            return follower.motion.command[0]
+        names, timeout = follower.chain.joint_names, follower.rules.state_timeout
+        if self._measured.missing(names, self._now(), timeout):
+            return None
+        return np.array(self._measured.newest(names))
 
     def _look_at_the_clock(self) -> None:
         """Count the reports for which it shows the same time."""
@@ -749,7 +759,7 @@ class FabrikNode(LifecycleNode):
             tips = ', '.join(tip_links_of(self._chain))
             facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
         if self._watch is not None:
-            q = None if self._follower is None else self._follower.motion.command[0]
+            q = None if self._follower is None else self._q_to_show(self._follower)
             facts |= self._watch.facts(q)
         if self._follower is not None and self._follower.goal is not None:
             stamps = [tip.target_stamp for tip in self._tips]

@@ -6,10 +6,11 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal looks after collisions, and judges them')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from bench import pose_message, values_at
+from bench import pose_message, PREPARATION, values_at
 from helpers import joint_xml, LIMIT, robot_xml
 import numpy as np
 import pinocchio
+from visualization_msgs.msg import MarkerArray
 
 WIDE = '<limit lower="-3" upper="3" velocity="2" effort="9"/>'
 
@@ -79,6 +80,27 @@ def test_arm_stops_in_front_of_its_body_and_names_the_links(bench):
     assert 0.0 < nearest(bench.commands.q) < 0.3
     assert float(bench.status['nearest_distance']) >= 0.002 - 1e-9
     assert 'base' in bench.status['nearest_links']
+
+
+def test_before_the_first_command_distances_and_pictures_are_of_the_arm_as_measured(bench):
+    started(bench)
+    bench.wait_for_statuses(2)
+    expected = nearest([np.array(BEFORE)], links=['lower'])
+    assert float(bench.status['nearest_distance']) == pytest.approx(expected, abs=1e-6)
+    pictures = []
+    bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
+    bench.spin_until(lambda: pictures, 'a picture')
+    x, y = tip_at(BEFORE).pose.position.x, tip_at(BEFORE).pose.position.y
+    drawn = [(p.x, p.y) for marker in pictures[-1].markers for p in marker.points]
+    assert min(np.hypot(x - a, y - b) for a, b in drawn) < 1e-6
+
+
+def test_nothing_is_said_of_where_an_arm_is_that_nobody_measures(bench):
+    bench.start_node(mode='position')
+    bench.describe(ARM)
+    status = bench.wait_for_state('WAITING_FOR_STATE', PREPARATION)
+    assert status['self_collision'].startswith('on: ')
+    assert 'nearest_distance' not in status
 
 
 def test_arm_that_stopped_goes_back(bench):
