@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+import re
 
 import pytest
 
@@ -20,6 +21,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.validate_topic_name import validate_topic_name
 
+README = Path(__file__).parents[2] / 'README.md'
 CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
 NOT_IN_FILE = {
     'may_touch',
@@ -326,6 +328,12 @@ class TestWhileConfigured:
     def test_every_parameter_is_either_live_or_fixed(self):
         assert {spec.name for spec in SPECS} == FIXED.keys() | LIVE.keys() | NOT_ALONE
         assert not FIXED.keys() & LIVE.keys()
+
+    def test_readme_names_those_that_cannot_change_live(self):
+        (sentence,) = re.findall(
+            r'All can change live but (.*), which need an', README.read_text()
+        )
+        assert set(re.findall(r'`(\w+)`', sentence)) == {s.name for s in SPECS if not s.live}
 
     @pytest.mark.parametrize('name', FIXED)
     def test_fixed_parameter_cannot_change(self, configured, name):
