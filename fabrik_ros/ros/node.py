@@ -476,17 +476,16 @@ class FabrikNode(LifecycleNode):
             self.get_logger().warning(
                 f'jog refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
-        else:
-            self._begin_at_once(is_target=True)
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         follower = self._follower_at(received)
         now, number = self._now(), self._tips.index(tip)
         self._check_age(message, now)
         in_tip = self._is_in_tip(message.header.frame_id.removeprefix('/'), number)
-        follower.jog(twist_to_array(message.twist), now, number, in_tip)
-        self._last_refusal = ''
-        tip.target_stamp = 0.0
+        if follower.jog(twist_to_array(message.twist), now, number, in_tip):
+            self._last_refusal = ''
+            tip.target_stamp = 0.0
+            self._begin_at_once(is_target=True)
 
     def _is_in_tip(self, frame: str, tip: int) -> bool:
         """Whether the frame of a jog is that of its tip; otherwise it is the base."""
