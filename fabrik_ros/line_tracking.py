@@ -89,7 +89,7 @@ class LineTracker:
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
             eased = self._eased(line, pose, answer, catch_up, dt)
-            if eased is None:
+            if eased is None and solvers.may_choose:
                 speed = line.slower(speed, dt)
                 pose = to_base(line.pose_after(speed, dt))
                 answer = solvers.line.solve(pose, line.q)

@@ -8,6 +8,7 @@ from .chain import Chain
 from .methods import make_solver
 from .options import SolverOptions
 from .reference import Answer
+from .solver import is_redundant
 from .transforms import Array
 from .tree import Tree
 from .tree_solver import TipOptions, TreeSolver
@@ -64,6 +65,8 @@ class MotionSolvers:
         For a point on a line which does not begin where the arm stands.
     budget : float
         Time for the goal of an arm that rests [s].
+    may_choose : bool
+        Whether joints to spare leave a choice for the poses on a line.
 
     """
 
@@ -80,6 +83,7 @@ class MotionSolvers:
             'max_restarts': 0,
         }
         self.budget = options.budget
+        self.may_choose = isinstance(arm, Chain) and is_redundant(arm, options)
         self._moving_budget = min(MOVING_BUDGET, options.budget)
         self.goal = self._solver()
         self.moving_goal = self._solver(budget=self._moving_budget)

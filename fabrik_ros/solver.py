@@ -89,7 +89,7 @@ class FabrikSolver:
             self._first = kernels.SEED_ATTEMPTS
         self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
-        self._spacing = REDUNDANT_SPACING if _is_redundant(chain, self.options) else SPACING
+        self._spacing = REDUNDANT_SPACING if is_redundant(chain, self.options) else SPACING
         self._posture = None
         if self.options.posture is not None:
             self._posture = chain.checked(self.options.posture, 'posture')
@@ -409,7 +409,7 @@ class FabrikSolver:
         return time.perf_counter() - begin
 
 
-def _is_redundant(chain: Chain, options: SolverOptions) -> bool:
+def is_redundant(chain: Chain, options: SolverOptions) -> bool:
     """Whether the arm has more joints than the task needs."""
     if options.mode == 'axis':
         return len(chain) > 5
