@@ -258,7 +258,10 @@ def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
     }
     given = ['--ros-args', '-p', f'output:={ALL}']
     process = subprocess.Popen(
-        [sys.executable, '-m', 'fabrik_ros.ros.node', *given], env=environment
+        [sys.executable, '-m', 'fabrik_ros.ros.node', *given],
+        env=environment,
+        # The tests themselves may run under nohup, which is handed down.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     try:
         bench.start_arm(values_at(JOINTS, START))
