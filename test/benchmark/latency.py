@@ -95,8 +95,8 @@ def run_ours(notes: Path) -> None:
     class NotingNode(node_module.FabrikNode):
         accepted = 0
 
-        def _accept(self, tip, message):
-            super()._accept(tip, message)
+        def _accept(self, tip, message, received):
+            super()._accept(tip, message, received)
             self.accepted = Time.from_msg(message.header.stamp).nanoseconds
 
         def _send(self, command, stamp):
