@@ -33,9 +33,10 @@ NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
 NO_ROS := The demo needs ROS 2, and $(VENV) has none: "make clean demo" says why. \
 	The library and "make test" work without.
 
-# Folders are listed too: their time changes when a file is deleted.
-PACKAGE_FILES := package.xml setup.cfg $(shell find fabrik_ros launch config urdf resource \
-	-not -path '*__pycache__*')
+# The stamp is named after the files: when one is deleted, no other becomes newer.
+PACKAGE_FILES := package.xml setup.cfg $(sort $(shell find fabrik_ros launch config urdf resource \
+	-type f -not -path '*/__pycache__/*'))
+INSTALLED := $(VENV)/installed-$(shell echo $(PACKAGE_FILES) | cksum | cut -d ' ' -f 1)
 
 # numba does not notice an edited callee in another file: each state has its own cache.
 KERNELS = $(shell cat fabrik_ros/kernels/*.py | cksum | cut -d ' ' -f 1)
@@ -47,12 +48,12 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
 
 .PHONY: demo
-demo: $(VENV)/with-demo $(VENV)/installed ## move a simulated arm; DURATION=10 ends it after 10 s
+demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends it after 10 s
 	@$(RUN) -c 'import rclpy' 2>/dev/null || { echo '$(NO_ROS)'; exit 1; }
 	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
 
 .PHONY: test
-test: $(VENV)/with-test $(VENV)/installed ## lint, types and all tests
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and all tests
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
@@ -62,43 +63,43 @@ test: $(VENV)/with-test $(VENV)/installed ## lint, types and all tests
 NO_KERNELS := $(foreach name,point two_links playground,--ignore-glob='*$(name)*')
 
 .PHONY: solver-test-interpreted
-solver-test-interpreted: $(VENV)/with-test $(VENV)/installed ## solver tests, kernels as plain Python
+solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, kernels as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) test/unit test/property $(NO_KERNELS)
 
 .PHONY: solver-test-bounds
-solver-test-bounds: $(VENV)/with-test $(VENV)/installed ## solver tests, array bounds checked
+solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, array bounds checked
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) test/unit test/property $(NO_KERNELS)
 
 .PHONY: fuzz
 fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-fuzz: $(VENV)/with-test $(VENV)/installed ## mutated URDFs; DOCUMENTS=10000 SEED=1; five minutes
+fuzz: $(VENV)/with-test $(INSTALLED) ## mutated URDFs; DOCUMENTS=10000 SEED=1; five minutes
 	$(RUN) test/fuzz/fuzz_urdf.py --documents $(DOCUMENTS) --seed $(SEED)
 
 .PHONY: soak
 soak: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-soak: $(VENV)/with-test $(VENV)/installed ## the node in a hostile world; an hour
+soak: $(VENV)/with-test $(INSTALLED) ## the node in a hostile world; an hour
 	PYTHONPATH=.:test:$(PYTHONPATH) $(RUN) test/ros/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-benchmark: $(VENV)/with-peers $(VENV)/installed ## measure the solver and its peers; 20 minutes
+benchmark: $(VENV)/with-peers $(INSTALLED) ## measure the solver and its peers; 20 minutes
 	$(RUN) test/benchmark/bench_solver.py --output $(FIGURES) $(OPTIONS)
 	$(RUN) test/benchmark/plot.py $(FIGURES)
 
 .PHONY: figures
-figures: $(VENV)/with-figures $(VENV)/installed ## draw the figures of the docs; a minute
+figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a minute
 	$(RUN) docs/draw_figures.py
 	$(RUN) test/benchmark/published_experiments.py --figure docs/figures/convergence.png
 	$(RUN) test/benchmark/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 .PHONY: benchmark-trees
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-benchmark-trees: $(VENV)/with-benchmark $(VENV)/installed ## measure several tips at once; a minute
+benchmark-trees: $(VENV)/with-benchmark $(INSTALLED) ## measure several tips at once; a minute
 	$(RUN) test/benchmark/trees.py $(OPTIONS)
 
 .PHONY: benchmark-node
 benchmark-node: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
-benchmark-node: $(VENV)/with-node $(VENV)/installed ## measure the node beside a bare one; 6 minutes
+benchmark-node: $(VENV)/with-node $(INSTALLED) ## measure the node beside a bare one; 6 minutes
 	$(RUN) test/benchmark/latency.py $(OPTIONS)
 
 .PHONY: clean
@@ -109,12 +110,14 @@ clean: ## remove the environment and all caches
 $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py
 	@command -v $(PYTHON) >/dev/null || { echo '$(NO_PYTHON)'; exit 1; }
 	$(PYTHON) scripts/make_environment.py $(VENV) $(EXTRAS_$*)
-	@touch $@ $(VENV)/installed
+	@rm -f $(VENV)/installed-*
+	@touch $@ $(INSTALLED)
 
 $(VENV)/with-peers: $(VENV)/with-benchmark test/benchmark/install_peers.py
 	$(RUN) test/benchmark/install_peers.py
 	@touch $@
 
-$(VENV)/installed: $(PACKAGE_FILES)
+$(INSTALLED): $(PACKAGE_FILES)
 	$(PYTHON) scripts/make_environment.py $(VENV)
+	@rm -f $(VENV)/installed-*
 	@touch $@
