@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.pair_bounds import distance_bounds
+from ..kernels.pair_bounds import are_apart, distance_bounds
 from ..transforms import Array
 from .frames import SolidFrames
 from .solids import DistanceMeter, Solid
@@ -14,6 +14,7 @@ from .solids import DistanceMeter, Solid
 SLACK = 1e-5
 # From so many pairs on it is cheaper to look at the balls around the solids first.
 MANY = 12
+NO_PAIRS = np.empty(0, dtype=np.intp)
 
 
 class PairDistances:
@@ -104,12 +105,21 @@ class PairDistances:
         Joint values and pairs are those of `bounds`. Where there are many, the balls around the
         solids are looked at first.
         """
+        around = self._nowhere if around is None else around
+        if pairs is None and self._are_apart(q, least, around):
+            return NO_PAIRS
         pairs = self._all if pairs is None else pairs
         due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
         if len(due) > MANY:
             self.learn_from_balls(q, least)
             due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
         return due
+
+    def _are_apart(self, q: Array, least: Array, around: Array) -> bool:
+        """Whether no pair may be as near as `least`, as far as is known; soon told."""
+        return self._hold(q, around) and are_apart(
+            self._known, self._at, self._levers, least, q, around
+        )
 
     def measure(self, p: int, q: Array) -> float:
         """Distance of pair number `p` at joint values `q` [m]; negative by a penetration."""

@@ -20,6 +20,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels.pair_bounds import box_around
 from ..transforms import Array
 from .paths import find_blocking, Way
 from .self_collision import SelfCollision
@@ -61,6 +62,12 @@ class CollisionGuard:
         self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
         self._kept: dict[int, float] = {}
 
+    def warm_up(self) -> None:
+        """Compile what a step needs."""
+        mid = self._collision.mechanism.mid_configuration()
+        self._near(np.array([mid, mid]))
+        self._distances.bounds(mid)
+
     def allows(
         self, q: Array, q_next: Array, velocity: Array, acceleration: Array, fastest: Array
     ) -> bool:
@@ -81,6 +88,8 @@ class CollisionGuard:
         """
         rest = q_next + velocity * (np.abs(velocity) / acceleration).max()
         near = self._near(np.array([q, q_next, rest]))
+        if len(near) == 0:
+            return self._is_free()
         return self._allows(q, near, self._ways(q, q_next, rest, np.abs(velocity), fastest))
 
     def allows_to_rest(self, q: Array, q_next: Array, corners: Array) -> bool:
@@ -97,15 +106,20 @@ class CollisionGuard:
 
         """
         near = self._near(np.vstack([q, corners]))
+        if len(near) == 0:
+            return self._is_free()
         strays = ~self._nothing_strays
         to_rest = (Way(*pair, strays) for pair in pairwise(corners))
         return self._allows(q, near, (Way(q, q_next, self._nothing_strays), *to_rest))
 
+    def _is_free(self) -> bool:
+        """Allow a motion on which no pair can come too near."""
+        self.refusal = ''
+        self._kept.clear()
+        return True
+
     def _allows(self, q: Array, near: npt.NDArray[np.intp], ways: tuple[Way, ...]) -> bool:
         self.refusal = ''
-        if len(near) == 0:
-            self._kept.clear()
-            return True
         least, kept = self._clearance.copy(), {}
         while (p := self._blocking(ways, near, least)) >= 0:
             distance = self._distances.measure(p, q)
@@ -143,8 +157,8 @@ class CollisionGuard:
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between those passed."""
-        low, high = passed.min(axis=0), passed.max(axis=0)
-        middle, around = 0.5 * (low + high), 0.5 * (high - low)
+        middle, around = box = np.empty((2, passed.shape[1]))
+        box_around(passed, box)
         return self._distances.due(middle, self._clearance, around)
 
     def _ways(

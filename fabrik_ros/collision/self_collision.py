@@ -120,6 +120,8 @@ class SelfCollision:
         """
         Find the two links that are nearest to each other at joint values `q`, shape (n,).
 
+        All pairs that may penetrate are measured, as depths can be wrong: see `solids`.
+
         Raises
         ------
         JointValueError
@@ -134,7 +136,7 @@ class SelfCollision:
             self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
             bounds = self.distances.bounds(q)
         nearest, p = (math.inf, len(bounds)), int(np.argmin(bounds))
-        while bounds[p] <= nearest[0]:
+        while bounds[p] <= max(nearest[0], 0.0):
             nearest = min(nearest, (self.distances.measure(p, q), p))
             bounds[p] = math.inf
             p = int(np.argmin(bounds))

@@ -3,7 +3,8 @@ Collision geometry as convex solids of coal: the only module that knows coal.
 
 coal (https://github.com/coal-library/coal) measures by GJK (Gilbert, Johnson and Keerthi 1988),
 and the depth of a penetration by EPA (van den Bergen 2001). Both want convex solids: meshes become
-their convex hulls, which are never smaller.
+their convex hulls, which are never smaller. The depth may be wrong by the size of the solids, as
+that of a sphere far in a cylinder (coal 3.0.3; see its issue 351); that they collide never is.
 
 """
 

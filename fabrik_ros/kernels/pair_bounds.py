@@ -37,8 +37,36 @@ def distance_bounds(
 
     """
     for k in range(pairs.shape[0]):
-        p = pairs[k]
-        bound = known[p]
-        for j in range(q.shape[0]):
-            bound -= levers[p, j] * (abs(q[j] - at[p, j]) + around[j])
-        bounds[k] = bound
+        bounds[k] = distance_bound(known, at, levers, pairs[k], q, around)
+
+
+@kernel
+def distance_bound(
+    known: Array, at: Array, levers: Array, p: int, q: Array, around: Array
+) -> float:
+    """Return what the distance of pair number `p` is at least; parameters as above."""
+    bound: float = known[p]
+    for j in range(q.shape[0]):
+        bound -= levers[p, j] * (abs(q[j] - at[p, j]) + around[j])
+    return bound
+
+
+@kernel
+def are_apart(
+    known: Array, at: Array, levers: Array, least: Array, q: Array, around: Array
+) -> bool:
+    """Whether no pair may be as near as `least`, shape (p,) [m]; other parameters as above."""
+    for p in range(known.shape[0]):
+        if not distance_bound(known, at, levers, p, q, around) > least[p]:
+            return False
+    return True
+
+
+@kernel
+def box_around(passed: Array, box: Array) -> None:
+    """Write middle and half width, shape (2, n), of the box around points of shape (m, n)."""
+    for j in range(passed.shape[1]):
+        low = high = passed[0, j]
+        for i in range(1, passed.shape[0]):
+            low, high = min(low, passed[i, j]), max(high, passed[i, j])
+        box[0, j], box[1, j] = 0.5 * (low + high), 0.5 * (high - low)

@@ -14,7 +14,7 @@ from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
 from helpers import assert_close, Segment, serial_xml
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np
 import pytest
 
@@ -196,8 +196,24 @@ def test_distances_of_random_arms_are_those_that_pinocchio_finds(xml, seed):
             assert distance <= 2e-4
 
 
+BALL_DEEP_IN_A_DRUM = with_bodies(
+    serial_xml(
+        [
+            Segment('prismatic', (0.0, 1.0, 0.0), (0.2, 0.5, 0.25), (0.0, 0.0, -2.0), -1.5, 1.5),
+            Segment('revolute', (0.0, 1.0, 0.0), (0.0, 0.0, -0.5), (1.0, 0.0, 0.0), -1.5, 1.5),
+        ]
+    ),
+    {
+        'l0': body('<cylinder radius="0.5" length="0.5"/>', rpy='0 1 0'),
+        'l2': body('<box size="0.5 0.5 0.5"/>', '0 0 0.25')
+        + body('<sphere radius="0.25"/>', '0 0 0.5'),
+    },
+)
+
+
 @settings(max_examples=EXAMPLES)
 @given(arms(), seeds, st.sampled_from([0.001, 0.02, 0.3]))
+@example(BALL_DEEP_IN_A_DRUM, 23, 0.02)
 def test_skipping_never_changes_an_answer(xml, seed, size):
     """Bit for bit: of one that remembers, and one that measures all pairs every time."""
     remembers, forgets = collision_of(xml), collision_of(xml)
