@@ -481,12 +481,11 @@ class Follower:
 
     def _stands_at(self, T_target: Array, tip: int, in_world: bool, now: float) -> bool:
         """Whether this very goal is reached already: sent again, it changes nothing."""
-        if self.goal is None or self.state(now)[0] is not State.REACHED:
-            return False
         which = tip if self.in_world.shape else ...
-        is_the_goal = np.array_equal(T_target, self.goal[which])
+        if self.goal is None or not (T_target == self.goal[which]).all():
+            return False
         is_held_so = bool(self.in_world[which]) == in_world and bool(self.has_target[which])
-        return is_the_goal and is_held_so
+        return is_held_so and self.state(now)[0] is State.REACHED
 
     def _is_under_way(self) -> bool:
         return self._engaged and self.motion.phase is not Phase.RESTING
@@ -539,20 +538,26 @@ class Follower:
         """
         q = self._measured_q()
         gap = np.abs(self._in_the_turn_of_the_command(q) - self.motion.q)
-        # The stamp of a command may be a little ahead of the time.
-        has_just_spoken = self._recent and abs(now - self._recent[-1][0]) < RESTART_PAUSE
-        knows_where = self._engaged or has_just_spoken
+        last, commanded = self._spoken_a_moment_ago(now), self.motion.command[0]
+        knows_where = self._engaged if last is None else np.array_equal(last, commanded)
         stands_there = knows_where and np.max(gap) <= self.rules.resync_tolerance
-        if stands_there and (has_just_spoken or not self._hold_reason):
+        if stands_there and (last is not None or not self._hold_reason):
             return False
-        if has_just_spoken:
+        if last is not None:
             raise RefusedError(
                 'the arm does not stand where it was last told to be; it can start from where it '
                 f'is {RESTART_PAUSE:g} s after the last command'
             )
         self.motion.reset(q)
-        self._recent.clear()
         return True
+
+    def _spoken_a_moment_ago(self, now: float) -> Array | None:
+        """Last command, shape (n,), if it is so new that the next one must go on from there."""
+        if not self._recent:
+            return None
+        time, q = self._recent[-1]
+        # The stamp of a command may be a little ahead of the time.
+        return q if abs(now - time) < RESTART_PAUSE else None
 
     def _assumed_start(self) -> Array:
         if not self.rules.start_configuration:

@@ -9,22 +9,28 @@ and Kolmanovsky 2017, "Reference and command governors for systems with constrai
 
 """
 
+from collections import deque
 from dataclasses import replace
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 from .chain import Chain
 from .collision.guard import CollisionGuard
 from .jerk import JerkLimiter, Step
-from .kernels.braking import catching_up, gentle_bounds, take_step, velocity_bounds
+from .kernels.braking import (
+    catching_up,
+    followable_share,
+    gentle_box,
+    take_step,
+    velocity_bounds,
+)
 from .ramp import Ramp, ramp_to_rest
 from .reference import approach, LANDED, largest, MotionLimits
 from .transforms import Array
 from .tree import Tree
 
 AT_REST = 1e-9
-STILL = 1e-6
 TINY = 1e-12
 MOMENT = 1e-3
 CATCH_UP_SHARE = 0.5
@@ -36,6 +42,22 @@ LATE = 1.5
 """Periods after which a command is late: those that play the ramps are let brake in between."""
 KEPT = 3
 """So many steps before the last a controller of trajectories may still have to go through."""
+
+
+class PassedStep(NamedTuple):
+    """A step that has ended."""
+
+    rejoined: Ramp | None
+    """
+    Way to rest from which it went on, in place of all before and of its own middle; None where it
+    followed the step before.
+    """
+    q: Array
+    """Its middle, shape (n,) [rad or m]; where the jerk is limited, the command it led to."""
+    velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
+    ago: float
+    """From there to the end of the step after it [s]."""
 
 
 class CommandGovernor:
@@ -93,8 +115,13 @@ class CommandGovernor:
         self.velocity = np.zeros_like(self.q)
         if self._limiter is not None:
             self._limiter.reset(self.q)
+        self._forget_way()
+
+    def _forget_way(self) -> None:
         self._came_from: Ramp | None = None
-        """How the controllers that play the ramps came to the last step; None after rest."""
+        """How the controllers that play the ramps came here, as far as that was asked for."""
+        self._passed: deque[PassedStep] = deque(maxlen=KEPT + 1)
+        """The steps since then, as many as matter; None and none after rest."""
         self._rejoined: Ramp | None = None
 
     def warm_up(self) -> None:
@@ -102,8 +129,10 @@ class CommandGovernor:
         mid = self._arm.mid_configuration()
         self._bounds = self._velocity_bounds(MOMENT)
         self.catch_up(mid, MOMENT)
-        self.gentle_bounds(MOMENT)
+        self.gentle_box(mid, mid, MOMENT)
+        self.followable_share(mid, mid)
         self._next(mid, MOMENT)
+        self.velocity_towards(self.q + MOMENT, MOMENT)
 
     # -- state
 
@@ -136,7 +165,7 @@ class CommandGovernor:
 
     def rests_at(self, q: Array) -> bool:
         """Whether the motion has come to rest at `q`, shape (n,)."""
-        return _is_near(self.q, q) and bool(np.max(np.abs(self.velocity)) <= STILL)
+        return _is_near(self.q, q) and bool(np.max(np.abs(self.velocity)) <= AT_REST)
 
     # -- limits
 
@@ -197,11 +226,23 @@ class CommandGovernor:
             return self.velocity
         return self.velocity * max(0.0, 1.0 - self._usable(dt) / effort)
 
-    def gentle_bounds(self, dt: float) -> Array:
-        """Velocities, shape (2, n), between which every joint comes to its limit gently."""
-        gentle = np.empty((2, len(self.q)))
-        gentle_bounds(self._joint_limits, self.q, self._bounds, dt, EASING_SHARE, gentle)
-        return gentle
+    def gentle_box(self, q: Array, catch_up: Array, dt: float) -> Array:
+        """
+        Joint values, shape (2, n), between which every joint comes to its limit gently.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Where the reference of each joint is [rad or m].
+        catch_up : array, shape (n,)
+            Velocity that comes on top, whatever the reference does [rad/s or m/s].
+        dt : float
+            Length of the step [s].
+
+        """
+        box = np.empty((2, len(q)))
+        gentle_box(self._joint_limits, self.q, self._bounds, dt, EASING_SHARE, q, catch_up, box)
+        return box
 
     def followable_share(self, rate: Array, catch_up: Array) -> float:
         """
@@ -217,16 +258,7 @@ class CommandGovernor:
             Velocity that comes on top, whatever the share.
 
         """
-        moving = np.abs(rate) > TINY
-        if not moving.any():
-            return 1.0
-        rate, room = rate[moving], catch_up[moving]
-        least, most = self._bounds
-        ends = (least[moving] - room) / rate, (most[moving] - room) / rate
-        lowest, highest = np.minimum(*ends), np.maximum(*ends)
-        helped = highest >= 0.0
-        least, most = lowest[helped].max(initial=0.0), highest[helped].min(initial=math.inf)
-        return float(min(max(1.0, least), most))
+        return followable_share(self._bounds, rate, catch_up, TINY)
 
     def _usable(self, dt: float) -> float:
         """Time over which the velocity may change; unequal steps count for the shorter."""
@@ -301,7 +333,7 @@ class CommandGovernor:
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
         self.dt = dt
-        self._came_from = None
+        self._forget_way()
 
     def halt(self) -> None:
         """Take the arm to stand still where it was last told to be: commands did not reach it."""
@@ -310,7 +342,7 @@ class CommandGovernor:
             self._limiter.reset(self.q)
         self.velocity = np.zeros_like(self.q)
         self.dt = 0.0
-        self._came_from = None
+        self._forget_way()
 
     def _end_step(self, dt: float) -> None:
         self.dt, self._regaining = dt, 1.0
@@ -363,7 +395,7 @@ class CommandGovernor:
         else:
             q, velocity = self.q - half * self.velocity, self.velocity
             ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, arm.lower, arm.upper)
-        before = self._came_from
+        before = self._take_way_here()
         if before is None:
             return ramp._replace(times=ramp.times - half)
         way = before.followed_by(ramp)
@@ -392,7 +424,7 @@ class CommandGovernor:
         """
         if passed <= LATE * period:
             return dt
-        self._regaining = min(1.0, passed / period - 1.0)
+        self._regaining = _share_after(passed / period)
         if self.is_moving:
             self._rejoin_ramp(passed, lag, period)
         else:
@@ -423,12 +455,33 @@ class CommandGovernor:
         if self._limiter is None:
             before = self.dt or dt
             q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
-        way, self._rejoined = self._rejoined, None
-        if way is None:
-            way = Ramp(np.zeros(1), q[None], velocity[None])
-            if self._came_from is not None:
-                way = self._came_from.last(KEPT).followed_by(way)
-        self._came_from = way._replace(times=way.times - ago)
+        self._passed.append(PassedStep(self._rejoined, q, velocity, ago))
+        self._rejoined = None
+
+    def _take_way_here(self) -> Ramp | None:
+        """How the controllers that play the ramps came to the last step; None after rest."""
+        for rejoined, q, velocity, ago in self._passed:
+            way = rejoined
+            if way is None:
+                way = Ramp(np.zeros(1), q[None], velocity[None])
+                if self._came_from is not None:
+                    way = self._came_from.last(KEPT).followed_by(way)
+            self._came_from = way._replace(times=way.times - ago)
+        self._passed.clear()
+        return self._came_from
+
+
+def _share_after(periods: float) -> float:
+    """
+    Part of the acceleration for the step after a late one, over which it counts in full.
+
+    The commands before and after are that many periods apart, and the mean velocity in between
+    and that of the next step may differ by no more than the acceleration allows over half of
+    both. Where the arm brakes all the time, that leaves the part of a period that it was late by.
+    It leaves less where a joint comes to rest in time: least, if it would need half a period.
+    """
+    late = periods - 1.0
+    return min(1.0, late, 0.5 * periods - 0.125 / late)
 
 
 def _no_weaker(limits: MotionLimits, before: MotionLimits) -> MotionLimits:

@@ -7,10 +7,14 @@ import numpy as np
 
 from .chain import Chain
 from .governor import CommandGovernor
+from .kernels.braking import is_within
 from .motion_solvers import MotionSolvers
-from .reference import Answer, is_free, LineReference
+from .reference import Answer, is_free, largest, LineReference
 from .transforms import Array
 from .tree import Tree
+
+CATCHING_UP = 1e-4
+"""Joints that catch up with the line more slowly [rad/s or m/s] are as good as there."""
 
 ToBase = Callable[[Array], Array]
 """Tells poses (..., 4, 4) of the frames they are held in, base or world, in the base frame."""
@@ -45,6 +49,11 @@ class LineTracker:
     ) -> None:
         self._arm, self._solvers, self._governor = arm, solvers, governor
 
+    def warm_up(self) -> None:
+        """Compile what a step needs beside solvers and governor."""
+        mid = self._arm.mid_configuration()
+        is_within(np.array([mid, mid]), mid)
+
     def look_ahead(self, line: LineReference, dt: float, to_base: ToBase) -> None:
         """Slow the reference in time where the line ends or turns hard for a joint."""
         pose, distance = line.pose_ahead(dt)
@@ -55,6 +64,28 @@ class LineTracker:
             line.ends_early = answer
             return
         line.heed(answer.q, distance)
+
+    def room_beside(self, line: LineReference, catch_up: Array, dt: float) -> float:
+        """
+        Share of the full speed that is left for the line while joints catch up with it.
+
+        Parameters
+        ----------
+        line : LineReference
+            Tells which tips are free, and may be as fast as they like.
+        catch_up : array, shape (n,)
+            Velocity of the joints that catch up [rad/s or m/s].
+        dt : float
+            Length of the step [s].
+
+        """
+        if largest(catch_up) < CATCHING_UP:
+            return 1.0
+        q = self._governor.q
+        T, T_next = map(self._arm.forward_kinematics, (q, q + catch_up * dt))
+        ways = np.linalg.norm(T_next[..., :3, 3] - T[..., :3, 3], axis=-1)
+        farthest = np.max(np.where(line.free, 0.0, ways))
+        return max(0.0, 1.0 - float(farthest) / (self._governor.limits.tip_speed * dt))
 
     def stay(self, line: LineReference, dt: float, to_base: ToBase) -> LineStep:
         """Keep the tips where they are, as the base moves."""
@@ -88,12 +119,12 @@ class LineTracker:
         solvers, pose = self._solvers, to_base(line.pose_after(speed, dt))
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
-            eased = self._eased(line, pose, answer, catch_up, dt)
+            eased = self._eased(line, pose, answer, speed, catch_up, dt)
             if eased is None and solvers.may_choose:
                 speed = line.slower(speed, dt)
                 pose = to_base(line.pose_after(speed, dt))
                 answer = solvers.line.solve(pose, line.q)
-                eased = self._eased(line, pose, answer, catch_up, dt)
+                eased = self._eased(line, pose, answer, speed, catch_up, dt)
             answer = answer if eased is None else eased
             share = self._governor.followable_share((answer.q - line.q) / dt, catch_up)
             if share != 1.0:
@@ -109,18 +140,38 @@ class LineTracker:
         return LineStep(answer, velocity)
 
     def _eased(
-        self, line: LineReference, pose: Array, answer: Answer, catch_up: Array, dt: float
+        self,
+        line: LineReference,
+        pose: Array,
+        answer: Answer,
+        speed: Array,
+        catch_up: Array,
+        dt: float,
     ) -> Answer | None:
         """
         Return an answer for which every joint comes to its limit gently; None if there is none.
 
-        Where a spare joint ran into its limit the others would have to take over at once.
+        Where a spare joint ran into its limit the others would have to take over at once. Where
+        the line stands still, none swings past where it is to be.
         """
-        lower, upper = line.q + (self._governor.gentle_bounds(dt) - catch_up) * dt
-        if ((lower <= answer.q) & (answer.q <= upper)).all():
+        box = self._governor.gentle_box(line.q, catch_up, dt)
+        if is_within(box, answer.q):
             return answer
-        eased = self._solvers.line.solve_within(pose, line.q, lower, upper)
-        return eased if self._solvers.is_on_line(eased) else None
+        if not np.any(speed):
+            settling = self._within(self._settling_box(line.q, answer.q, box, dt), pose, line.q)
+            if settling is not None:
+                return settling
+        return self._within(box, pose, line.q)
+
+    def _settling_box(self, q: Array, q_end: Array, box: Array, dt: float) -> Array:
+        """Part of a box, shape (2, n), from which joints can still come to rest at `q_end`."""
+        way = self._governor.catch_up(q_end - q, dt) * dt
+        return np.clip([q + np.minimum(way, 0.0), q + np.maximum(way, 0.0)], *box)
+
+    def _within(self, box: Array, pose: Array, seed: Array) -> Answer | None:
+        """Return an answer with joint values in a box, shape (2, n); None if there is none."""
+        answer = self._solvers.line.solve_within(pose, seed, *box)
+        return answer if self._solvers.is_on_line(answer) else None
 
 
 def masked(T: Array, T_goal: Array) -> Array:

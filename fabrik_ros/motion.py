@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .chain import Chain
-from .collision.goals import Choice, GoalChooser
 from .collision.guard import CollisionGuard
-from .destination import Destination, joined
+from .destination import Destination, DestinationFinder, joined, MotionOptions
 from .governor import CommandGovernor
 from .jerk import JerkLimiter
 from .line_tracking import LineTracker, masked
@@ -39,6 +38,10 @@ from .tree_solver import TipOptions
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 ANOTHER_WAY = 'another way: path joint, or allow_reconfiguration'
 MOMENT = 1e-3
+WEIGHING_TIME = 0.1
+"""Of goals that come one after the other, one is weighed at least every so often [s]."""
+PATIENCE = 2
+"""Steps that a goal of a stream waits to be weighed: the next one is likely to come before."""
 TRAILING = 1e-2
 """An arm that trails behind its moving base by less [rad or m] is still at its goal."""
 
@@ -52,16 +55,16 @@ class Phase(Enum):
     STOPPING = 'stopping'
 
 
-@dataclass(frozen=True)
-class MotionOptions:
-    """How goals are pursued."""
+@dataclass
+class UnweighedGoal:
+    """A goal that the line heads for, of which is not known yet whether it can be reached."""
 
-    path: str = 'line'
-    """'line' or 'joint'."""
-    allow_reconfiguration: bool = False
-    """Where the line cannot be followed, go straight in joint space."""
-    approach_unreachable: bool = True
-    """Go as near as possible to goals that cannot be reached, rather than stay."""
+    T: Array
+    """Shape (..., 4, 4)."""
+    age: float
+    """For how long goals have not been weighed [s]."""
+    steps: int
+    """Steps until it is weighed, if no other takes its place."""
 
 
 class Motion:
@@ -93,12 +96,16 @@ class Motion:
         What the motion is doing.
     base : MovingBase
         Where the world is, for goals that are held in it.
+    is_held_in_world : bool
+        Whether a tip has a goal that stays where it is while the base moves.
     hindrance : str
         Why the arm rests short of the goal; '' when nothing hinders it.
     solution : Solution, TreeSolution or None
         The newest answer of the solver.
     goal_solution : Solution, TreeSolution or None
-        The answer for the goal itself, when it was set.
+        The newest answer for a goal itself.
+    weighing_time : float
+        How long it took to find that, and a way [s].
 
     """
 
@@ -116,6 +123,9 @@ class Motion:
         self.guard = guard
         self._governor = CommandGovernor(chain, limits, guard, limiter)
         self._line: LineReference | None = None
+        self._unweighed: UnweighedGoal | None = None
+        self._looked_along: LineReference | None = None
+        """The line of which is known what is ahead for a step like the last."""
         self.change(limits, solver_options, options, tips)
         self.reset(chain.mid_configuration())
 
@@ -132,13 +142,14 @@ class Motion:
         A lower acceleration counts from when the arm stands still: it may need the former to stop
         in front of limits and collisions.
         """
+        self._weigh_at_last()
+        self._looked_along = None
         self.options = options
         self._solvers = MotionSolvers(self.chain, solver_options, tips)
         self._tracker = LineTracker(self.chain, self._solvers, self._governor)
-        self._chooser: GoalChooser | None = None
-        if self.guard is not None:
-            solve, fastest = self._solvers.brief().solve, limits.joint_velocity
-            self._chooser = GoalChooser(self.guard, self.chain, solve, fastest)
+        self._finder = DestinationFinder(
+            self.chain, self._solvers, self.guard, limits.joint_velocity, options
+        )
         self._governor.change_limits(limits)
         self._pass_limits_on()
 
@@ -152,6 +163,9 @@ class Motion:
         mid = self.chain.mid_configuration()
         self._solvers.warm_up()
         self._governor.warm_up()
+        self._tracker.warm_up()
+        if self.guard is not None:
+            self.guard.warm_up()
         self.chain.points(mid)
         line = LineReference(self.chain.forward_kinematics(mid), mid, self.limits)
         line.pose_after(np.ones_like(line.speed), MOMENT)
@@ -160,7 +174,7 @@ class Motion:
             line.head_for(goal)
         line.pose_ahead(MOMENT)
         line.heed(mid, MOMENT)
-        line.next_speed(MOMENT)
+        line.next_speed(MOMENT, 1.0)
 
     def reset(self, q: Array) -> None:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""
@@ -169,13 +183,16 @@ class Motion:
         self.hindrance = ''
         self.solution: Answer | None = None
         self.goal_solution: Answer | None = None
+        self.weighing_time = 0.0
         self._joint_goal = self.q
         self._continues_to: Array | None = None
         self._skips = 0
         self._line = None
-        self._in_world = np.array(False)
+        self._hold_in_world(False)
         self._stays = False
         self._destination: Destination | None = None
+        self._unweighed = None
+        self._looked_along = None
         self._seeks_way = False
         self.base = MovingBase()
 
@@ -195,6 +212,11 @@ class Motion:
         return self._governor.command
 
     @property
+    def is_moving(self) -> bool:
+        """Whether the last command moves."""
+        return self._governor.is_moving
+
+    @property
     def limits(self) -> MotionLimits:
         """What the motion keeps to now."""
         return self._governor.limits
@@ -205,7 +227,8 @@ class Motion:
 
         Where the goal cannot be reached, `hindrance` says why, and the arm goes to the closest
         configuration or stays, by option. So it does where all configurations that are found
-        there are in self-collision: it goes as far as it can, or stays.
+        there are in self-collision: it goes as far as it can, or stays. An arm that follows a
+        goal in a line goes on at once, and finds that out a moment later.
 
         Parameters
         ----------
@@ -216,43 +239,79 @@ class Motion:
             Whether the goal stays where it is in the world while the base moves (`carry`).
 
         """
-        resting, begin = self.phase is Phase.RESTING, time.perf_counter()
-        solver, budget = self._solvers.for_goal(resting)
-        before, self._in_world = self._in_world, np.asarray(in_world, dtype=bool)
-        answer = solver.solve(self._seen_from_base(T_goal), self.q)
-        self.solution = self.goal_solution = answer
-        if not answer.converged:
-            if not self.options.approach_unreachable:
-                self.stop(answer.status.value)
-                return False
-            T_goal = masked(self._tips_where_held(answer.q, self.base.T_base_world), T_goal)
-        destination = self._destination = Destination(T_goal, answer, self.q)
-        self.hindrance = destination.falls_short
-        if self._chooser is not None:
-            needs_way = resting and self.options.path == 'joint'
-            choose = self._chooser.way if needs_way else self._chooser.configuration
-            T = self._seen_from_base(T_goal)
-            self._take(destination, choose(answer, T, self.q, begin + budget))
-            if destination.touches and not self.options.approach_unreachable:
-                self.stop(self.hindrance)
-                return False
+        in_world = np.asarray(in_world, dtype=bool)
+        if self._line is not None and self._may_go_on(self._line, T_goal, in_world):
+            self._go_on(self._line, T_goal)
+            return True
+        before = self._in_world
+        self._hold_in_world(in_world)
+        T_reachable = self._weigh(T_goal)
+        if T_reachable is None:
+            return False
         self._skips = 0
         self._stays = self._seeks_way = False
         if self.options.path == 'line':
             if not np.array_equal(before, self._in_world):
                 self._line = None
             self._continues_to = None
-            self._go_in_a_line(T_goal)
+            self._go_in_a_line(T_reachable)
         else:
-            self._go_in_joint_space(destination)
+            assert self._destination is not None
+            self._go_in_joint_space(self._destination)
         return True
 
-    def _take(self, destination: Destination, choice: Choice) -> None:
-        """Go to a configuration that is free of collisions, or say that there is none."""
-        destination.take(choice)
-        self.hindrance = destination.hindrance
-        if choice.answer.converged and not destination.falls_short:
-            self.solution = self.goal_solution = choice.answer
+    def _may_go_on(self, line: LineReference, T_goal: Array, in_world: Array) -> bool:
+        """Whether a goal is one more of those that the line follows, none of which was bad."""
+        return (
+            self.phase is Phase.LINE
+            and line.jog is None
+            and line.ends_early is None
+            and not self.hindrance
+            and not (self.is_held_in_world or in_world.any())
+            and self.options.path == 'line'
+            and self.options.approach_unreachable
+            and bool((is_free(T_goal) == line.free).all())
+        )
+
+    def _go_on(self, line: LineReference, T_goal: Array) -> None:
+        """Follow a goal that is weighed later."""
+        was_led = line.is_led
+        line.head_for(T_goal)
+        if not (was_led and line.is_led):
+            self._looked_along = None
+        age = 0.0 if self._unweighed is None else self._unweighed.age
+        self._unweighed = UnweighedGoal(T_goal, age, PATIENCE if line.is_led else 1)
+        self._skips = 0
+
+    def _weigh(self, T_goal: Array) -> Array | None:
+        """
+        Find out where to go for a goal.
+
+        Returns the poses of the goal, or nearest to it that can be reached; None where the arm
+        is to stay, and stops.
+        """
+        begin, self._unweighed = time.perf_counter(), None
+        resting = self.phase is Phase.RESTING
+        destination = self._finder.find(
+            T_goal, self.q, resting, self._seen_from_base, self._tips_now_held
+        )
+        self.weighing_time = time.perf_counter() - begin
+        self.solution = self.goal_solution = destination.answer
+        if destination.hindrance and not self.options.approach_unreachable:
+            self.stop(destination.hindrance)
+            return None
+        self._destination, self.hindrance = destination, destination.hindrance
+        return destination.T
+
+    def _weigh_at_last(self) -> bool:
+        """Find out about a goal that is followed already, if that was not done; tell if so."""
+        goal, line = self._unweighed, self._line
+        if goal is None or line is None:
+            return False
+        T_reachable = self._weigh(goal.T)
+        if T_reachable is not None and T_reachable is not goal.T:
+            line.head_for(T_reachable)
+        return True
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space."""
@@ -292,7 +351,7 @@ class Motion:
         line = self._line_for(np.where(np.asarray(free)[..., None, None], np.nan, T))
         if line.jog is not jog:
             line.follow(jog)
-        jog.let_go(is_free(line.T))
+        jog.let_go(line.free)
         jog.steer(twist, in_tip, tip)
         self.phase = Phase.LINE
 
@@ -310,10 +369,11 @@ class Motion:
         self.solution = self.goal_solution = None
         self.hindrance = ''
         self._stays = False
-        self._destination = self._continues_to = None
+        self._destination = self._continues_to = self._unweighed = None
         self._seeks_way = False
         if self.is_held_in_world:
-            self._in_world, self._line = np.array(False), None
+            self._hold_in_world(False)
+            self._line = None
 
     def carry(self, T_base_world: Array, dt: float) -> None:
         """
@@ -333,10 +393,9 @@ class Motion:
         if self.base.moves and self._stays and self.phase is Phase.RESTING:
             self.phase = Phase.LINE
 
-    @property
-    def is_held_in_world(self) -> bool:
-        """Whether a tip has a goal that stays where it is while the base moves."""
-        return bool(self._in_world.any())
+    def _hold_in_world(self, which: npt.ArrayLike) -> None:
+        self._in_world = np.asarray(which, dtype=bool)
+        self.is_held_in_world = bool(self._in_world.any())
 
     @property
     def is_at_goal(self) -> bool:
@@ -355,6 +414,9 @@ class Motion:
     def _seen_from_base(self, T: Array) -> Array:
         return self.seen_from_base(T, self._in_world)
 
+    def _tips_now_held(self, q: Array) -> Array:
+        return self._tips_where_held(q, self.base.T_base_world)
+
     def _tips_where_held(self, q: Array, T_base_world: Array) -> Array:
         """Poses of the tips, each in the frame its goal is held in: base or world."""
         T = self.chain.forward_kinematics(q)
@@ -366,6 +428,7 @@ class Motion:
     def stop(self, reason: str) -> None:
         """Slow down to rest as fast as the joints may, for a reason."""
         self._stays = self._seeks_way = False
+        self._unweighed = None
         self.hindrance = reason
         self._governor.begin_to_brake()
         self.phase = Phase.STOPPING if self._governor.is_moving else Phase.RESTING
@@ -376,6 +439,7 @@ class Motion:
         self._stand_still_on_line()
 
     def _stand_still_on_line(self) -> None:
+        self._looked_along = None
         if self._line is not None:
             self._line.stand_still()
 
@@ -399,13 +463,47 @@ class Motion:
         governor = self._governor
         if governor.take_up_limits():
             self._pass_limits_on()
+        self._weigh_in_time()
+        if self._unweighed is not None:
+            self._unweighed.age += dt
+            self._unweighed.steps -= 1
         governor.begin_step(dt)
         if governor.is_braking or not self._goes_on(dt):
             governor.brake(dt)
+        self._looked_along = None
         if self.phase is not Phase.RESTING and self._has_arrived():
-            self._come_to_rest()
+            self._weigh_at_last()  # which may lead it elsewhere
+            if self._has_arrived():
+                self._come_to_rest()
         if self._seeks_way and self.phase is Phase.RESTING:
             self._go_round()
+
+    def prepare(self) -> None:
+        """
+        Do what can be done for the next step before its time; to be called between steps.
+
+        What a step finds done it need not do, so the next command is there sooner.
+        """
+        self._weigh_in_time()
+        line = self._line
+        if self.phase is Phase.LINE and line is not None and not self.is_held_in_world:
+            self._look_ahead(line, self._governor.dt)
+
+    def _weigh_in_time(self) -> None:
+        """Weigh the goal that is followed, unless another is likely to take its place at once."""
+        goal = self._unweighed
+        if goal is not None and (goal.steps <= 0 or goal.age > WEIGHING_TIME):
+            self._weigh_at_last()
+
+    def _look_ahead(self, line: LineReference, dt: float) -> None:
+        """Look where the line leads, if that was not done for the next step."""
+        if self._looked_along is line or line.jog is not None or line.ends_early is not None:
+            return
+        self._looked_along = line
+        self._tracker.look_ahead(line, dt, self._seen_from_base)
+        # Where the goal turns out to be out of reach, the line leads elsewhere from now on.
+        if line.ends_early is not None and self._weigh_at_last() and line.ends_early is None:
+            self._tracker.look_ahead(line, dt, self._seen_from_base)
 
     def _goes_on(self, dt: float) -> bool:
         """Take a step as it is wanted, unless the arm has to brake."""
@@ -430,6 +528,7 @@ class Motion:
 
     def _stop_in_front(self, refusal: str) -> None:
         """Stop in front of a collision; once at rest, look for another way where one may."""
+        self._weigh_at_last()
         destination = self._destination
         may = self.options.path == 'joint' or self.options.allow_reconfiguration
         reason = f'self-collision ahead: {refusal}'
@@ -440,16 +539,12 @@ class Motion:
 
     def _go_round(self) -> None:
         """Set out again in joint space on a way that is free, or for a goal that never is."""
-        destination, chooser = self._destination, self._chooser
+        destination = self._destination
         assert destination is not None
-        assert chooser is not None
-        self._seeks_way, destination.ways_left = False, destination.ways_left - 1
-        solver, budget = self._solvers.for_goal(resting=True)
-        T, end = self._seen_from_base(destination.T), time.perf_counter() + budget
-        answer = solver.solve(T, self.q)
-        choice = chooser.way(answer, T, self.q, end, destination.set_out_at)
-        if choice.answer.converged and (choice.has_way or choice.collision):
-            self._take(destination, choice)
+        self._seeks_way = False
+        if self._finder.find_another_way(destination, self.q, self._seen_from_base):
+            self.hindrance = destination.hindrance
+            self.solution = self.goal_solution = destination.answer
             self._go_in_joint_space(destination)
 
     def _come_to_rest(self) -> None:
@@ -469,6 +564,7 @@ class Motion:
 
     def _go_in_a_line(self, T_goal: Array) -> None:
         self._line_for(T_goal).head_for(T_goal)
+        self._looked_along = None
         self.phase = Phase.LINE
 
     def _line_for(self, T_goal: Array) -> LineReference:
@@ -477,7 +573,7 @@ class Motion:
         if (
             self.phase is not Phase.LINE
             or line is None
-            or not np.array_equal(is_free(T_goal), is_free(line.T))
+            or not np.array_equal(is_free(T_goal), line.free)
         ):
             line = self._line = self._new_line(T_goal)
         return line
@@ -485,7 +581,7 @@ class Motion:
     def _new_line(self, T_goal: Array) -> LineReference:
         """Begin a line where the tips are, as fast as they are; free ones stay free."""
         start = np.minimum(np.maximum(self.q, self.chain.lower), self.chain.upper)
-        T = masked(self._tips_where_held(start, self.base.T_base_world), T_goal)
+        T = masked(self._tips_now_held(start), T_goal)
         moment = self._governor.dt if self._follows_base else MOMENT
         before = self.base.T_base_world_before if self._follows_base else self.base.T_base_world
         T_before = self._tips_where_held(start - self.velocity * moment, before)
@@ -535,9 +631,11 @@ class Motion:
         """Joint velocity along the line, on top of what the joints have to catch up anyway."""
         if line.jog is not None:
             self._look_where_jogged(line, line.jog, dt)
-        elif line.ends_early is None:
-            self._tracker.look_ahead(line, dt, self._seen_from_base)
-        speed = line.next_speed(dt)
+        else:
+            self._look_ahead(line, dt)
+        # A moving base moves the tips in its own frame, however fast it is.
+        room = 1.0 if self.is_held_in_world else self._tracker.room_beside(line, catch_up, dt)
+        speed = line.next_speed(dt, room)
         if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)
         answer, velocity = self._tracker.advance(line, speed, catch_up, dt, self._seen_from_base)
@@ -559,6 +657,7 @@ class Motion:
 
     def _leave_line(self, answer: Answer, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
+        self._weigh_at_last()
         self.solution = answer
         if self.is_jogging:
             self.stop(_end_of_jog(answer))

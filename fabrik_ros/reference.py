@@ -9,12 +9,12 @@ it takes at full speed.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-import math
 from typing import Any
 
 import numpy as np
 
-from .kernels.braking import least_ratio, stopping_speed
+from .kernels.braking import stopping_speed
+from .kernels.line_speed import followable, speed_along_trail
 from .kernels.model import FRAME
 from .kernels.travel import pose_along, size_of, way_between
 from .solution import Solution
@@ -27,14 +27,8 @@ Answer = Solution | TreeSolution
 
 LANDED = 1e-6
 TINY = 1e-12
-BENDING_SHARE = 0.5
-SPEEDING_SHARE = 0.5
-BRAKING_SHARE = 0.9
-LED_SHARE = 0.9
 SLOW = 0.2
 """Slower than this share of the full speed it need not be for joints that come to their limits."""
-CLOSING_TIME = 0.2
-"""In which the reference makes up for what it is behind its trail [s]."""
 LOOKAHEAD = 0.75
 LOOKAHEAD_STEPS = 2.0
 # Nearer together, a small jump of the answers would look like an endless bend, and the reference
@@ -131,6 +125,8 @@ class LineReference:
         self.brake = self.full_gain
         """Change of speed [1/s] that the joints can follow when they must."""
         self.T = T
+        self.free = is_free(T)
+        """Which tips have no goal, shape (...)."""
         self.q = q
         self.rate = np.zeros_like(q)
         """Joint velocity at full speed, as of the last step."""
@@ -155,6 +151,11 @@ class LineReference:
         self.ends_early: Answer | None = None
         """The answer that showed the line to end before the goal."""
         self._way_left = self._way(self.T, goal)
+
+    @property
+    def is_led(self) -> bool:
+        """Whether it follows the way of goals that come again and again."""
+        return not self._trail.is_empty
 
     def follow(self, jog: Jog) -> None:
         """Go on as that tells, without a goal."""
@@ -260,62 +261,52 @@ class LineReference:
             How far that is [s].
 
         """
-        fastest, strength = self._limits.joint_velocity, self._limits.joint_acceleration
-        rate_ahead = (q_ahead - self.q) / distance
-        rate = np.abs(self.rate)
-        highest = np.maximum(np.abs(rate_ahead), rate)
-        self.gain = min(self.full_gain, SPEEDING_SHARE * least_ratio(strength, highest, TINY))
-        self.brake = min(self.full_gain, BRAKING_SHARE * least_ratio(strength, rate, TINY))
-        cap = self._led_cap if self._led_for > 0.0 else self._bend_cap
-        self.cap = min(1.0, least_ratio(fastest, highest, TINY), cap(rate_ahead, distance))
+        limits, speed = self._limits, length_of(self.speed)
+        gain, brake, cap = followable(
+            self.q, q_ahead, self.rate, distance, self._led_for, speed,
+            limits.joint_velocity, limits.joint_acceleration,
+        )  # fmt: skip
+        self.gain, self.brake = min(self.full_gain, gain), min(self.full_gain, brake)
+        self.cap = min(1.0, cap)
 
-    def _bend_cap(self, rate_ahead: Array, distance: float) -> float:
-        """Speed at which the joints can follow a bend between here and some way ahead."""
-        bend = (rate_ahead - self.rate) / (0.5 * distance)
-        room = least_ratio(self._limits.joint_acceleration, bend, TINY)
-        return math.sqrt(BENDING_SHARE * room)
+    def next_speed(self, dt: float, room: float) -> Array:
+        """
+        Speed for the next step towards the goal, or to rest where the line ends early.
 
-    def _led_cap(self, rate_ahead: Array, distance: float) -> float:
-        """Speed at which the joints can follow the trail, which goes slower in a bend."""
-        now, ahead = length_of(self.speed), distance / self._led_for
-        change = (rate_ahead * ahead - self.rate * now) / (0.5 * self._led_for)
-        room = least_ratio(self._limits.joint_acceleration, change, TINY)
-        share = math.sqrt(LED_SHARE * room)
-        return share * max(now, ahead) if share < 1.0 else 1.0
+        Parameters
+        ----------
+        dt : float
+            Length of the step [s].
+        room : float
+            Share of the full speed that is left for it, 0 to 1.
 
-    def next_speed(self, dt: float) -> Array:
-        """Speed for the next step towards the goal, or to rest where the line ends early."""
+        """
         now, change = length_of(self.speed), self.full_gain * dt
         if self.ends_early is not None:
             return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
         share = self._limits.speed_scaling
+        greatest = share * min(self.cap, room)
+        if self.jog is None and not self._trail.is_empty:
+            return self._along_trail(dt, greatest)
         if self.jog is not None:
             speed = self._towards_jog(self.jog, dt)
-        elif self._trail.is_empty:
+        else:
             speed = approach(
                 self._way_left, self.speed, self.gain, self.full_gain, dt, length_of, share
             )
-        else:
-            speed = self._along_trail(dt)
         size = length_of(speed)
-        most = max(share * self.cap, now - change)
+        most = max(greatest, now - change)
         return speed * (most / size) if size > most else speed
 
-    def _along_trail(self, dt: float) -> Array:
-        """
-        Speed of the next step with the mean of the goal, from which it can stop at the goal.
-
-        What it is behind it makes up gently: in corners the trail may need all the acceleration
-        there is.
-        """
-        way = self._way_left - self._trail.left()
-        led = self._trail.speed(dt)
-        most = length_of(way) / CLOSING_TIME
-        catch_up = approach(way, self.speed - led, self.gain, self.full_gain, dt, length_of, most)
-        speed: Array = led + catch_up
-        size, least = length_of(speed), length_of(self.speed) - self.full_gain * dt
-        most = max(stopping_speed(length_of(self._way_left), self.brake, dt), least)
-        return speed * (most / size) if size > most else speed
+    def _along_trail(self, dt: float, most: float) -> Array:
+        """Speed of the next step with the mean of the goal."""
+        left, later = self._trail.left().reshape(-1), self._trail.left(dt).reshape(-1)
+        way, speed, next_speed = self._way_left, self.speed, np.empty(self.speed.shape)
+        speed_along_trail(
+            way.reshape(-1), left, later, speed.reshape(-1), self.gain, self.full_gain, self.brake,
+            dt, most, next_speed.reshape(-1),
+        )  # fmt: skip
+        return next_speed
 
     def _towards_jog(self, jog: Jog, dt: float) -> Array:
         """Speed of the next step that comes closest to what the jog wants."""
@@ -366,9 +357,7 @@ def is_free(T: Array) -> Any:
 
 def length_of(speed: Array) -> float:
     """Size of a speed: the largest of its translations and its rotations."""
-    if speed.ndim > 1:
-        return max(length_of(of_tip) for of_tip in speed)
-    return size_of(speed)
+    return size_of(speed.reshape(-1))
 
 
 def largest(speed: Array) -> float:

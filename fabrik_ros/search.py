@@ -67,11 +67,11 @@ class PackedArm(NamedTuple):
     polish: bool
     """Whether the polish may finish."""
 
-    def around(self, q: Array, move: float | Array) -> 'PackedArm':
-        """Limit every joint to `move` [rad or m] on either side of `q`."""
-        moves, limits = np.full(len(q), move), np.empty(self.limits.shape)
+    def around(self, q: Array, moves: Array) -> 'PackedArm':
+        """Limit every joint to one of `moves`, shape (n,) [rad or m], on either side of `q`."""
+        limits = np.empty(self.limits.shape)
         narrow_around(self.limits, q, moves, limits)
-        return self._replace(limits=limits)
+        return PackedArm(self.model, limits, *self[2:])
 
     def within(self, lower: Array, upper: Array) -> 'PackedArm':
         """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""

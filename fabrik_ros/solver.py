@@ -89,6 +89,7 @@ class FabrikSolver:
             self._first = kernels.SEED_ATTEMPTS
         self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
+        self._moves = np.full(len(chain), self.options.max_joint_move)
         self._spacing = REDUNDANT_SPACING if is_redundant(chain, self.options) else SPACING
         self._posture = None
         if self.options.posture is not None:
@@ -302,7 +303,7 @@ class FabrikSolver:
         return most_central(found, self.chain) if self.options.prefer == 'central' else found[0]
 
     def _arm_at(self, begin: Array) -> PackedArm:
-        return self._arm.around(begin, self.options.max_joint_move)
+        return self._arm.around(begin, self._moves)
 
     def _search_on(self, search: Search, code: int) -> Status:
         """Go on where the first attempts did not succeed, and say how that ended."""
@@ -405,7 +406,7 @@ class FabrikSolver:
         for target in (middle, transform(np.eye(3), far)):
             FabrikSolver(self.chain, brief).solve(target)
         FabrikSolver(self.chain, brief).solve_all(middle)
-        self._arm.around(self._mid, 1.0)
+        self._arm.around(self._mid, self._moves)
         return time.perf_counter() - begin
 
 

@@ -14,8 +14,12 @@ MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no trail [s]."""
 LEAST_TIME = 0.1
 """The speed of a goal is measured over no less [s]."""
-INTERVALS = 2.0
+INTERVALS = 2
+"""At least so many intervals between goals are in the window."""
+ALL_BUT = 0.01
+"""So many intervals too few make no other interval necessary."""
 SHORTEST = 0.01
+"""The window is no shorter [s]."""
 ROOM = 64
 SHRINKING = 0.05
 """How fast the window narrows when the goal has become slower [s/s]."""
@@ -29,7 +33,7 @@ class Trail:
     The mean of where the goal has been within a window of time goes the same way, half a window
     later: no faster than the goal, straight where that was straight. A corner it takes with an
     acceleration of the change of velocity over the window. So the window is as long as a right
-    angle needs, and at least two intervals between goals, so that the mean goes evenly.
+    angle needs, and a whole number of intervals between goals, so that the mean goes evenly.
 
     Ways have the shape (..., 6), translation and rotation, as shares of the greatest speeds: a
     distance is the time it takes at full speed [s].
@@ -43,6 +47,8 @@ class Trail:
     def clear(self) -> None:
         """Forget the way: the goal jumps to wherever it is next."""
         self._first = self._end = 0
+        self._left_now: Array | None = None
+        """What is left now, once it was asked for."""
         self._since_goal = math.inf
         self._window = self._needed = 0.0
 
@@ -73,6 +79,7 @@ class Trail:
 
         """
         self._shape, parts = way.shape, way.reshape(1, -1)
+        self._left_now = None
         interval, self._since_goal = self._since_goal, 0.0
         length = longest_way(parts)
         if interval > MEMORY or length > MEMORY:
@@ -109,11 +116,17 @@ class Trail:
         if lasted > 0.0:
             interval = lasted / (self._end - self._first - 1)
         speed = min(longest_way(self._ways[1:]) / max(lasted, LEAST_TIME), 1.0)
-        return min(max(CORNER * speed / gain, INTERVALS * interval, SHORTEST), MEMORY)
+        interval = max(interval, SHORTEST / INTERVALS)
+        braking = min(speed / gain, MEMORY) / interval
+        # Longer by one than braking takes: the arm goes on as if the next goal would not come.
+        needed = math.ceil(max(CORNER * braking, braking + 1.0) - ALL_BUT)
+        most = int(MEMORY / interval)
+        return min(max(min(needed, most), INTERVALS) * interval, MEMORY)
 
     def pass_time(self, dt: float) -> None:
         """Grow older by `dt` [s]."""
         self._since_goal += dt
+        self._left_now = None
         if self.is_empty:
             return
         self._window = max(self._window - SHRINKING * dt, self._needed)
@@ -130,10 +143,10 @@ class Trail:
         """Way from the mean to the goal, `dt` from now if no other comes until then."""
         if self.is_empty:
             return 0.0
-        left = np.empty(self._all_ways.shape[1])
-        way_to_newest(self._ages, self._ways, self._window, dt, left)
-        return left.reshape(self._shape)
-
-    def speed(self, dt: float) -> Any:
-        """Mean speed of the mean over the next `dt` [s]."""
-        return (self.left() - self.left(dt)) / dt
+        if dt == 0.0 and self._left_now is not None:
+            return self._left_now
+        left: Array = np.empty(self._shape)
+        way_to_newest(self._ages, self._ways, self._window, dt, left.reshape(-1))
+        if dt == 0.0:
+            self._left_now = left
+        return left

@@ -7,6 +7,7 @@ the fixed axes x, then y, then z.
 
 """
 
+from collections.abc import Sequence
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from .errors import TargetError
 
 Array = npt.NDArray[np.float64]
+Row = tuple[float, float, float]
 
 MINIMUM_QUATERNION_NORM = 0.1
 SMALLEST_SINE = 1e-300
@@ -84,22 +86,46 @@ def rotation_from_quaternion_xyzw(quaternion_xyzw: npt.ArrayLike) -> Array:
 
     """
     xyzw = np.asarray(quaternion_xyzw, dtype=np.float64)
-    numbers = xyzw.tolist()
-    if xyzw.shape != (4,) or not all(map(math.isfinite, numbers)):
+    if xyzw.shape != (4,):
         raise TargetError(f'quaternion must be four finite numbers x y z w, got {xyzw}')
-    norm = math.hypot(*numbers)
+    return np.array(_rows_of_rotation(*xyzw.tolist()))
+
+
+def pose_from_quaternion_xyzw(
+    p: Sequence[float], quaternion_xyzw: tuple[float, float, float, float]
+) -> Array:
+    """
+    Put a position (x, y, z) [m] and a quaternion (x, y, z, w) together as a pose (4, 4).
+
+    Raises
+    ------
+    TargetError
+        If the position is not finite, or as `rotation_from_quaternion_xyzw`.
+
+    """
+    x, y, z = p
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        raise TargetError(f'position must be three finite numbers, got {np.array(p)}')
+    R = _rows_of_rotation(*quaternion_xyzw)
+    return np.array([(*R[0], x), (*R[1], y), (*R[2], z), (0.0, 0.0, 0.0, 1.0)])
+
+
+def _rows_of_rotation(x: float, y: float, z: float, w: float) -> tuple[Row, Row, Row]:
+    """Rows of the rotation matrix of a quaternion of any length, unless nobody meant it as one."""
+    norm = math.hypot(x, y, z, w)
     if not MINIMUM_QUATERNION_NORM <= norm < math.inf:
+        xyzw = np.array([x, y, z, w])
+        if not np.isfinite(xyzw).all():
+            raise TargetError(f'quaternion must be four finite numbers x y z w, got {xyzw}')
         raise TargetError(
             f'quaternion {xyzw} has norm {norm:.3g}; expected 1 '
             f'(anything above {MINIMUM_QUATERNION_NORM} is normalised)'
         )
-    x, y, z, w = (number / norm for number in numbers)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
+    x, y, z, w = x / norm, y / norm, z / norm, w / norm
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
 
 

@@ -15,6 +15,7 @@ ROUNDING = 1e-9
 """Of joint values that may not pass a limit [rad or m]."""
 MOST_KEPT = 20
 MEMORY = 20_000
+WAYS_KEPT = 50
 """How many states of the arm are looked through for where the commands may begin."""
 MOST_SHOWN = 8
 
@@ -43,9 +44,10 @@ class Listener:
     Checks names, numbers, stamps, limits, velocities and accelerations of a stream of commands.
 
     Velocities and accelerations are divided differences over the stamps, within runs: a pause of
-    more than `pause` seconds begins another run, which must begin where the last one ended or
-    where the arm was said to be. Position limits may be passed by as much as the command before,
-    or by what the arm was said to have passed them when the run began, but never outwards.
+    more than `pause` seconds begins another run, which must begin where the last one ended, where
+    the arm was said to be, or on a way to rest that was announced. Position limits may be passed
+    by as much as the command before, or by what the arm was said to have passed them when the run
+    began, but never outwards.
 
     Bounds may change on the way. Between the request and the answer, both hold. A lower velocity
     must be reached by braking with half the acceleration. A lower acceleration counts from the
@@ -83,6 +85,8 @@ class Listener:
         self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=MOST_SHOWN)
         """Stamps and joint values of the last commands."""
         self._said: deque[np.ndarray] = deque(maxlen=MEMORY)
+        self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=WAYS_KEPT)
+        """Least and greatest joint values on ways to rest."""
         self._stamp: int | None = None
         self._q = np.zeros(len(self.names))
         self._velocity: np.ndarray | None = None
@@ -97,6 +101,11 @@ class Listener:
         said = np.where(np.isfinite(said), said, here)
         if not self._said or np.any(said != here):
             self._said.append(said)
+
+    def is_announced(self, points: Sequence[Sequence[float]]) -> None:
+        """Take note of a way to rest that was sent as a trajectory: commands may begin on it."""
+        way = np.array(points, dtype=np.float64)
+        self._announced.append((way.min(axis=0), way.max(axis=0)))
 
     def bounds_may_change(self, bounds: Bounds) -> None:
         """From now on these hold, or those before."""
@@ -155,6 +164,7 @@ class Listener:
         if len(places) == 0:
             self._complain(f'a command before any state: {q}')
             return
+        places = np.array([*places, *(np.clip(q, *ends) for ends in self._announced)])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
         # The first step from rest: at most the acceleration for a period, or for the longest
         # that is no pause.

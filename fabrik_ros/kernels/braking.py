@@ -57,20 +57,65 @@ def velocity_bounds(
 
 
 @kernel
-def gentle_bounds(
-    limits: Array, q: Array, bounds: Array, dt: float, share: float, gentle: Array
-) -> None:
+def gentle_box(
+    limits: Array, q: Array, bounds: Array, dt: float, share: float, start: Array,
+    catch_up: Array, box: Array,
+) -> None:  # fmt: skip
     """
-    Write bounds with which each joint comes to its limit gently, inside of `bounds`.
+    Write joint values between which each joint comes to its limit gently, inside of `bounds`.
 
-    `share` is the part of the acceleration that is used for that.
+    Parameters
+    ----------
+    limits, q : array
+        As for `velocity_bounds`.
+    bounds : array, shape (2, n)
+        Least and greatest velocities.
+    dt : float
+        Length of the step [s].
+    share : float
+        Part of the acceleration that is used to come to a limit.
+    start, catch_up : array, shape (n,)
+        Where the joint values are counted from, and velocity that comes on top.
+    box : array, shape (2, n)
+        Written to: lower, then upper joint values.
+
     """
     for j in range(q.shape[0]):
         up = stopping_speed(limits[UPPER, j] - q[j], share * limits[HARDEST, j], dt)
         down = stopping_speed(q[j] - limits[LOWER, j], share * limits[HARDEST, j], dt)
         least, most = bounds[LEAST, j], bounds[MOST, j]
-        gentle[LEAST, j] = min(max(least, -down), most)
-        gentle[MOST, j] = max(min(most, up), gentle[LEAST, j])
+        gentle = min(max(least, -down), most)
+        box[LEAST, j] = start[j] + (gentle - catch_up[j]) * dt
+        box[MOST, j] = start[j] + (max(min(most, up), gentle) - catch_up[j]) * dt
+
+
+@kernel
+def is_within(box: Array, q: Array) -> bool:
+    """Whether joint values, shape (n,), are inside a box of shape (2, n)."""
+    is_inside = True
+    for j in range(q.shape[0]):
+        is_inside = is_inside and box[LEAST, j] <= q[j] <= box[MOST, j]
+    return is_inside
+
+
+@kernel
+def followable_share(bounds: Array, rate: Array, catch_up: Array, tiny: float) -> float:
+    """
+    Return the share of a step, nearest to all of it, that the bounds of velocities allow.
+
+    Joints that move by no more than `tiny`, or cannot turn round so soon, are left out; `rate`
+    and `catch_up`, shape (n,), are the velocities all of the step asks for and those on top.
+    """
+    highest_least, lowest_most = 0.0, math.inf
+    for j in range(rate.shape[0]):
+        if abs(rate[j]) <= tiny:
+            continue
+        one = (bounds[LEAST, j] - catch_up[j]) / rate[j]
+        other = (bounds[MOST, j] - catch_up[j]) / rate[j]
+        if max(one, other) >= 0.0:
+            highest_least = max(highest_least, min(one, other))
+            lowest_most = min(lowest_most, max(one, other))
+    return min(max(1.0, highest_least), lowest_most)
 
 
 @kernel
@@ -79,15 +124,6 @@ def catching_up(limits: Array, lag: Array, dt: float, share: float, speed: Array
     for j in range(lag.shape[0]):
         most = stopping_speed(abs(lag[j]), share * limits[HARDEST, j], dt)
         speed[j] = math.copysign(most, lag[j])
-
-
-@kernel
-def least_ratio(most: Array, values: Array, tiny: float) -> float:
-    """Least of `most` over the size of a value, both of shape (n,); `tiny` stands for nothing."""
-    least = math.inf
-    for j in range(values.shape[0]):
-        least = min(least, most[j] / max(abs(values[j]), tiny))
-    return least
 
 
 @kernel

@@ -62,10 +62,11 @@ def pose_along(
 
 @kernel
 def size_of(way: Array) -> float:
-    """Size of a way or a speed, shape (6,): the larger of its straight part and its rotation."""
-    straight = way[0] * way[0] + way[1] * way[1] + way[2] * way[2]
-    turning = way[3] * way[3] + way[4] * way[4] + way[5] * way[5]
-    return math.sqrt(max(straight, turning))
+    """Size of a way or a speed, shape (3 b,): the largest of its straight parts and rotations."""
+    longest = 0.0
+    for b in range(0, way.shape[0], 3):
+        longest = max(longest, way[b] ** 2 + way[b + 1] ** 2 + way[b + 2] ** 2)
+    return math.sqrt(longest)
 
 
 @kernel

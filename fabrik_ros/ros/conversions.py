@@ -1,7 +1,5 @@
 """Between ROS messages and arrays; nothing else."""
 
-import math
-
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Transform, Twist
 import numpy as np
@@ -9,15 +7,10 @@ from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..errors import TargetError
 from ..following import Command
 from ..ramp import Ramp
-from ..transforms import (
-    Array,
-    quaternion_xyzw_from_rotation,
-    rotation_from_quaternion_xyzw,
-    transform,
-)
+from ..transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
+from .timing import NANOSECONDS
 
 SOON = 1e-3
 """When an end that should have been reached before is to be reached [s]."""
@@ -39,10 +32,7 @@ def pose_to_matrix(pose: Pose) -> Array:
 
     """
     p, o = pose.position, pose.orientation
-    position = [p.x, p.y, p.z]
-    if not all(map(math.isfinite, position)):
-        raise TargetError(f'position must be three finite numbers, got {np.array(position)}')
-    return transform(rotation_from_quaternion_xyzw([o.x, o.y, o.z, o.w]), position)
+    return pose_from_quaternion_xyzw((p.x, p.y, p.z), (o.x, o.y, o.z, o.w))
 
 
 def transform_to_matrix(message: Transform) -> Array:
@@ -83,14 +73,12 @@ def stamped_pose(T: Array, frame_id: str, stamp: Time) -> PoseStamped:
     return message
 
 
-def joint_state(names: tuple[str, ...], command: Command, stamp: Time) -> JointState:
-    """Turn a command into a message: names, positions, velocities."""
-    message = JointState()
-    message.header.stamp = stamp
-    message.name = list(names)
+def write_command(command: Command, stamp: int, message: JointState) -> None:
+    """Write a command and its stamp [ns] into a message with the names of the joints."""
+    at = message.header.stamp
+    at.sec, at.nanosec = divmod(stamp, NANOSECONDS)
     message.position = command.q.tolist()
     message.velocity = command.velocity.tolist()
-    return message
 
 
 def joint_trajectory(names: tuple[str, ...], ramp: Ramp, start: float) -> JointTrajectory:

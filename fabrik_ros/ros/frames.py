@@ -1,6 +1,6 @@
 """Which frame a target is in: links by our own kinematics, others by tf2 where there is one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -52,7 +52,9 @@ class FrameResolver:
         if self.buffer is not None:
             self._listener.unregister()
 
-    def target_in_base(self, message: PoseStamped, values: Mapping[str, float]) -> Array:
+    def target_in_base(
+        self, message: PoseStamped, values: Callable[[], Mapping[str, float]]
+    ) -> Array:
         """
         Pose of a target, T_base_target of shape (4, 4).
 
@@ -60,8 +62,8 @@ class FrameResolver:
         ----------
         message : PoseStamped
             The target.
-        values : mapping
-            Measured joint values, for targets in the frame of a moving link.
+        values : callable
+            Tells measured joint values, for targets in the frame of a moving link.
 
         Raises
         ------
@@ -74,7 +76,7 @@ class FrameResolver:
         if frame == self._base_link:
             return T_frame_target
         T_base_frame = (
-            self._pose_of_link(frame, values)
+            self._pose_of_link(frame, values())
             if frame in self._robot.links
             else self._pose_by_tf(self._base_link, frame, message)
         )

@@ -8,7 +8,6 @@ import traceback
 from types import FrameType
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
@@ -20,17 +19,14 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
-from rclpy.time import Time
-from rclpy.timer import Timer
 from rosgraph_msgs.msg import Clock as ClockTime
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from visualization_msgs.msg import MarkerArray
 
 from ..chain import Chain
 from ..errors import ChainError, FabrikError, MotionError
-from ..following import Command, Follower, home_of, MeasuredJoints, RefusedError, State
+from ..following import Follower, home_of, MeasuredJoints, RefusedError, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..robot import Robot
@@ -38,32 +34,26 @@ from ..transforms import Array
 from ..tree import Tree
 from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
+from .clock import NodeClock
+from .control import CommandLoop, LastWords
 from .conversions import seconds, twist_to_array
 from .executor import make_executor
 from .frames import FrameResolver
-from .markers import marker_array
 from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
 from .receiving import age_of, with_receipt
+from .reports import Report, Reporter, Tally
 from .self_collision import CollisionWatch
-from .status import diagnostic_array, goal_facts, tip_links_of
-from .timing import CommandClock
+from .status import goal_facts, tip_links_of
 from .tips import TipTopics, topic_names
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-STATUS_PERIOD = 0.1
-DIAGNOSTICS_PERIOD = 1.0
-REMINDER_PERIOD = 5.0
+STANDING_PERIOD = 0.1
+SPIN_TIME = 0.1
 WARNING_PERIOD = 1.0
-DELIVERY_TIME = 0.2
-STANDING_REPORTS = 5
-CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
-TRAJECTORY_LAG = 2.5
-"""How long after a command a trajectory has it reached, in periods: the next may come a period
-late before the controller has begun to brake."""
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 
 
@@ -75,6 +65,10 @@ class FabrikNode(LifecycleNode):
     parameter `autostart` it goes through both steps by itself.
     """
 
+    # Here, as a node that could not be made is destroyed, too.
+    _motion: Motion | None = None
+    _loop: CommandLoop | None = None
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('fabrik', **kwargs)
         declare(self)
@@ -83,27 +77,20 @@ class FabrikNode(LifecycleNode):
         self._description = self._settings.robot_description
         self._robot: Robot | None = None
         self._chain: Chain | Tree | None = None
-        self._motion: Motion | None = None
-        self._follower: Follower | None = None
         self._frames: FrameResolver | None = None
         self._base: BasePose | None = None
         self._watch: CollisionWatch | None = None
         self._tips: list[TipTopics] = []
-        self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
-        self._control_timer: Timer | None = None
-        self._counts = {'accepted': 0, 'refused': 0, 'commands': 0}
-        self._finishers = {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
+        self._last_words: LastWords | None = None
+        self._tally = Tally()
         self.is_preparing = False
         self._trouble = ''
         self._model_changed = False
         self._is_over = False
         self._active_since = 0
-        self._last_refusal = ''
-        self._spoken: tuple[float, Command] | None = None
-        self._times = {'solve_time': 0.0, 'step_time': 0.0}
-        self._last_state: tuple[State, str] | None = None
-        self._reported_at, self._reports_since = 0.0, 0
-        self._create_publishers()
+        self._node_clock = NodeClock(self)
+        self._outputs = Outputs(self, self._settings)
+        self._reporter = Reporter(self, self._node_clock, self._report, lambda: self._tips)
         self._create_subscriptions()
         self._create_tip_topics()
         self.create_service(Trigger, '~/hold', self._on_hold)
@@ -114,17 +101,15 @@ class FabrikNode(LifecycleNode):
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_clock_jump,
         )
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(STATUS_PERIOD, self._report, clock=self._steady)
-        self.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=self._steady)
-        self.create_timer(REMINDER_PERIOD, self._remind, clock=self._steady)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(STANDING_PERIOD, self._note_standing_joints, clock=steady)
         if not COMPILED:
             self.get_logger().warning(
                 'numba is not installed: solving takes about a hundred times longer; '
                 'cure: pip install numba (or apt install python3-numba)'
             )
         if self._description:
-            self._starter = self.create_timer(0.0, self._start_once, clock=self._steady)
+            self._starter = self.create_timer(0.0, self._start_once, clock=steady)
 
     # -- life cycle
 
@@ -145,26 +130,22 @@ class FabrikNode(LifecycleNode):
                 self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.FAILURE
         self._trouble = ''
-        self._clock_of_commands = CommandClock(1.0 / self._settings.command_rate)
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to listen to targets."""
         assert self._chain is not None
         assert self._motion is not None
+        assert self._loop is not None
         self._motion.reset(self._chain.mid_configuration())
+        rules, spoken = self._settings.rules, self._loop.spoken
         try:
-            self._follower = Follower(
-                self._chain, self._motion, self._settings.rules, self._measured, self._spoken
-            )
+            follower = Follower(self._chain, self._motion, rules, self._measured, spoken)
         except FabrikError as error:
             self._trouble = str(error)
             self.get_logger().error(f'cannot activate: {error}')
             return TransitionCallbackReturn.FAILURE
-        period = 1.0 / self._settings.command_rate
-        simulated = self.get_parameter('use_sim_time').value
-        clock = self.get_clock() if simulated else self._steady
-        self._control_timer = self.create_timer(period, self._tick, clock=clock)
+        self._loop.start(follower)
         self._trouble = ''
         self._model_changed = False
         self._active_since = time.monotonic_ns()
@@ -202,33 +183,14 @@ class FabrikNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Let go of the motion, too: ruckig complains at the end about what is still alive."""
-        self._motion = self._follower = None
+        self._drop_control()  # whose timer holds on to it, too
+        self._motion = self._loop = None
         super().destroy_node()
 
     def come_to_rest(self, reason: str) -> None:
         """Send the ramp down to rest, in real time; returns when the arm is still."""
-        follower, motion = self._follower, self._motion
-        if follower is None or motion is None or follower.is_at_rest:
-            return
-        now = self._now_ns()
-        if self._clock_of_commands.has_paused(now, self._steady_now()):
-            motion.halt()
-        follower.hold(reason)
-        if follower.is_at_rest:
-            return
-        period = 1.0 / self._settings.command_rate
-        due = time.monotonic()
-        if self._outputs.takes_trajectories:
-            self._send_ramp(motion, self._clock_of_commands.since_last(now, self._steady_now()))
-        while not follower.is_at_rest:
-            due += period
-            time.sleep(max(0.0, due - time.monotonic()))
-            stamp, dt = self._clock_of_commands.follow_on()
-            command = self._command(follower, 1e-9 * stamp, dt)
-            if command is not None:
-                self._send(command, stamp)
-        # The process may end now: see the last command off.
-        self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
+        if self._loop is not None:
+            self._loop.come_to_rest(reason)
 
     # -- wiring
 
@@ -252,12 +214,6 @@ class FabrikNode(LifecycleNode):
             )
 
         return take
-
-    def _create_publishers(self) -> None:
-        self._outputs = Outputs(self, self._settings)
-        self._statuses = self.create_publisher(DiagnosticArray, '~/status', 10)
-        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._markers = self.create_publisher(MarkerArray, '~/markers', 1)
 
     def _create_subscriptions(self) -> None:
         self.create_subscription(
@@ -339,6 +295,18 @@ class FabrikNode(LifecycleNode):
         self._watch = watch
         self._frames = FrameResolver(self, robot, chain.base_link, parameters.world_frame)
         self._base = self._base_pose(robot, chain.base_link, self._frames)
+        self._loop = CommandLoop(
+            self,
+            self._node_clock,
+            parameters.command_rate,
+            motion,
+            self._outputs,
+            self._tips,
+            self._base_at,
+            self._on_clock_jump,
+            self._tally,
+            before=self._last_words,
+        )
         for warning in robot.warnings:
             self.get_logger().warning(f'robot description: {warning}')
         self.get_logger().info(
@@ -368,7 +336,7 @@ class FabrikNode(LifecycleNode):
     def _prepare(self, motion: Motion) -> None:
         """Compile the solver, which takes some seconds the first time; Ctrl-C interrupts it."""
         self._trouble = 'preparing the solver; the first start compiles it'
-        self._report()
+        self._reporter.report()
         self.is_preparing = True
         try:
             motion.warm_up()
@@ -380,14 +348,14 @@ class FabrikNode(LifecycleNode):
         for listener in (self._base, self._frames):
             if listener is not None:
                 listener.close()
+        if self._loop is not None:
+            self._last_words = self._loop.last_words
         self._robot = self._chain = self._motion = self._frames = self._base = None
-        self._watch = self._spoken = None
+        self._watch = self._loop = None
 
     def _drop_control(self) -> None:
-        self._follower = None
-        if self._control_timer is not None:
-            self.destroy_timer(self._control_timer)
-            self._control_timer = None
+        if self._loop is not None:
+            self._loop.end()
 
     # -- parameters
 
@@ -454,38 +422,39 @@ class FabrikNode(LifecycleNode):
                 throttle_duration_sec=WARNING_PERIOD,
             )
             return
-        self._measured.update(message.name, message.position, self._ros_time(received))
+        self._measured.update(message.name, message.position, self._node_clock.at(received))
 
     def _on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         try:
             self._accept(tip, message, received)
         except FabrikError as error:
-            self._counts['refused'] += 1
-            self._last_refusal = str(error)
+            self._tally.refuse(str(error))
             self.get_logger().warning(
                 f'target refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
         else:
-            self._begin_at_once(is_target=True)
+            assert self._loop is not None
+            self._loop.begin_at_once(is_target=True)
 
     def _on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         try:
             self._jog(tip, message, received)
         except FabrikError as error:
-            self._last_refusal = str(error)
+            self._tally.last_refusal = str(error)
             self.get_logger().warning(
                 f'jog refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         follower = self._follower_at(received)
-        now, number = self._now(), self._tips.index(tip)
+        now, number = self._node_clock.now(), self._tips.index(tip)
         self._check_age(message, now)
         in_tip = self._is_in_tip(message.header.frame_id.removeprefix('/'), number)
         if follower.jog(twist_to_array(message.twist), now, number, in_tip):
-            self._last_refusal = ''
+            self._tally.last_refusal = ''
             tip.target_stamp = 0.0
-            self._begin_at_once(is_target=True)
+            assert self._loop is not None
+            self._loop.begin_at_once(is_target=True)
 
     def _is_in_tip(self, frame: str, tip: int) -> bool:
         """Whether the frame of a jog is that of its tip; otherwise it is the base."""
@@ -501,21 +470,33 @@ class FabrikNode(LifecycleNode):
     def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         follower = self._follower_at(received)
         assert self._frames is not None
-        now = self._now()
+        now = self._node_clock.now()
         self._check_age(message, now)
-        fresh = self._measured.fresh(now, self._settings.state_timeout)
         T_base_world = None
         if self._base is not None and self._frames.is_in_world(message):
             T_target = self._frames.target_in_world(message)
-            T_base_world = self._base.at(now, fresh)
+            T_base_world = self._base.at(now, self._fresh_values())
         else:
-            T_target = self._frames.target_in_base(message, fresh)
-        begin = time.perf_counter()
+            T_target = self._frames.target_in_base(message, self._fresh_values)
         follower.accept(T_target, now, self._tips.index(tip), T_base_world)
-        self._times['solve_time'] = time.perf_counter() - begin
-        self._last_refusal = ''
+        self._tally.last_refusal = ''
         tip.target_stamp = seconds(message.header.stamp)
-        self._counts['accepted'] += 1
+        self._tally.accepted += 1
+
+    def _fresh_values(self, now: float | None = None) -> Mapping[str, float]:
+        """Joint values as measured lately, now or at another time [s]."""
+        now = self._node_clock.now() if now is None else now
+        return self._measured.fresh(now, self._settings.state_timeout)
+
+    def _base_at(self, now: float) -> Array:
+        """Pose of the world in the base frame at a time [s]; FabrikError if nobody knows it."""
+        assert self._base is not None
+        return self._base.at(now, self._fresh_values(now))
+
+    @property
+    def _follower(self) -> Follower | None:
+        """What decides what the arm does; None while the node is inactive."""
+        return None if self._loop is None else self._loop.follower
 
     def _active_follower(self) -> Follower:
         if self._follower is None:
@@ -551,8 +532,9 @@ class FabrikNode(LifecycleNode):
         return 'holding still' if follower.is_at_rest else 'slowing down to hold'
 
     def _go_home(self) -> str:
-        self._active_follower().go_home(self._now())
-        self._begin_at_once()
+        self._active_follower().go_home(self._node_clock.now())
+        assert self._loop is not None
+        self._loop.begin_at_once()
         return 'on the way to home_configuration'
 
     def _check_age(self, message: PoseStamped | TwistStamped, now: float) -> None:
@@ -572,128 +554,11 @@ class FabrikNode(LifecycleNode):
         if self._follower is not None:
             self._follower.hold('the clock jumped back')
 
-    # -- commands out
-
-    def _now_ns(self) -> int:
-        """Time of ROS [ns]; that of the system is read without its objects, which take longer."""
-        clock = self.get_clock()
-        return int(clock.now().nanoseconds) if clock.ros_time_is_active else time.time_ns()
-
-    def _now(self) -> float:
-        return 1e-9 * self._now_ns()
-
-    def _ros_time(self, received: int) -> float:
-        """Time of ROS [s] when it was `received` by the time of the system [ns]."""
-        age = age_of(received)
-        return 1e-9 * (self._now_ns() - age)
-
-    def _steady_now(self) -> int | None:
-        """Time that never jumps [ns]; None where that of /clock is the time of everything."""
-        return None if self.get_clock().ros_time_is_active else time.monotonic_ns()
-
-    def _tick(self) -> None:
-        now = self._now_ns()
-        if not self._clock_of_commands.is_early(now):
-            self._step(now)
-        self._set_tick_period(now)
-
-    def _begin_at_once(self, is_target: bool = False) -> None:
-        """
-        Send the first command of a target without waiting for the next tick.
-
-        Only if a period has passed since the last command. From rest the ticks begin anew with
-        this command, and where targets come at the pace of the commands they follow these; else
-        the tick that was due for it is left out.
-        """
-        now, clock = self._now_ns(), self._clock_of_commands
-        if is_target and not self._outputs.takes_trajectories:  # which need even steps
-            clock.hear(now)
-        if self._control_timer is None or not clock.is_due(now):
-            return
-        self._step(now, with_target=True)
-        if clock.was_interrupted or clock.is_led(now):
-            self._set_tick_period(now)
-            self._control_timer.reset()
-
-    def _set_tick_period(self, now: int) -> None:
-        """Let the ticks wait for targets that lead the commands, or no longer."""
-        timer, period = self._control_timer, self._clock_of_commands.tick_period(now)
-        if timer is not None and timer.timer_period_ns != period:
-            timer.timer_period_ns = period
-            timer.reset()
-
-    def _step(self, now: int, with_target: bool = False) -> None:
-        """Take a step at `now` [ns], and send the command it leads to."""
-        follower, motion = self._follower, self._motion
-        if follower is None or motion is None:
-            return
-        if not (follower.has_something_to_say or follower.is_held_in_world):
-            return
-        clock, steady = self._clock_of_commands, self._steady_now()
-        passed = clock.since_last(now, steady)
-        stamp, dt = clock.next(now, steady, with_target)
-        if clock.went_back:
-            self._on_clock_jump()
-        if self._outputs.takes_trajectories:
-            period = 1.0 / self._settings.command_rate
-            dt = motion.rejoin(passed, TRAJECTORY_LAG * period, period, dt)
-        elif clock.was_interrupted:
-            motion.halt()
-        begin = time.perf_counter()
-        if follower.is_held_in_world:
-            self._carry(follower, motion, 1e-9 * stamp, dt)
-        command = self._command(follower, 1e-9 * stamp, dt)
-        duration = time.perf_counter() - begin
-        if command is not None:
-            self._send(command, stamp)
-            if self._outputs.takes_trajectories:
-                self._send_ramp(motion, 1e-9 * (now - stamp))
-        if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
-            self._times['step_time'] = duration
-            self._finishers[motion.solution.finished_by] += 1
-
-    def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
-        """Have the next command; one that slows the arm down where there is none."""
-        try:
-            return follower.tick(now, dt)
-        except Exception as error:  # whatever it is, an arm at speed must not be left alone
-            self.get_logger().error(f'an error in a step: {error}\n{traceback.format_exc()}')
-            follower.hold(f'an error in a step: {error}')
-            return follower.tick(now, dt)
-
-    def _carry(self, follower: Follower, motion: Motion, now: float, dt: float) -> None:
-        """Tell the motion where the base will be; stop where nobody knows."""
-        assert self._base is not None
-        try:
-            values = self._measured.fresh(now, self._settings.state_timeout)
-            motion.carry(self._base.at(now, values), dt)
-        except FabrikError as error:
-            follower.hold(f'the pose of the base is lost: {error}')
-
-    def _send(self, command: Command, stamp: int) -> None:
-        assert self._chain is not None
-        at = Time(nanoseconds=stamp).to_msg()
-        self._spoken = 1e-9 * stamp, command
-        self._counts['commands'] += 1
-        self._outputs.send(command, at)
-        if not any(tip.is_heard for tip in self._tips):
-            return
-        poses = self._chain.forward_kinematics(command.q).reshape(-1, 4, 4)
-        for tip, T_base_tip in zip(self._tips, poses, strict=True):
-            tip.tell(T_base_tip, self._chain.base_link, at)
-
-    def _send_ramp(self, motion: Motion, passed: float) -> None:
-        """Send the way to rest, `passed` seconds after the last command, as one trajectory."""
-        lag = TRAJECTORY_LAG / float(self._settings.command_rate)
-        self._outputs.send_ramp(motion.ramp(), lag - passed)
-
     # -- reports
 
     def _state(self) -> tuple[State, str]:
         if self._follower is not None:
-            state, reason = self._follower.state(self._now())
-            stands = state is State.MOVING and self._reports_since > STANDING_REPORTS
-            return state, reason or (CLOCK_STANDS if stands else '')
+            return self._follower.state(self._node_clock.now())
         if self._robot is not None:
             changed = 'the robot description has changed' if self._model_changed else ''
             inactive = changed or 'the node is inactive'
@@ -706,72 +571,38 @@ class FabrikNode(LifecycleNode):
         )
         return State.WAITING_FOR_MODEL, self._trouble or waits
 
-    def _report(self) -> None:
-        if self._watch is not None:
-            now = self._now()
-            self._watch.stand(self._measured.fresh(now, self._settings.state_timeout))
-        self._look_at_the_clock()
-        state, reason = self._state()
-        if (state, reason) != self._last_state:
-            self._last_state = state, reason
-            self.get_logger().info(f'{state.name}: {reason or state.value}')
-        stamp = self.get_clock().now().to_msg()
-        self._statuses.publish(
-            diagnostic_array(self.get_name(), state, reason, self._facts(), stamp)
-        )
-        if self._follower is None or self._markers.get_subscription_count() == 0:
-            return
-        q = self._q_to_show(self._follower)
-        if q is not None:
-            follower = self._follower
-            self._markers.publish(marker_array(follower.chain, q, follower.goal_in_base(), stamp))
+    def _report(self) -> Report:
+        (state, reason), follower = self._state(), self._follower
+        q = None if follower is None else self._q_to_show(follower)
+        return Report(state, reason, self._facts(follower, q), follower, q)
 
     def _q_to_show(self, follower: Follower) -> Array | None:
         """Joint values commanded last, shape (n,); before that as measured; None if unknown."""
-        if self._spoken is not None or not follower.rules.wait_for_state:
+        has_spoken = self._loop is not None and self._loop.spoken is not None
+        if has_spoken or not follower.rules.wait_for_state:
             return follower.motion.command[0]
         names, timeout = follower.chain.joint_names, follower.rules.state_timeout
-        if self._measured.missing(names, self._now(), timeout):
+        if self._measured.missing(names, self._node_clock.now(), timeout):
             return None
         return np.array(self._measured.newest(names))
 
-    def _look_at_the_clock(self) -> None:
-        """Count the reports for which it shows the same time."""
-        now = self._now()
-        self._reports_since = self._reports_since + 1 if now == self._reported_at else 0
-        self._reported_at = now
-
-    def _report_diagnostics(self) -> None:
-        state, reason = self._state()
-        stamp = self.get_clock().now().to_msg()
-        name = self.get_fully_qualified_name()
-        self._diagnostics.publish(diagnostic_array(name, state, reason, self._facts(), stamp))
-
-    def _facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {
-            **self._counts,
-            **{f'finished_by_{who}': count for who, count in self._finishers.items()},
-            **self._times,
-            'last_refusal': self._last_refusal,
-        }
+    def _facts(self, follower: Follower | None, q: Array | None) -> dict[str, Any]:
+        facts = self._tally.facts()
+        facts['solve_time'] = 0.0 if self._motion is None else self._motion.weighing_time
         if self._chain is not None:
             tips = ', '.join(tip_links_of(self._chain))
             facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
         if self._watch is not None:
-            q = None if self._follower is None else self._q_to_show(self._follower)
             facts |= self._watch.facts(q)
-        if self._follower is not None and self._follower.goal is not None:
-            stamps = [tip.target_stamp for tip in self._tips]
-            facts |= goal_facts(self._follower, stamps, self._now(), self._settings.world_frame)
+        if follower is not None and follower.goal is not None:
+            stamps, now = [tip.target_stamp for tip in self._tips], self._node_clock.now()
+            facts |= goal_facts(follower, stamps, now, self._settings.world_frame)
         return facts
 
-    def _remind(self) -> None:
-        """Say again what is waited for, and what looks wrong."""
-        state, reason = self._state()
-        if state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
-            self.get_logger().info(f'still {state.value}: {reason}')
-        for tip in self._tips:
-            tip.warn_of_rivals()
+    def _note_standing_joints(self) -> None:
+        """Look where the joints outside the arm stand, for the distances between its links."""
+        if self._watch is not None:
+            self._watch.stand(self._fresh_values())
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
@@ -804,7 +635,7 @@ def main(args: list[str] | None = None) -> None:
         executor.add_node(node)
         try:
             while not asked_to_stop and rclpy.ok():
-                executor.spin_once(timeout_sec=STATUS_PERIOD)
+                executor.spin_once(timeout_sec=SPIN_TIME)
         finally:  # an error, too, must not leave the arm at speed
             node.come_to_rest('the node was interrupted')
     except (ExternalShutdownException, KeyboardInterrupt):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from builtin_interfaces.msg import Time
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -13,7 +12,7 @@ from ..chain import Chain
 from ..following import Command
 from ..ramp import Ramp
 from ..tree import Tree
-from .conversions import joint_state, joint_trajectory
+from .conversions import joint_trajectory, write_command
 from .parameters import NodeParameters
 
 DEPTH = 10
@@ -36,6 +35,8 @@ class Outputs:
         self._node = node
         self._names: tuple[str, ...] = ()
         self._order: Sequence[int] = ()
+        # One for all commands: to make a new one takes as long as to publish it.
+        self._joint_state = JointState()
         kinds = {
             'joint_state': (JointState, '~/joint_command'),
             'trajectory': (JointTrajectory, settings.trajectory_topic),
@@ -49,17 +50,19 @@ class Outputs:
         """Send the joints of an arm in this order from now on."""
         self._names = tuple(names)
         self._order = [chain.joint_names.index(name) for name in names]
+        self._joint_state = JointState(name=list(names))
 
     @property
     def takes_trajectories(self) -> bool:
         """Whether somebody is to be told the way to rest in advance."""
         return 'trajectory' in self._publishers
 
-    def send(self, command: Command, stamp: Time) -> None:
-        """Send a command, but to those that take trajectories."""
+    def send(self, command: Command, stamp: int) -> None:
+        """Send a command with its stamp [ns], but to those that take trajectories."""
         mine = Command(command.q[self._order], command.velocity[self._order])
         if 'joint_state' in self._publishers:
-            self._publishers['joint_state'].publish(joint_state(self._names, mine, stamp))
+            write_command(mine, stamp, self._joint_state)
+            self._publishers['joint_state'].publish(self._joint_state)
         if 'array' in self._publishers:
             self._publishers['array'].publish(Float64MultiArray(data=mine.q.tolist()))
 

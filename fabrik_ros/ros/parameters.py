@@ -13,10 +13,10 @@ from rclpy.parameter import Parameter
 from rclpy.validate_topic_name import validate_topic_name
 
 from ..chain import Chain
+from ..destination import MotionOptions
 from ..errors import FabrikError
 from ..following import FollowingRules
 from ..jerk import JerkLimiter
-from ..motion import MotionOptions
 from ..options import METHODS, MODES, SolverOptions
 from ..reference import MotionLimits
 from ..robot import Robot

@@ -77,16 +77,18 @@ class CommandClock:
     ----------
     period : float
         Time between commands [s].
+    before : CommandClock, optional
+        The one whose stamps these follow.
 
     """
 
-    def __init__(self, period: float) -> None:
+    def __init__(self, period: float, before: 'CommandClock | None' = None) -> None:
         self._period = round(period * NANOSECONDS)
         self._patience = round(PATIENCE * self._period)
         self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
-        self._last: int | None = None
-        self._seen = 0
-        self._seen_steady: int | None = None
+        self._last: int | None = None if before is None else before._last
+        self._seen: int = 0 if before is None else before._seen
+        self._seen_steady: int | None = None if before is None else before._seen_steady
         self._targets = TargetStream(self._period, self._longest_gap)
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""

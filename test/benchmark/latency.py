@@ -99,11 +99,12 @@ def run_ours(notes: Path) -> None:
             super()._accept(tip, message, received)
             self.accepted = Time.from_msg(message.header.stamp).nanoseconds
 
+    class NotingLoop(node_module.CommandLoop):
         def _send(self, command, stamp):
             super()._send(command, stamp)
-            sent[stamp] = self.accepted
+            sent[stamp] = self._node.accepted
 
-    node_module.FabrikNode = NotingNode
+    node_module.FabrikNode, node_module.CommandLoop = NotingNode, NotingLoop
     try:
         node_module.main()
     finally:

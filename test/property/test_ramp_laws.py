@@ -3,13 +3,14 @@
 import itertools
 
 from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.governor import CommandGovernor
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion import Motion, MotionOptions, Phase
 from fabrik_ros.ramp import ramp_to_rest
 from fabrik_ros.reference import MotionLimits
 from fabrik_ros.ros.timing import CommandClock
 from helpers import SIX_AXIS
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from judging import accelerations, runs
 import numpy as np
 import pytest
@@ -75,12 +76,15 @@ def points_of(ramp, late=0.0):
     return rows or [(1e-6, ramp.q[-1], ramp.velocity[-1])]
 
 
+def make_limits():
+    return MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
+
+
 def make_motion(path, seed):
     chain = load_urdf(SIX_AXIS).chain()
-    limits = MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
     motion = Motion(
         chain,
-        limits,
+        make_limits(),
         SolverOptions(budget=float('inf'), max_restarts=6),
         MotionOptions(path=path, allow_reconfiguration=True),
     )
@@ -164,3 +168,32 @@ def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lat
     times, q = (np.array(column) for column in zip(*commands, strict=True))
     for run in runs(times, q, 10.0 * DT):
         assert np.abs(accelerations(*run)).max(initial=0.0) <= HARDEST * (1.0 + 1e-4)
+
+
+@settings(max_examples=300 if COMPILED else 20)
+@given(
+    st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=3),
+    st.floats(1.51, 5.0),
+    st.sampled_from([1.0, -1.0]),
+)
+@example([0.5], 2.0, 1.0)
+def test_joint_sets_out_again_no_harder_than_it_may_after_a_late_tick(changes, passed, way):
+    """It moves a little, perhaps comes to rest while the tick is late, and is wanted far away."""
+    chain = load_urdf(SIX_AXIS).chain()
+    governor = CommandGovernor(chain, make_limits())
+    governor.reset(chain.mid_configuration())
+    now, wanted, commands = 0.0, np.zeros(6), [(-DT, governor.q), (0.0, governor.q)]
+    for change in changes:
+        now, wanted = now + DT, wanted + change * HARDEST * DT
+        governor.begin_step(DT)
+        assert governor.go(wanted, DT)
+        commands.append((now, governor.q))
+    now += passed * DT
+    assert governor.rejoin(passed * DT, LAG * DT, DT, passed * DT) == DT
+    for _ in range(3):
+        governor.begin_step(DT)
+        assert governor.go(np.full(6, way * FASTEST), DT)
+        commands.append((now, governor.q))
+        now += DT
+    times, q = (np.array(column) for column in zip(*commands, strict=True))
+    assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-6)

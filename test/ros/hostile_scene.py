@@ -31,6 +31,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -205,6 +206,11 @@ class Scene:
         self._commands = self._ears.create_subscription(
             JointState, 'fabrik/joint_command', lambda message: None, 1000
         )
+        self._ways = self._ears.create_subscription(
+            JointTrajectory, 'fabrik/joint_trajectory', lambda message: None, 1000
+        )
+        self._untold: deque[tuple[int, JointTrajectory]] = deque()
+        """Ways to rest that the listener does not know yet, and when they were sent [ns]."""
         create = self.tester.create_publisher
         self.publishers = {
             'robot_description': create(String, 'robot_description', LATCHED),
@@ -276,9 +282,13 @@ class Scene:
             self._still = []
 
     def hear(self) -> None:
-        """Take all commands that have come."""
-        while (taken := self._commands.handle.take_message(JointState, False)) is not None:
-            message = taken[0]
+        """Take all commands that have come, and in between the ways to rest that were sent."""
+        commands = _take_all(self._commands, JointState)
+        self._untold += _take_all(self._ways, JointTrajectory)
+        for sent, message in commands:
+            while self._untold and self._untold[0][0] < sent:
+                points = self._untold.popleft()[1].points
+                self.listener.is_announced([point.positions for point in points])
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             self.listener.hear(message.name, stamp, message.position)
             if len(message.position) == len(self.arm.q):
@@ -525,6 +535,15 @@ class Scene:
         distance, turn = self.judge.errors(T, self.arm.q)
         assert distance < 1e-4, distance
         assert turn < 1e-3, turn
+
+
+def _take_all(subscription: Any, kind: type) -> list[tuple[int, Any]]:
+    """Take all messages that have come, and when they were sent [ns]."""
+    taken = []
+    while (next_one := subscription.handle.take_message(kind, False)) is not None:
+        message, info = next_one
+        taken.append((info['source_timestamp'], message))
+    return taken
 
 
 @contextmanager

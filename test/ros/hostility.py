@@ -414,9 +414,16 @@ def break_the_clock(scene: Scene, rng: Random) -> None:
 
 
 def change_clocks(scene: Scene, rng: Random) -> None:
-    """Take the time of the machine instead of that of /clock, or the other way round."""
+    """
+    Take the time of the machine instead of that of /clock, or the other way round.
+
+    That is refused while the node is active, so mostly it is not.
+    """
+    if rng.random() < 0.8:
+        scene.change_state(Transition.TRANSITION_DEACTIVATE)
     if not scene.set(use_sim_time=not scene.is_simulated):
         scene.is_simulated = not scene.is_simulated
+    scene.change_state(Transition.TRANSITION_ACTIVATE)
     scene.counts['clock'] += 1
 
 

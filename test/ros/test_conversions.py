@@ -11,17 +11,18 @@ from builtin_interfaces.msg import Time
 from fabrik_ros import TargetError
 from fabrik_ros.following import Command
 from fabrik_ros.ros.conversions import (
-    joint_state,
     matrix_to_pose,
     pose_to_matrix,
     seconds,
     stamped_pose,
+    write_command,
 )
 from geometry_msgs.msg import Point, Pose, Quaternion
 from helpers import assert_close
 from hypothesis import assume, given, strategies as st
 import numpy as np
 import pinocchio
+from sensor_msgs.msg import JointState
 
 numbers = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)
@@ -122,7 +123,8 @@ def test_seconds_of_a_stamp(sec, nanosec):
 def test_joint_state_holds_names_positions_and_velocities_bit_for_bit(values):
     q, velocity = np.array(values).T
     names = tuple(f'joint_{i}' for i in range(len(q)))
-    message = joint_state(names, Command(q, velocity), Time(sec=1, nanosec=2))
+    message = JointState(name=names)
+    write_command(Command(q, velocity), 1_000_000_002, message)
     assert tuple(message.name) == names
     assert np.array_equal(message.position, q)
     assert np.array_equal(message.velocity, velocity)

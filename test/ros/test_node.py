@@ -257,6 +257,15 @@ BAD_TARGETS = {
 }
 
 
+def test_target_that_is_sent_all_the_time_is_reached(ready, away):
+    def has_arrived():
+        ready.send(away)
+        return ready.status['state'] == 'REACHED'
+
+    ready.spin_until(has_arrived, 'REACHED')
+    ready.wait_until_silent()
+
+
 class TestRefusals:
     """Whatever cannot be meant is refused with a reason, and nothing is published."""
 
@@ -643,9 +652,9 @@ class TestStopping:
         """Whoever waits for commands has stopped by then: the ramp would set out at speed."""
         move_at_full_speed(ready, away)
         time.sleep(0.3)
-        before = ready.node._counts['commands']
+        before = ready.node._tally.commands
         assert ready.node.trigger_deactivate() == SUCCESS
-        assert ready.node._counts['commands'] == before
+        assert ready.node._tally.commands == before
         check_commands(ready, judge)
 
     def test_clock_that_is_set_forwards_makes_no_jolt(self, ready, away, monkeypatch):
@@ -682,6 +691,21 @@ class TestStopping:
         monkeypatch.undo()
         ready.send(away)
         ready.wait_for_state('REACHED')
+
+    def test_error_between_two_steps_brings_the_arm_to_rest_and_is_told(
+        self, ready, judge, away, monkeypatch
+    ):
+        def fail():
+            monkeypatch.undo()
+            raise ArithmeticError('an unlucky number')
+
+        move_at_full_speed(ready, away)
+        monkeypatch.setattr(ready.node._motion, 'prepare', fail)
+        status = ready.wait_for_state('HOLDING')
+        assert status['reason'] == 'an error in a step: an unlucky number'
+        ready.wait_until_silent()
+        check_commands(ready, judge)
+        check_end_at_rest(ready)
 
     def test_shutdown_at_full_speed_brings_the_arm_to_rest(self, ready, judge, away):
         move_at_full_speed(ready, away)
@@ -755,12 +779,14 @@ class TestSimulatedTime:
         stamps = [stamp_seconds(m.header.stamp) for m in bench.commands.messages]
         assert stamps[-1] < 50.0
 
-    def test_clock_that_jumps_back_at_rest_moves_and_says_nothing(self, bench, clock, away):
+    @pytest.mark.parametrize('far', [1.5, 60.0])
+    def test_clock_that_jumps_back_at_rest_moves_and_says_nothing(self, bench, clock, away, far):
+        """The next target is pursued, as after a simulation that begins anew."""
         bench.send(away)
         bench.wait_for_state('REACHED')
         bench.wait_until_silent()
         count = len(bench.commands)
-        clock.now -= 1.5
+        clock.now -= far
         bench.wait_for_statuses(25)
         assert len(bench.commands) == count
         bench.send(SOMEWHERE)
@@ -775,6 +801,29 @@ class TestSimulatedTime:
         assert 'the clock stands still' in bench.status['reason']
         assert bench.status['state'] == 'MOVING'
         clock.runs = True
+        bench.wait_for_state('REACHED')
+        check_commands(bench, judge)
+
+    def test_configured_anew_while_the_clock_stands_it_goes_on_where_it_was(
+        self, bench, clock, judge, away
+    ):
+        """By the stamps no time has passed: nobody must see the arm jump."""
+        bench.send(away)
+        bench.wait_for_state('REACHED')
+        last, clock.runs = len(bench.commands), False
+        node = bench.node
+        steps = [node.trigger_deactivate, node.trigger_cleanup, node.trigger_configure]
+        assert [step() for step in (*steps, node.trigger_activate)] == 4 * [SUCCESS]
+        bench.puppet.follows = False
+        bench.puppet.values['elbow'] += 0.3
+        bench.wait_for_statuses(5)
+        bench.send(SOMEWHERE)
+        bench.spin_until(lambda: bench.status['last_refusal'], 'the refusal')
+        assert 'does not stand where it was last told to be' in bench.status['last_refusal']
+        assert len(bench.commands) == last
+        clock.runs = bench.puppet.follows = True
+        bench.wait_for_statuses(10)
+        bench.send(SOMEWHERE)
         bench.wait_for_state('REACHED')
         check_commands(bench, judge)
 

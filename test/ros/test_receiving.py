@@ -97,9 +97,9 @@ def test_jog_that_came_while_the_node_was_not_active_is_refused_later_too(ready)
     received = time.time_ns()
     assert ready.node.trigger_activate() == SUCCESS
     ready.node._on_jog(ready.node._tips[0], message, received)
-    assert 'was not active' in ready.node._last_refusal
+    assert 'was not active' in ready.node._tally.last_refusal
     ready.node._on_jog(ready.node._tips[0], message, time.time_ns())
-    assert ready.node._last_refusal == ''
+    assert ready.node._tally.last_refusal == ''
 
 
 def test_joint_states_age_while_nobody_looks_at_them(bench, six_axis):

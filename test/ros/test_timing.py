@@ -118,6 +118,19 @@ def test_steady_clock_changes_nothing_while_the_other_is_not_set(steps):
         assert both.was_interrupted is alone.was_interrupted
 
 
+@given(st.lists(steps, min_size=1), st.integers(0, 3 * PERIOD), st.sampled_from([1, 7, 100]))
+def test_stamps_go_on_where_those_of_the_clock_before_ended(steps, later, slower):
+    clock, now = CommandClock(PERIOD / NANOSECONDS), BEGIN
+    for step in steps:
+        now += step
+        last, _ = clock.next(now)
+    after = CommandClock(slower * PERIOD / NANOSECONDS, clock)
+    assert after.since_last(now + later) == clock.since_last(now + later)
+    stamp, _ = after.next(now + later)
+    assert stamp > last
+    assert not after.went_back
+
+
 @given(st.lists(steps), st.integers(PERIOD, 10**6 * PERIOD))
 def test_jump_forwards_is_no_gap_by_a_steady_clock(steps, far):
     """As when a machine without a clock of its own hears what time it is."""

@@ -668,6 +668,26 @@ class TestHold:
         scene.report()
         assert 'does not stand where it was last told to be' in scene.refusal()
 
+    def test_clock_that_went_ahead_and_comes_back_is_no_pause(self):
+        """What was to begin elsewhere by then must not, so near to the last command."""
+        scene = Scene()
+        scene.accept()
+        scene.until(State.REACHED)
+        scene.go(1.0)
+        last, now = scene.commands[-1][0], scene.now
+        scene.values['elbow'] += 0.3
+        scene.now = now + 900.0
+        scene.report()
+        scene.accept(FAR_GOAL)
+        scene.now = last + 0.03
+        scene.report()
+        scene.follower.hold('the clock jumped back')
+        assert 'does not stand where it was last told to be' in scene.refusal()
+        scene.now = last + 0.25
+        scene.report()
+        scene.accept()
+        scene.until(State.REACHED)
+
     def test_hold_before_any_target_says_nothing(self):
         scene = Scene()
         scene.follower.hold('the clock jumped back')

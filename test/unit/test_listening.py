@@ -120,6 +120,15 @@ def test_run_that_begins_where_the_arm_never_was_is_wrong(stream):
     assert 'a run begins 0.1' in stream.wrong
 
 
+def test_run_that_begins_on_a_way_that_was_announced_is_right_beside_it_wrong(stream):
+    stream.go(0.5)
+    stream.listener.is_announced([stream.q, stream.q + np.array([0.1, 0.0])])
+    stream.send(stream.q + np.array([0.05, 0.0]), 20 * STEP)
+    assert stream.wrong == ''
+    stream.send(stream.q + np.array([0.05, 0.02]), 20 * STEP)
+    assert 'a run begins 0.02' in stream.wrong
+
+
 def test_velocity_beyond_the_limit_is_wrong(stream):
     stream.go(1.51)
     assert 'velocity 1.51' in stream.wrong

@@ -329,6 +329,7 @@ class TestOutOfReach:
         assert not motion.aim(T)
         assert motion.phase is Phase.RESTING
         assert 'farther away' in motion.hindrance
+        assert motion.weighing_time > 0.0
         assert_close(steps(motion, 5), np.tile([0.5, 1.0], (6, 1)), 0.0)
 
     def test_hold_on_the_way_slows_down(self, planar_judge):

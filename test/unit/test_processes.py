@@ -1,12 +1,17 @@
 """What only another process can show: the same answers everywhere, and nothing left to compile."""
 
+from importlib.util import find_spec
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
 
-from fabrik_ros import Chain, load_urdf
+from fabrik_ros import Chain, load_urdf, SolverOptions
+from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.motion import Motion, MotionOptions
+from fabrik_ros.reference import MotionLimits
 from fabrik_ros.transforms import rotation_from_vector, transform
 import helpers
 from helpers import SIX_AXIS
@@ -123,4 +128,47 @@ def compiled_after_warm_up(arm: str, options: dict) -> dict:
 )
 def test_after_the_warm_up_nothing_is_left_to_compile(arm, name):
     code = f'print(here.compiled_after_warm_up({arm!r}, here.VARIANTS[{name!r}]))'
+    assert in_another_process(code) == '{}'
+
+
+BALL = (
+    r'<link name="\1"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>'
+)
+
+
+def compiled_by_a_motion(arm: str, path: str) -> dict:
+    """Warm up, then let an arm do all that it can; tell what had to be compiled still."""
+    robot = load_urdf(re.sub(r'<link name="(\w+)"/>', BALL, getattr(helpers, arm)))
+    chain = robot.chain()
+    guard = CollisionGuard(SelfCollision(robot, chain)) if find_spec('coal') else None
+    limits = MotionLimits(0.25, 1.0, 1.0, np.full(len(chain), 1.5), np.full(len(chain), 5.0))
+    options = SolverOptions(max_restarts=20)
+    motion = Motion(chain, limits, options, MotionOptions(path=path), guard=guard)
+    motion.warm_up()
+    before = compiled_kernels()
+    motion.reset(0.3 * np.ones(len(chain)))
+    for i, (T, _) in enumerate(scenes(chain)):
+        for k in range(10):
+            motion.aim(shifted_along_x(T, 0.001 * k))
+            motion.step(0.01)
+            motion.prepare()
+        motion.jog(np.full(6, 0.1 * (-1) ** i))
+        motion.step(0.01)
+        motion.stop('a test')
+        motion.ramp()
+        for _ in range(10):
+            motion.step(0.01)
+    after = compiled_kernels()
+    return {name: count for name, count in after.items() if count != before.get(name, 0)}
+
+
+def shifted_along_x(T, way):
+    return T @ transform(np.eye(3), np.array([way, 0.0, 0.0]))
+
+
+@pytest.mark.skipif(not COMPILED, reason='nothing is compiled')
+@pytest.mark.parametrize('path', ['line', 'joint'])
+@pytest.mark.parametrize('arm', ['SIX_AXIS', 'PLANAR'])
+def test_after_the_warm_up_of_a_motion_nothing_is_left_to_compile(arm, path):
+    code = f'print(here.compiled_by_a_motion({arm!r}, {path!r}))'
     assert in_another_process(code) == '{}'

@@ -129,7 +129,7 @@ def test_line_of_a_stack_with_one_pose_is_the_line_of_that_pose():
     one.head_for(goal)
     stack.head_for(goal[None])
     for _ in range(300):
-        speeds = one.next_speed(DT), stack.next_speed(DT)
+        speeds = one.next_speed(DT, 1.0), stack.next_speed(DT, 1.0)
         one.advance(speeds[0], DT, q)
         stack.advance(speeds[1], DT, q)
         assert np.array_equal(one.T, stack.T[0])
