@@ -253,7 +253,7 @@ class JerkLimiter:
             return None
         q_next, velocity, acceleration = states
         if self._almost_rests(target, q_next, velocity, acceleration, dt):
-            q_next, velocity, acceleration = target
+            q_next, velocity, acceleration = target[0], np.zeros_like(q), np.zeros_like(q)
         step = Step(
             q_next, velocity, acceleration, self._stop_from(q_next, velocity, acceleration)
         )
@@ -326,10 +326,10 @@ class JerkLimiter:
         acceleration: Array,
         dt: float,
     ) -> bool:
-        """Whether the target rests and the state is the same but for rounding."""
+        """Whether the target rests but for rounding, and the state is nearly the same."""
         same = SAME * self.jerk * dt
         return bool(
-            not (np.any(target[1]) or np.any(target[2]))
+            np.all(np.abs(target[1:]) <= ROUNDING)
             and np.all(np.abs(acceleration) <= same)
             and np.all(np.abs(velocity) <= same * dt)
             and np.all(np.abs(q - target[0]) <= same * dt * dt)

@@ -84,6 +84,18 @@ def test_motion_that_waves_is_followed_with_its_size_reduced_as_averages_are(lim
     assert size == pytest.approx(expected, rel=1e-3)
 
 
+def test_motion_that_rests_but_for_rounding_is_followed_to_rest(limiter):
+    """As one with a joint near 0, where the last bits of its value go to and fro."""
+
+    def out_and_back(time):
+        rounding = 1e-18 * math.sin(100.0 * time)
+        return 0.1 * math.sin(math.pi * time) ** 2 if time < 1.0 else rounding
+
+    follow(limiter, out_and_back, 200)
+    assert limiter.is_at_rest
+    assert_close(limiter.q, [0.0])
+
+
 def test_ramp_of_rest_is_one_point(limiter):
     ramp = limiter.ramp()
     assert ramp.times.tolist() == [0.0]
