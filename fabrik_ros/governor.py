@@ -10,6 +10,7 @@ and Kolmanovsky 2017, "Reference and command governors for systems with constrai
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -49,15 +50,24 @@ class PassedStep(NamedTuple):
 
     rejoined: Ramp | None
     """
-    Way to rest from which it went on, in place of all before and of its own middle; None where it
+    Way to rest from which it went on, in place of all before and of its own; None where it
     followed the step before.
     """
+    passage: Callable[[], Ramp] | None
+    """Tells its points before its end, where the jerk is limited; None if there are none."""
     q: Array
     """Its middle, shape (n,) [rad or m]; where the jerk is limited, the command it led to."""
     velocity: Array
     """Shape (n,) [rad/s or m/s]."""
     ago: float
-    """From there to the end of the step after it [s]."""
+    """From there to the same place of the step after it [s]."""
+
+    def way(self) -> Ramp:
+        """Points of it; the time 0 is that of the last one."""
+        if self.rejoined is not None:
+            return self.rejoined
+        end = Ramp(np.zeros(1), self.q[None], self.velocity[None])
+        return end if self.passage is None else self.passage().followed_by(end)
 
 
 class CommandGovernor:
@@ -118,11 +128,13 @@ class CommandGovernor:
         self._forget_way()
 
     def _forget_way(self) -> None:
-        self._came_from: Ramp | None = None
+        self._came_from: deque[Ramp] = deque(maxlen=KEPT + 1)
         """How the controllers that play the ramps came here, as far as that was asked for."""
         self._passed: deque[PassedStep] = deque(maxlen=KEPT + 1)
-        """The steps since then, as many as matter; None and none after rest."""
+        """The steps since then, as many as matter; none of both after rest."""
         self._rejoined: Ramp | None = None
+        self._passage: Callable[[], Ramp] | None = None
+        """Tells how the commands came through the last step, where the jerk is limited."""
 
     def warm_up(self) -> None:
         """Compile what a step needs."""
@@ -317,7 +329,7 @@ class CommandGovernor:
         if self._limiter is None:
             self.velocity, self.q = self._next(self.stopping_velocity(dt), dt)
         elif self._limiter.is_braking:
-            self._limiter.brake(dt)
+            self._passage = self._limiter.brake(dt)
         self._end_step(dt)
 
     def begin_to_brake(self) -> None:
@@ -364,6 +376,7 @@ class CommandGovernor:
         step = limiter.plan(self.q, dt)
         if step is not None and not self._would_not_rest(limiter, step):
             limiter.take(step)
+            self._passage = step.passage.points
             return True
         self.begin_to_brake()
         return False
@@ -385,21 +398,20 @@ class CommandGovernor:
         In between the middles of the steps the velocities change evenly, and never by more than
         the joints may. The middles of some steps before come first. Times are counted from the
         end of the step, the time of the last command. Where the jerk is limited, the way begins at
-        that command itself, as if it had been reached half a step before, and in between its
-        points the accelerations change evenly.
+        that command itself, and in between its points the accelerations change evenly.
         """
-        half = 0.5 * self.dt
         limits, arm = self.limits, self._arm
-        if self._limiter is not None:
-            ramp = self._limiter.ramp()
-        else:
+        half = 0.5 * self.dt if self._limiter is None else 0.0
+        if self._limiter is None:
             q, velocity = self.q - half * self.velocity, self.velocity
             ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, arm.lower, arm.upper)
-        before = self._take_way_here()
-        if before is None:
-            return ramp._replace(times=ramp.times - half)
-        way = before.followed_by(ramp)
-        return way._replace(times=way.times - half)
+        else:
+            ramp = self._limiter.ramp()
+            if self._passage is not None:
+                ramp = self._passage().followed_by(ramp)
+        for way in reversed(self._take_way_here()):
+            ramp = way.followed_by(ramp)
+        return ramp.later(-half)
 
     def rejoin(self, passed: float, lag: float, period: float, dt: float) -> float:
         """
@@ -425,7 +437,7 @@ class CommandGovernor:
         if passed <= LATE * period:
             return dt
         self._regaining = _share_after(passed / period)
-        if self.is_moving:
+        if self.is_moving or self._passed or self._came_from:
             self._rejoin_ramp(passed, lag, period)
         else:
             self.dt = period
@@ -437,14 +449,18 @@ class CommandGovernor:
         return self._rejoined is not None
 
     def _rejoin_ramp(self, passed: float, lag: float, dt: float) -> None:
-        # There the ramp of the next command begins: at the middle of the step before.
-        ramp, begin = self.ramp(), passed - 1.5 * dt
-        self._rejoined = ramp.between(passed - lag, begin)
+        # There the ramp of the next command begins: at the middle of the step before, or, where
+        # the jerk is limited, at its end.
+        ramp, heard = self.ramp(), passed - lag
         if self._limiter is not None:
             self.begin_to_brake()
-            self._limiter.brake(passed - dt)
+            if self.is_braking:
+                self._limiter.brake(passed - dt)
+            self._rejoined = ramp.between(heard, passed - dt, *self.command)
             return
+        begin = passed - 1.5 * dt
         q, self.velocity = ramp.at(begin)
+        self._rejoined = ramp.between(heard, begin, q, self.velocity)
         lower, upper = np.minimum(self._arm.lower, q), np.maximum(self._arm.upper, q)
         self.q = np.clip(q + 0.5 * dt * self.velocity, lower, upper)
         self.dt = dt
@@ -455,18 +471,16 @@ class CommandGovernor:
         if self._limiter is None:
             before = self.dt or dt
             q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
-        self._passed.append(PassedStep(self._rejoined, q, velocity, ago))
-        self._rejoined = None
+        self._passed.append(PassedStep(self._rejoined, self._passage, q, velocity, ago))
+        self._rejoined = self._passage = None
 
-    def _take_way_here(self) -> Ramp | None:
-        """How the controllers that play the ramps came to the last step; None after rest."""
-        for rejoined, q, velocity, ago in self._passed:
-            way = rejoined
-            if way is None:
-                way = Ramp(np.zeros(1), q[None], velocity[None])
-                if self._came_from is not None:
-                    way = self._came_from.last(KEPT).followed_by(way)
-            self._came_from = way._replace(times=way.times - ago)
+    def _take_way_here(self) -> deque[Ramp]:
+        """How the controllers that play the ramps came to the last step; nothing after rest."""
+        for step in self._passed:
+            if step.rejoined is not None:
+                self._came_from.clear()
+            self._came_from.append(step.way())
+            self._came_from = deque((way.later(-step.ago) for way in self._came_from), KEPT + 1)
         self._passed.clear()
         return self._came_from
 

@@ -12,8 +12,10 @@ stays within the limits of the joints; else, and when told to, the arm goes the 
 
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +34,42 @@ LONG_AGO = 1e6
 PARTS_OF_A_STOP = 4
 
 
+JointState = tuple[float, float, float]
+"""Value, velocity and acceleration of one joint [rad or m, and seconds]."""
+Phases = list[tuple[float, float]]
+"""How long the jerk of a joint is how much, one after the other [rad or m, and seconds]."""
+
+
+class Passage(NamedTuple):
+    """How the joints get through a step."""
+
+    states: list[JointState]
+    """Of each joint, at the beginning."""
+    phases: list[Phases]
+    """Of each joint, from there on; where they are over there is no jerk."""
+    dt: float
+    """Length of the step [s]."""
+
+    def end(self) -> tuple[Array, Array, Array]:
+        """Joint values, velocities and accelerations at the end, each of shape (n,)."""
+        joints = zip(self.states, self.phases, strict=True)
+        q, velocity, acceleration = np.array([_after(*joint, self.dt) for joint in joints]).T
+        return q, velocity, acceleration
+
+    def points(self) -> Ramp:
+        """
+        Points in between which the jerk is constant, without beginning and end of the step.
+
+        Times are counted from the end.
+        """
+        ends = [np.cumsum([length for length, _ in phases]) for phases in self.phases]
+        times = _ticks_within(np.concatenate(ends), self.dt)
+        joints = list(zip(self.states, self.phases, strict=True))
+        rows = [[_after(state, phases, time)[:2] for state, phases in joints] for time in times]
+        points = np.array(rows).reshape(len(times), len(joints), 2)
+        return Ramp(times - self.dt, points[..., 0], points[..., 1])
+
+
 class Step(NamedTuple):
     """What may be commanded next."""
 
@@ -41,6 +79,8 @@ class Step(NamedTuple):
     """Shape (n,) [rad/s or m/s]."""
     acceleration: Array
     """Shape (n,) [rad/s^2 or m/s^2]."""
+    passage: Passage
+    """Way there."""
     stop: 'Stop'
     """Way to rest from there."""
 
@@ -92,17 +132,25 @@ class Stop:
 
     def ramp(self, begin: float) -> Ramp:
         """Tell the rest of the way, from a time on; the jerk is constant between its points."""
-        ends = [begin, max(begin, self.duration)]
-        for profile in self._trajectory.profiles[0]:
-            ends.extend(np.cumsum([*profile.brake.t, *profile.t]))
-        times = TICK * np.unique(np.ceil((np.array(ends) - begin) / TICK))
-        times = times[times >= 0.0]
-        states = [self.state(begin + time) for time in times]
-        return Ramp(times, np.array([s[0] for s in states]), np.array([s[1] for s in states]))
+        ends = np.append(self._turns(), max(begin, self.duration)) - begin
+        times = np.append(0.0, _ticks_within(ends, math.inf))
+        return self._points(begin, times)
 
+    def between(self, begin: float, end: float) -> Ramp:
+        """Tell a part of it in the same way, without its ends; times are counted from `end`."""
+        dt = end - begin
+        points = self._points(begin, _ticks_within(self._turns() - begin, dt))
+        return points._replace(times=points.times - dt)
 
-JointState = tuple[float, float, float]
-"""Value, velocity and acceleration of one joint [rad or m, and seconds]."""
+    def _turns(self) -> Array:
+        """When the jerk of a joint changes [s]."""
+        profiles = self._trajectory.profiles[0]
+        return np.concatenate([np.cumsum([*each.brake.t, *each.t]) for each in profiles])
+
+    def _points(self, begin: float, times: Array) -> Ramp:
+        states = [self.state(begin + time)[:2] for time in times]
+        rows = np.array(states).reshape(len(times), 2, len(self._ends))
+        return Ramp(times, rows[:, 0], rows[:, 1])
 
 
 class JointPlanner:
@@ -132,9 +180,9 @@ class JointPlanner:
         self._fastest = fastest
         self._wanted.max_acceleration = [hardest]
 
-    def state_after(self, dt: float, state: JointState, target: JointState) -> JointState | None:
+    def phases(self, dt: float, state: JointState, target: JointState) -> Phases | None:
         """
-        State after a step towards a target; None where there is no way.
+        Find the jerks in a step towards a target; None where there is no way.
 
         Where the target cannot be met in the step it goes on at its velocity, so the way is
         planned as seen from there.
@@ -142,9 +190,8 @@ class JointPlanner:
         q, velocity, acceleration = state
         q_target, velocity_target, acceleration_target = target
         wanted, carried = self._wanted, velocity_target * dt
-        relative = velocity - velocity_target
         wanted.current_position = [q - (q_target - carried)]
-        wanted.current_velocity = [relative]
+        wanted.current_velocity = [velocity - velocity_target]
         wanted.current_acceleration = [acceleration]
         wanted.max_velocity = [self._fastest - velocity_target]
         wanted.min_velocity = [-self._fastest - velocity_target]
@@ -153,8 +200,8 @@ class JointPlanner:
             wanted.target_acceleration = [acceleration_at_the_end]
             if self._succeeds():
                 profile = self._trajectory.profiles[0][0]
-                way, relative, acceleration = _after(profile, relative, acceleration, dt)
-                return q + carried + way, velocity_target + relative, acceleration
+                lengths, jerks = (*profile.brake.t, *profile.t), (*profile.brake.j, *profile.j)
+                return list(zip(lengths, jerks, strict=True))
         return None
 
     def _succeeds(self) -> bool:
@@ -248,20 +295,19 @@ class JerkLimiter:
         None where that would not leave room to stop: then the arm has to brake.
         """
         target = self._averaged(q, dt)
-        states = self._states_after(dt, target)
-        if states is None:
+        passage = self._passage(dt, target)
+        if passage is None:
             return None
-        q_next, velocity, acceleration = states
+        q_next, velocity, acceleration = passage.end()
         if self._almost_rests(target, q_next, velocity, acceleration, dt):
             q_next, velocity, acceleration = target[0], np.zeros_like(q), np.zeros_like(q)
-        step = Step(
-            q_next, velocity, acceleration, self._stop_from(q_next, velocity, acceleration)
-        )
+        stop = self._stop_from(q_next, velocity, acceleration)
+        step = Step(q_next, velocity, acceleration, passage, stop)
         return step if self._can_stop_after(step) else None
 
     def take(self, step: Step) -> None:
         """Command what was planned."""
-        self.q, self.velocity, self.acceleration, self._stop = step
+        self.q, self.velocity, self.acceleration, _, self._stop = step
         self._braked = 0.0
 
     def begin_to_brake(self) -> Array:
@@ -272,12 +318,14 @@ class JerkLimiter:
         rest: Array = self._past[-1]
         return rest
 
-    def brake(self, dt: float) -> None:
-        """Go on for `dt` seconds on the way to rest."""
+    def brake(self, dt: float) -> Callable[[], Ramp]:
+        """Go on for `dt` seconds on the way to rest; what tells how, as `Passage.points`."""
         assert self._stop is not None
+        passage = partial(self._stop.between, self._braked, self._braked + dt)
         self._braked += dt
         self.q, self.velocity, self.acceleration = self._stop.state(self._braked)
         self.is_braking = not self.is_at_rest
+        return passage
 
     def ramp(self) -> Ramp:
         """Way to rest from the last command on, as soon as the limits allow."""
@@ -304,19 +352,13 @@ class JerkLimiter:
             np.clip((rates[-1] - rates[0]) / self._window, -hardest, hardest),
         )
 
-    def _states_after(self, dt: float, target: tuple[Array, Array, Array]) -> Array | None:
-        """
-        States of the joints after a step, shape (3, n); None where one of them has no way.
-
-        The rows are joint values, velocities and accelerations.
-        """
-        now = self.q, self.velocity, self.acceleration
-        joints = zip(self._planners, _by_joint(now), _by_joint(target), strict=True)
-        states = [planner.state_after(dt, state, aim) for planner, state, aim in joints]
-        if None in states:
-            return None
-        rows: Array = np.array(states).T
-        return rows
+    def _passage(self, dt: float, target: tuple[Array, Array, Array]) -> Passage | None:
+        """Way of the joints in a step towards a target; None where one of them has none."""
+        states = list(_by_joint((self.q, self.velocity, self.acceleration)))
+        joints = zip(self._planners, states, _by_joint(target), strict=True)
+        found = [planner.phases(dt, state, aim) for planner, state, aim in joints]
+        phases = [each for each in found if each is not None]
+        return Passage(states, phases, dt) if len(phases) == len(found) else None
 
     def _almost_rests(
         self,
@@ -365,24 +407,27 @@ def _peak(velocity: Array, acceleration: Array, jerk: float) -> Array:
     return np.maximum(np.abs(velocity), np.abs(velocity + gained))
 
 
-def _after(
-    profile: Any, velocity: float, acceleration: float, time: float
-) -> tuple[float, float, float]:
+def _after(state: JointState, phases: Phases, time: float) -> JointState:
     """
-    Way, velocity and acceleration after a time of constant jerks, from a state at 0.
+    State of a joint after some time.
 
     Ruckig's own answer may jump by its tolerance at the end, which in a short step is much jerk.
     """
+    q, velocity, acceleration = state
     way = 0.0
-    brake = profile.brake
-    for length, jerk in zip((*brake.t, *profile.t), (*brake.j, *profile.j), strict=True):
+    for length, jerk in (*phases, (math.inf, 0.0)):
         t = min(length, time)
         way += t * (velocity + t * (acceleration / 2.0 + t * jerk / 6.0))
         velocity += t * (acceleration + t * jerk / 2.0)
         acceleration += t * jerk
         time -= t
-    way += time * (velocity + time * acceleration / 2.0)
-    return way, velocity + time * acceleration, acceleration
+    return q + way, velocity, acceleration
+
+
+def _ticks_within(times: Array, end: float) -> Array:
+    """Round times after 0 and before an end [s] to ticks, each once."""
+    ticks = TICK * np.unique(np.ceil(times / TICK))
+    return ticks[(ticks >= TICK) & (ticks <= end - TICK)]
 
 
 def _ruckig() -> Any:

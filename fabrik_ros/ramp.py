@@ -33,19 +33,18 @@ class Ramp(NamedTuple):
         velocity = self.velocity[i] + passed * change
         return self.q[i] + 0.5 * passed * (self.velocity[i] + velocity), velocity
 
-    def between(self, begin: float, end: float) -> 'Ramp':
-        """Points later than `begin`, and the one at `end` [s], which becomes the time 0."""
+    def between(self, begin: float, end: float, q: Array, velocity: Array) -> 'Ramp':
+        """Points later than `begin`, and the state at `end` [s], which becomes the time 0."""
         inside = (begin < self.times) & (self.times < end - TICK)
-        q, velocity = self.at(end)
         return Ramp(
             np.append(self.times[inside] - end, 0.0),
             np.vstack([self.q[inside], q]),
             np.vstack([self.velocity[inside], velocity]),
         )
 
-    def last(self, count: int) -> 'Ramp':
-        """Return some of the last points."""
-        return Ramp(self.times[-count:], self.q[-count:], self.velocity[-count:])
+    def later(self, delay: float) -> 'Ramp':
+        """Return the same way some time later."""
+        return self._replace(times=self.times + delay)
 
     def followed_by(self, other: 'Ramp') -> 'Ramp':
         """All points of both, in the time of both."""

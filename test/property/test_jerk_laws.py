@@ -176,8 +176,8 @@ def test_stop_takes_no_longer_than_the_limits_ask_for_and_goes_where_the_ramp_sa
     motion = record.motion
     motion.stop('enough')
     steps, ramp = len(record.dt), motion.ramp()
-    # It begins half a step before its time 0; the points before are those of earlier steps.
-    times = ramp.times + 0.5 * record.dt[-1] + 1e-9
+    # The points before the last command, at the time 0, are those of earlier steps.
+    times = ramp.times + 1e-9
     points = [row for row in zip(times, ramp.q, ramp.velocity, strict=True) if row[0] > 0.0]
     promised = SplineController(points[0][1])
     promised.take(0.0, points)

@@ -4,6 +4,7 @@ import itertools
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.governor import CommandGovernor
+from fabrik_ros.jerk import JerkLimiter
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion import Motion, MotionOptions, Phase
 from fabrik_ros.ramp import ramp_to_rest
@@ -72,6 +73,7 @@ def test_joint_outside_its_limits_comes_in():
 
 def points_of(ramp, late=0.0):
     times = LAG * DT - late + ramp.times
+    assert np.all(np.diff(times) >= 0.9e-6), 'else a controller refuses it'
     rows = [row for row in zip(times, ramp.q, ramp.velocity, strict=True) if row[0] > 0.0]
     return rows or [(1e-6, ramp.q[-1], ramp.velocity[-1])]
 
@@ -80,13 +82,14 @@ def make_limits():
     return MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
 
 
-def make_motion(path, seed):
+def make_motion(path, seed, jerk=0.0):
     chain = load_urdf(SIX_AXIS).chain()
     motion = Motion(
         chain,
         make_limits(),
         SolverOptions(budget=float('inf'), max_restarts=6),
         MotionOptions(path=path, allow_reconfiguration=True),
+        limiter=JerkLimiter(jerk, DT, chain.lower, chain.upper) if jerk else None,
     )
     motion.reset(chain.random_configuration(np.random.default_rng(seed)))
     return chain, motion
@@ -144,8 +147,44 @@ LATENESS = st.one_of(st.floats(0.0, 0.5), st.floats(0.5, 3.0), st.floats(3.0, 60
 )
 def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lateness, even, path):
     """Ticks come late by some periods, again and again, and then in time; as the node has it."""
-    chain, motion = make_motion(path, seed)
-    controller, clock = SplineController(motion.q), CommandClock(DT)
+    wanted, commands = play_late(*make_motion(path, seed), seed, lateness, even)
+    speed = np.diff(wanted, axis=0) / 1e-3
+    assert np.abs(speed).max() <= FASTEST * (1.0 + 1e-6)
+    assert np.abs(np.diff(speed, axis=0)).max() / 1e-3 <= HARDEST * (1.0 + 1e-3)
+    check_commands(commands)
+
+
+@settings(max_examples=50 if COMPILED else 2)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(LATENESS, min_size=3, max_size=12),
+    st.integers(2, 30),
+    st.sampled_from(['line', 'joint']),
+    st.sampled_from([20.0, 50.0, 500.0]),
+)
+def test_controller_keeps_the_jerk_too_however_late_the_ticks_are(
+    seed, lateness, even, path, jerk
+):
+    pytest.importorskip('ruckig', reason='ruckig plans the steps')
+    wanted, commands = play_late(*make_motion(path, seed, jerk), seed, lateness, even)
+    speed = np.diff(wanted, axis=0) / 1e-3
+    acceleration = np.diff(speed, axis=0) / 1e-3
+    assert np.abs(speed).max() <= FASTEST * (1.0 + 1e-6)
+    assert np.abs(acceleration).max() <= HARDEST * (1.0 + 1e-3)
+    # Times are told to a microsecond, over which an acceleration may change.
+    assert np.abs(np.diff(acceleration, axis=0)).max() / 1e-3 <= jerk * (1.0 + 1e-2)
+    check_commands(commands)
+
+
+def check_commands(commands):
+    times, q = (np.array(column) for column in zip(*commands, strict=True))
+    for run in runs(times, q, 10.0 * DT):
+        assert np.abs(accelerations(*run)).max(initial=0.0) <= HARDEST * (1.0 + 1e-4)
+
+
+def play_late(chain, motion, seed, lateness, even):
+    """Return what a controller wants each millisecond, shape (m, n), and commands with stamps."""
+    controller, clock = SplineController(motion.command[0]), CommandClock(DT)
     rng, now, wanted, commands = np.random.default_rng(seed), 0, [], []
 
     def step():
@@ -153,7 +192,7 @@ def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lat
         stamp, dt = clock.next(now)
         motion.step(motion.rejoin(passed, LAG * DT, DT, dt))
         controller.take(1e-9 * now, points_of(motion.ramp(), 1e-9 * (now - stamp)))
-        commands.append((1e-9 * stamp, motion.q))
+        commands.append((1e-9 * stamp, motion.command[0]))
 
     for late in (part for part in lateness for part in [part, *even * [0.0]]):
         if motion.phase is Phase.RESTING:
@@ -162,12 +201,7 @@ def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lat
         end = (clock.last if clock.last else now) + round((1.0 + late) * DT * 1e9)
         wanted += [controller.state(1e-9 * t)[0] for t in np.arange(now, end, 1_000_000)]
         now += len(np.arange(now, end, 1_000_000)) * 1_000_000
-    speed = np.diff(np.array(wanted), axis=0) / 1e-3
-    assert np.abs(speed).max() <= FASTEST * (1.0 + 1e-6)
-    assert np.abs(np.diff(speed, axis=0)).max() / 1e-3 <= HARDEST * (1.0 + 1e-3)
-    times, q = (np.array(column) for column in zip(*commands, strict=True))
-    for run in runs(times, q, 10.0 * DT):
-        assert np.abs(accelerations(*run)).max(initial=0.0) <= HARDEST * (1.0 + 1e-4)
+    return np.array(wanted), commands
 
 
 @settings(max_examples=300 if COMPILED else 20)

@@ -73,6 +73,7 @@ def test_trajectories_promise_a_ramp_that_keeps_the_jerk_and_is_gone(bench, six_
     bench.start_all(six_axis, start, max_joint_jerk=JERK, output=output)
     bench.send(shifted(judge.pose(START), y=0.3))
     bench.wait_for_commands(60)
+    bench.spin_until(lambda: max(bench.commands.messages[-1].velocity) > 0.1, 'some speed')
     deactivate(bench)
     bench.wait_for_statuses(5)
     last = sent[-1]
@@ -92,13 +93,13 @@ def check_spline(trajectory):
     controller = SplineController(rows[0][0])
     points = [(t, *row) for t, row in zip(stamps, rows, strict=True)]
     controller.take(0.0, points)
-    times = np.arange(stamps[1], stamps[-1], 0.002) if len(stamps) > 1 else []
+    times = np.arange(stamps[0], stamps[-1], 0.002)
     if len(times) < 4:
         return
     q = np.array([controller.state(t)[0] for t in times])
     assert np.abs(velocities(times, q)).max() <= FASTEST * (1.0 + 1e-3)
-    assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-2)
-    assert np.abs(jerks(times, q)).max() <= JERK * (1.0 + 5e-2)
+    assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-3)
+    assert np.abs(jerks(times, q)).max() <= JERK * (1.0 + 1e-2)
 
 
 def test_without_ruckig_configuring_is_refused_with_the_cure(bench, six_axis, monkeypatch):
