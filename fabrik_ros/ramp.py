@@ -12,7 +12,11 @@ TICK = 1e-6
 
 
 class Ramp(NamedTuple):
-    """Points of a way to rest; the acceleration of each joint is constant in between."""
+    """
+    Points of a way to rest; the acceleration of each joint is constant in between.
+
+    Where the jerk is limited the jerk is, and `at` does not tell the way.
+    """
 
     times: Array
     """Shape (m,), increasing by at least a microsecond [s]."""
