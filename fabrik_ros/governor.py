@@ -41,8 +41,8 @@ BRAKING_SHARE = 0.5
 EASING_SHARE = 0.1
 LATE = 1.5
 """Periods after which a command is late: those that play the ramps are let brake in between."""
-KEPT = 3
-"""So many steps before the last a controller of trajectories may still have to go through."""
+KEPT = 4
+"""A controller of trajectories may still have to go through so many steps before the last."""
 
 
 class PassedStep(NamedTuple):
@@ -128,10 +128,10 @@ class CommandGovernor:
         self._forget_way()
 
     def _forget_way(self) -> None:
-        self._came_from: deque[Ramp] = deque(maxlen=KEPT + 1)
+        self._came_from: deque[Ramp] = deque(maxlen=KEPT)
         """How the controllers that play the ramps came here, as far as that was asked for."""
-        self._passed: deque[PassedStep] = deque(maxlen=KEPT + 1)
-        """The steps since then, as many as matter; none of both after rest."""
+        self._passed: deque[PassedStep] = deque(maxlen=KEPT)
+        """The steps since then, as many as matter."""
         self._rejoined: Ramp | None = None
         self._passage: Callable[[], Ramp] | None = None
         """Tells how the commands came through the last step, where the jerk is limited."""
@@ -344,8 +344,9 @@ class CommandGovernor:
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
+        if self._has_way_here:
+            self._remember_step(dt)
         self.dt = dt
-        self._forget_way()
 
     def halt(self) -> None:
         """Take the arm to stand still where it was last told to be: commands did not reach it."""
@@ -437,7 +438,7 @@ class CommandGovernor:
         if passed <= LATE * period:
             return dt
         self._regaining = _share_after(passed / period)
-        if self.is_moving or self._passed or self._came_from:
+        if self.is_moving or self._has_way_here:
             self._rejoin_ramp(passed, lag, period)
         else:
             self.dt = period
@@ -445,7 +446,7 @@ class CommandGovernor:
 
     @property
     def has_rejoined(self) -> bool:
-        """Whether the next step goes on from a way to rest, on which the motion lost speed."""
+        """Whether the next step goes on from a way to rest, on which speed was lost if any."""
         return self._rejoined is not None
 
     def _rejoin_ramp(self, passed: float, lag: float, dt: float) -> None:
@@ -466,7 +467,7 @@ class CommandGovernor:
         self.dt = dt
 
     def _remember_step(self, dt: float) -> None:
-        """Keep the middle of the step that has ended, after those before or the way from there."""
+        """Keep what a controller has to know of the step that has ended."""
         (q, velocity), ago = self.command, dt
         if self._limiter is None:
             before = self.dt or dt
@@ -474,13 +475,18 @@ class CommandGovernor:
         self._passed.append(PassedStep(self._rejoined, self._passage, q, velocity, ago))
         self._rejoined = self._passage = None
 
+    @property
+    def _has_way_here(self) -> bool:
+        """Whether there is something that a controller may still have to go through."""
+        return bool(self._passed or self._came_from)
+
     def _take_way_here(self) -> deque[Ramp]:
-        """How the controllers that play the ramps came to the last step; nothing after rest."""
+        """How the controllers that play the ramps came to the last step."""
         for step in self._passed:
             if step.rejoined is not None:
                 self._came_from.clear()
             self._came_from.append(step.way())
-            self._came_from = deque((way.later(-step.ago) for way in self._came_from), KEPT + 1)
+            self._came_from = deque((way.later(-step.ago) for way in self._came_from), KEPT)
         self._passed.clear()
         return self._came_from
 

@@ -37,7 +37,7 @@ PARTS_OF_A_STOP = 4
 JointState = tuple[float, float, float]
 """Value, velocity and acceleration of one joint [rad or m, and seconds]."""
 Phases = list[tuple[float, float]]
-"""How long the jerk of a joint is how much, one after the other [rad or m, and seconds]."""
+"""Lengths of the parts of a way, one after the other, and the jerk in each [rad or m, seconds]."""
 
 
 class Passage(NamedTuple):
@@ -62,12 +62,17 @@ class Passage(NamedTuple):
 
         Times are counted from the end.
         """
-        ends = [np.cumsum([length for length, _ in phases]) for phases in self.phases]
-        times = _ticks_within(np.concatenate(ends), self.dt)
-        joints = list(zip(self.states, self.phases, strict=True))
-        rows = [[_after(state, phases, time)[:2] for state, phases in joints] for time in times]
-        points = np.array(rows).reshape(len(times), len(joints), 2)
-        return Ramp(times - self.dt, points[..., 0], points[..., 1])
+        joints = zip(self.states, self.phases, strict=True)
+        corners = np.array([_corners(state, phases) for state, phases in joints])
+        starts = corners[..., 0]
+        times = _ticks_within(starts[:, 1:].ravel(), self.dt)
+        phase = np.count_nonzero(times[:, None, None] >= starts, axis=-1) - 1
+        found = corners[np.arange(len(corners)), phase]
+        start, q, velocity, acceleration, jerk = np.moveaxis(found, -1, 0)
+        t = times[:, None] - start
+        q = q + t * (velocity + t * (acceleration / 2.0 + t * jerk / 6.0))
+        velocity = velocity + t * (acceleration + t * jerk / 2.0)
+        return Ramp(times - self.dt, q, velocity)
 
 
 class Step(NamedTuple):
@@ -422,6 +427,16 @@ def _after(state: JointState, phases: Phases, time: float) -> JointState:
         acceleration += t * jerk
         time -= t
     return q + way, velocity, acceleration
+
+
+def _corners(state: JointState, phases: Phases) -> list[tuple[float, float, float, float, float]]:
+    """When each phase begins [s], the state then, and the jerk from there on; 0 after the last."""
+    corners, start = [], 0.0
+    for length, jerk in (*phases, (0.0, 0.0)):
+        corners.append((start, *state, jerk))
+        state = _after(state, [(length, jerk)], length)
+        start += length
+    return corners
 
 
 def _ticks_within(times: Array, end: float) -> Array:

@@ -23,7 +23,7 @@ class Ramp(NamedTuple):
     q: Array
     """Joint values, shape (m, n) [rad or m]."""
     velocity: Array
-    """Shape (m, n) [rad/s or m/s]; none in the last row."""
+    """Shape (m, n) [rad/s or m/s]; none in the last row of a whole way to rest."""
 
     def at(self, time: float) -> tuple[Array, Array]:
         """Joint values and velocities at a time [s], each of shape (n,); at rest after the end."""

@@ -190,13 +190,16 @@ def play_late(chain, motion, seed, lateness, even):
     def step():
         passed = clock.since_last(now)
         stamp, dt = clock.next(now)
-        motion.step(motion.rejoin(passed, LAG * DT, DT, dt))
+        move = motion.rest if motion.phase is Phase.RESTING else motion.step
+        move(motion.rejoin(passed, LAG * DT, DT, dt))
         controller.take(1e-9 * now, points_of(motion.ramp(), 1e-9 * (now - stamp)))
         commands.append((1e-9 * stamp, motion.command[0]))
 
     for late in (part for part in lateness for part in [part, *even * [0.0]]):
         if motion.phase is Phase.RESTING:
             motion.aim(chain.forward_kinematics(chain.random_configuration(rng)))
+        elif rng.random() < 0.05:
+            motion.stop('a test')
         step()
         end = (clock.last if clock.last else now) + round((1.0 + late) * DT * 1e9)
         wanted += [controller.state(1e-9 * t)[0] for t in np.arange(now, end, 1_000_000)]
