@@ -42,6 +42,8 @@ SETTLING = 0.1
 SECOND_REQUEST = 2.0
 STILL_REPORTS = 8
 """So many statuses in a row may say that the arm moves while no command comes."""
+LEAST_GAP = 0.05
+"""Statuses nearer together [s] waited in a queue, as where the listener got no time to run."""
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
 LIMITS = {'max_joint_velocity': 1.5, 'max_joint_acceleration': 5.0, 'velocity_scaling': 1.0}
@@ -187,6 +189,7 @@ class Scene:
         self.pace = 1.0
         self._time_at = time.monotonic()
         self._still: list[int] = []
+        self._told_at = -math.inf
         self._lie_until = 0
         self.most_memory = 0
         self._domain_id, self._folder = domain_id, folder
@@ -275,6 +278,10 @@ class Scene:
         state, reason = self.status['state'], self.status['reason']
         if state not in ('IDLE', 'MOVING', 'REACHED') and not reason:
             self.trouble.append(f'{state} without a reason')
+        before, self._told_at = self._told_at, time.monotonic()
+        if self._told_at - before < LEAST_GAP:
+            return
+        self.hear()
         says_nothing = state == 'MOVING' and not reason
         self._still = [*self._still, self.listener.heard] if says_nothing else []
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
