@@ -136,15 +136,17 @@ def test_controller_that_takes_a_trajectory_each_period_moves_within_the_limits(
 
 
 LATENESS = st.one_of(st.floats(0.0, 0.5), st.floats(0.5, 3.0), st.floats(3.0, 60.0))
-
-
-@settings(max_examples=150 if COMPILED else 3)
-@given(
+LATE_RUNS = (
     st.integers(0, 2**32 - 1),
     st.lists(LATENESS, min_size=3, max_size=12),
     st.integers(2, 30),
     st.sampled_from(['line', 'joint']),
 )
+"""Seed, by how many periods ticks are late, how many in time come after each, and the path."""
+
+
+@settings(max_examples=150 if COMPILED else 3)
+@given(*LATE_RUNS)
 def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lateness, even, path):
     """Ticks come late by some periods, again and again, and then in time; as the node has it."""
     wanted, commands = play_late(*make_motion(path, seed), seed, lateness, even)
@@ -155,13 +157,7 @@ def test_controller_moves_within_the_limits_however_late_the_ticks_are(seed, lat
 
 
 @settings(max_examples=50 if COMPILED else 2)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.lists(LATENESS, min_size=3, max_size=12),
-    st.integers(2, 30),
-    st.sampled_from(['line', 'joint']),
-    st.sampled_from([20.0, 50.0, 500.0]),
-)
+@given(*LATE_RUNS, st.sampled_from([20.0, 50.0, 500.0]))
 def test_controller_keeps_the_jerk_too_however_late_the_ticks_are(
     seed, lateness, even, path, jerk
 ):
