@@ -116,24 +116,27 @@ class LineTracker:
             Poses on the line, in the base frame.
 
         """
-        solvers, pose = self._solvers, to_base(line.pose_after(speed, dt))
+        solvers, T = self._solvers, line.pose_after(speed, dt)
+        pose = to_base(T)
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
             eased = self._eased(line, pose, answer, speed, catch_up, dt)
             if eased is None and solvers.may_choose:
                 speed = line.slower(speed, dt)
-                pose = to_base(line.pose_after(speed, dt))
+                T = line.pose_after(speed, dt)
+                pose = to_base(T)
                 answer = solvers.line.solve(pose, line.q)
                 eased = self._eased(line, pose, answer, speed, catch_up, dt)
             answer = answer if eased is None else eased
             share = self._governor.followable_share((answer.q - line.q) / dt, catch_up)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
-                answer = solvers.line.solve(to_base(line.pose_after(speed, dt)), line.q)
+                T = line.pose_after(speed, dt)
+                answer = solvers.line.solve(to_base(T), line.q)
         if not solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
-        line.advance(speed, dt, answer.q)
+        line.advance(speed, dt, T, answer.q)
         if line.jog is not None and np.any(speed[..., 3:]):
             # Where the orientation yields, the reference must not turn away from the tip.
             line.T = masked(self._arm.forward_kinematics(answer.q), line.T)

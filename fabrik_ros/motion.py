@@ -267,10 +267,11 @@ class Motion:
             and line.jog is None
             and line.ends_early is None
             and not self.hindrance
-            and not (self.is_held_in_world or in_world.any())
+            and not self.is_held_in_world
+            and not np.count_nonzero(in_world)
             and self.options.path == 'line'
             and self.options.approach_unreachable
-            and bool((is_free(T_goal) == line.free).all())
+            and is_free(T_goal).tolist() == line.free.tolist()
         )
 
     def _go_on(self, line: LineReference, T_goal: Array) -> None:
@@ -412,7 +413,7 @@ class Motion:
         return held
 
     def _seen_from_base(self, T: Array) -> Array:
-        return self.seen_from_base(T, self._in_world)
+        return self.seen_from_base(T, self._in_world) if self.is_held_in_world else T
 
     def _tips_now_held(self, q: Array) -> Array:
         return self._tips_where_held(q, self.base.T_base_world)

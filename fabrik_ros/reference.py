@@ -142,6 +142,17 @@ class LineReference:
         self.head_for(T)
         self._trail.clear()
 
+    @property
+    def speed(self) -> Array:
+        """Speed of the last step, shape (..., 6)."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: Array) -> None:
+        self._speed = speed
+        self.pace = length_of(speed)
+        """Size of that speed, a share of the greatest."""
+
     def head_for(self, goal: Array) -> None:
         """Go on to another goal, shape (..., 4, 4)."""
         self.jog: Jog | None = None
@@ -172,14 +183,13 @@ class LineReference:
         self.speed = self._way(T_before, self.T) / dt
 
     def change_limits(self, limits: MotionLimits) -> None:
-        """Go on at the same pace under other limits."""
-        size = length_of(self.speed)
+        """Go on as fast as before under other limits."""
         faster = limits.tip_speed / self._limits.tip_speed
         turning = limits.tip_rotation / self._limits.tip_rotation
-        self.speed[..., :3] /= faster
-        self.speed[..., 3:] /= turning
-        if size > 0.0:
-            self.rate = self.rate * (size / length_of(self.speed))
+        pace = self.pace
+        self.speed = self.speed / np.repeat((faster, turning), 3)
+        if pace > 0.0:
+            self.rate = self.rate * (pace / self.pace)
         if (faster, turning) != (1.0, 1.0):
             self._trail.clear()
         self._limits = limits
@@ -216,7 +226,7 @@ class LineReference:
 
     def pose_ahead(self, dt: float) -> tuple[Array, float]:
         """Return poses that the reference passes even if it brakes, and how far they are."""
-        speed = min(length_of(self.speed) + self.gain * dt, 1.0)
+        speed = min(self.pace + self.gain * dt, 1.0)
         ahead = LOOKAHEAD * speed * speed / self.brake + LOOKAHEAD_STEPS * speed * dt
         ahead = max(ahead, LEAST_LOOKAHEAD)
         self._led_for = 0.0
@@ -261,9 +271,9 @@ class LineReference:
             How far that is [s].
 
         """
-        limits, speed = self._limits, length_of(self.speed)
+        limits = self._limits
         gain, brake, cap = followable(
-            self.q, q_ahead, self.rate, distance, self._led_for, speed,
+            self.q, q_ahead, self.rate, distance, self._led_for, self.pace,
             limits.joint_velocity, limits.joint_acceleration,
         )  # fmt: skip
         self.gain, self.brake = min(self.full_gain, gain), min(self.full_gain, brake)
@@ -281,7 +291,7 @@ class LineReference:
             Share of the full speed that is left for it, 0 to 1.
 
         """
-        now, change = length_of(self.speed), self.full_gain * dt
+        now, change = self.pace, self.full_gain * dt
         if self.ends_early is not None:
             return self.speed * max(0.0, 1.0 - change / now) if now > 0.0 else self.speed
         share = self._limits.speed_scaling
@@ -328,19 +338,18 @@ class LineReference:
     def slower(self, speed: Array, dt: float) -> Array:
         """Speed of a step that brakes, but for those that are slow anyway."""
         size = length_of(speed)
-        most = max(length_of(self.speed) - self.brake * dt, SLOW)
+        most = max(self.pace - self.brake * dt, SLOW)
         return speed * (most / size) if size > most else speed
 
-    def advance(self, speed: Array, dt: float, q: Array) -> None:
-        """Take a step; `q` are the joint values for the poses it leads to."""
-        self.T = self.pose_after(speed, dt)
+    def advance(self, speed: Array, dt: float, T: Array, q: Array) -> None:
+        """Take a step to the poses `T` after it; `q` are the joint values for them."""
+        self.T = T
         self._trail.pass_time(dt)
         self._way_left = self._way(self.T, self.goal)
-        size = length_of(speed)
-        if size > 0.0:
-            self.has_left = True
-            self.rate = (q - self.q) / (size * dt)
         self.speed = speed
+        if self.pace > 0.0:
+            self.has_left = True
+            self.rate = (q - self.q) / (self.pace * dt)
         self.q = q
 
     def is_at_goal(self) -> bool:
@@ -361,7 +370,8 @@ def length_of(speed: Array) -> float:
 
 
 def largest(speed: Array) -> float:
-    return float(np.abs(speed).max())
+    """Largest of the values of an array of shape (n,), whatever their sign."""
+    return float(max(map(abs, speed.tolist())))
 
 
 def approach(

@@ -46,7 +46,7 @@ class Trail:
 
     def clear(self) -> None:
         """Forget the way: the goal jumps to wherever it is next."""
-        self._first = self._end = 0
+        self._keep(0, 0)
         self._left_now: Array | None = None
         """What is left now, once it was asked for."""
         self._since_goal = math.inf
@@ -57,14 +57,13 @@ class Trail:
         """Whether the goal has come no way, and is its own mean."""
         return self._first == self._end
 
-    @property
-    def _ages(self) -> Array:
-        """How long ago the goal went each of its ways, the oldest first [s]."""
-        return self._all_ages[self._first : self._end]
-
-    @property
-    def _ways(self) -> Array:
-        return self._all_ways[self._first : self._end]
+    def _keep(self, first: int, end: int) -> None:
+        """Remember the ways from one number to before another."""
+        self._first, self._end = first, end
+        self._ages = self._all_ages[first:end]
+        """How long ago the goal went each of its ways, shape (m,), the oldest first [s]."""
+        self._ways = self._all_ways[first:end]
+        """Those ways, shape (m, c)."""
 
     def take(self, way: Array, gain: float) -> None:
         """
@@ -98,7 +97,7 @@ class Trail:
             self._make_room(len(way))
         self._all_ways[self._end] = way
         self._all_ages[self._end] = 0.0
-        self._end += 1
+        self._keep(self._first, self._end + 1)
 
     def _make_room(self, width: int) -> None:
         """Move what is remembered to the beginning of arrays with as much room again."""
@@ -108,7 +107,7 @@ class Trail:
         self._all_ages, self._all_ways = np.empty(size), np.empty((size, width))
         if count:
             self._all_ages[:count], self._all_ways[:count] = ages, ways
-        self._first, self._end = 0, count
+        self._keep(0, count)
 
     def _window_for(self, interval: float, gain: float) -> float:
         """Length of the window that this way needs; the interval is that of its last goals."""
@@ -130,10 +129,9 @@ class Trail:
         if self.is_empty:
             return
         self._window = max(self._window - SHRINKING * dt, self._needed)
-        ages = self._ages
-        ages += dt
-        while not self.is_empty and self._all_ages[self._first] >= MEMORY:
-            self._first += 1
+        self._ages += dt
+        while not self.is_empty and self._ages[0] >= MEMORY:
+            self._keep(self._first + 1, self._end)
         if self.is_empty or self._ages[-1] >= self._window:
             since = self._since_goal
             self.clear()

@@ -86,7 +86,7 @@ class CollisionGuard:
             Greatest speeds; joints that are faster brake to them for their own sake.
 
         """
-        rest = q_next + velocity * (np.abs(velocity) / acceleration).max()
+        rest = q_next + velocity * max((np.abs(velocity) / acceleration).tolist())
         near = self._near(np.array([q, q_next, rest]))
         if len(near) == 0:
             return self._is_free()

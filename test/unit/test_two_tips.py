@@ -130,8 +130,8 @@ def test_line_of_a_stack_with_one_pose_is_the_line_of_that_pose():
     stack.head_for(goal[None])
     for _ in range(300):
         speeds = one.next_speed(DT, 1.0), stack.next_speed(DT, 1.0)
-        one.advance(speeds[0], DT, q)
-        stack.advance(speeds[1], DT, q)
+        one.advance(speeds[0], DT, one.pose_after(speeds[0], DT), q)
+        stack.advance(speeds[1], DT, stack.pose_after(speeds[1], DT), q)
         assert np.array_equal(one.T, stack.T[0])
     assert one.is_at_goal()
     assert stack.is_at_goal()
