@@ -31,6 +31,7 @@ JOG_ENDED = 'jogging has ended'
 LONGEST_BRAKING = 0.5
 """A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
 TOLD_TO_HOLD = 'told to hold'
+TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
 
 
@@ -161,7 +162,8 @@ class Follower:
         self.rules = rules
         self.measured = measured
         self._continuous = np.array([t is JointType.CONTINUOUS for t in chain.joint_types])
-        self._any_continuous = bool(self._continuous.any())
+        self._cycles = np.where(self._continuous, TURN, math.inf).tolist()
+        """How far each joint goes until it stands as before [rad]; infinite unless continuous."""
         self.goal: Array | None = None
         """
         Where each tip is to be, shape (..., 4, 4): the last accepted targets, in the base frame
@@ -189,9 +191,9 @@ class Follower:
     def state(self, now: float) -> tuple[State, str]:
         """State, and the reason for it in words."""
         motion = self.motion
-        if motion.is_jogging and motion.hindrance:
+        if self._jog_is_blocked:
             return State.HOLDING, motion.hindrance
-        if motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal:
+        if self.is_on_the_way:
             paused = PAUSED if motion.limits.speed_scaling == 0.0 else ''
             return State.MOVING, paused or motion.hindrance
         reason = self._hold_reason or self.motion.hindrance
@@ -205,6 +207,18 @@ class Follower:
         if self.rules.wait_for_state and np.max(self._gap(now)) > self.rules.resync_tolerance:
             return State.HOLDING, 'the arm was moved away from the target by someone else'
         return (State.HOLDING, JOG_ENDED) if self.goal is None else (State.REACHED, '')
+
+    @property
+    def is_on_the_way(self) -> bool:
+        """Whether the arm moves to where it is told to be, or as it is jogged."""
+        motion = self.motion
+        moves = motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal
+        return moves and not self._jog_is_blocked
+
+    @property
+    def _jog_is_blocked(self) -> bool:
+        """Whether the arm has come as far as it goes where it is jogged."""
+        return bool(self.motion.hindrance) and self.motion.is_jogging
 
     def accept(
         self, T_target: Array, now: float, tip: int = 0, T_base_world: Array | None = None
@@ -236,7 +250,7 @@ class Follower:
         if self._stands_at(T_target, tip, T_base_world is not None, now):
             self._goal_time = now
             return
-        begins_anew = not self.has_target.any() or bool(self._hold_reason)
+        begins_anew = not np.count_nonzero(self.has_target) or bool(self._hold_reason)
         if not self._is_under_way() and self.rules.wait_for_state:
             begins_anew |= self._start_where_measured(now)
         if T_base_world is not None and not self.is_held_in_world:
@@ -326,6 +340,8 @@ class Follower:
 
     def _end_jogs(self, now: float) -> None:
         """Let go of the tips that nobody jogs any longer; stop the arm if they brake slowly."""
+        if not self._jog_times:
+            return
         motion, timeout = self.motion, self.rules.jog_timeout
         lost = [tip for tip, time in self._jog_times.items() if abs(now - time) > timeout]
         for tip in lost:
@@ -449,8 +465,10 @@ class Follower:
 
     def _is_near_the_command(self) -> bool:
         """Whether there is no gap worth mentioning, as a glance at the last command shows."""
-        apart = self._in_the_turn_of_the_command(self._measured_q()) - self.motion.q
-        return bool(np.abs(apart).max() <= self.rules.resync_tolerance)
+        measured = self.measured.newest(self.chain.joint_names)
+        most, commanded = self.rules.resync_tolerance, self.motion.q.tolist()
+        joints = zip(measured, commanded, self._cycles, strict=True)
+        return all(abs(math.remainder(q - q_told, cycle)) <= most for q, q_told, cycle in joints)
 
     def _gap(self, now: float) -> Array:
         """How far each joint is from everything it was told lately: lag is no gap."""
@@ -474,15 +492,15 @@ class Follower:
 
     def _in_the_turn_of_the_command(self, q: Array) -> Array:
         """Continuous joints may be measured whole turns away from where they were commanded."""
-        if not self._any_continuous:
-            return q
-        turns = np.round((self.motion.q - q) / (2.0 * math.pi))
-        return q + np.where(self._continuous, 2.0 * math.pi * turns, 0.0)
+        turns = np.round((self.motion.q - q) / TURN)
+        return q + np.where(self._continuous, TURN * turns, 0.0)
 
     def _stands_at(self, T_target: Array, tip: int, in_world: bool, now: float) -> bool:
         """Whether this very goal is reached already: sent again, it changes nothing."""
+        if self.goal is None or not self.motion.is_at_goal:
+            return False
         which = tip if self.in_world.shape else ...
-        if self.goal is None or not (T_target == self.goal[which]).all():
+        if not np.array_equal(T_target, self.goal[which]):
             return False
         is_held_so = bool(self.in_world[which]) == in_world and bool(self.has_target[which])
         return is_held_so and self.state(now)[0] is State.REACHED
@@ -511,7 +529,7 @@ class Follower:
 
     def _check_limits(self, q: Array) -> None:
         farthest = np.max(np.abs(q[self._continuous]), initial=0.0)
-        if farthest > MOST_TURNS * 2.0 * math.pi:
+        if farthest > MOST_TURNS * TURN:
             raise RefusedError(f'a continuous joint is said to stand at {farthest:.3g} rad')
         outside = np.maximum(self.chain.lower - q, q - self.chain.upper)
         j = int(np.argmax(outside))

@@ -2,6 +2,7 @@
 
 import time
 
+from rclpy.clock import JumpThreshold
 from rclpy.node import Node
 
 from .receiving import age_of
@@ -16,15 +17,24 @@ class NodeClock:
     node : Node
         Whose time it is: that of the system, or of /clock where `use_sim_time` is set.
 
+    Attributes
+    ----------
+    is_simulated : bool
+        Whether /clock tells the time.
+
     """
 
     def __init__(self, node: Node) -> None:
         self._clock = node.get_clock()
+        self._look_who_tells()
+        # Asked for every command, the clock would take longer than all that is done with the time.
+        self._jump_handle = self._clock.create_jump_callback(
+            JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True),
+            post_callback=lambda jump: self._look_who_tells(),
+        )
 
-    @property
-    def is_simulated(self) -> bool:
-        """Whether /clock tells the time."""
-        return bool(self._clock.ros_time_is_active)
+    def _look_who_tells(self) -> None:
+        self.is_simulated = bool(self._clock.ros_time_is_active)
 
     def now_ns(self) -> int:
         """Time [ns]; that of the system without the objects of rclpy, which take longer."""

@@ -12,7 +12,7 @@ from rclpy.time import Time
 from rclpy.timer import Timer
 
 from ..errors import FabrikError
-from ..following import Command, Follower, State
+from ..following import Command, Follower
 from ..motion import Motion
 from ..transforms import Array
 from .clock import NodeClock
@@ -112,6 +112,8 @@ class CommandLoop:
         clock = self._node.get_clock() if simulated else Clock(clock_type=ClockType.STEADY_TIME)
         self.follower = follower
         self._timer = self._node.create_timer(self._period, self._tick, clock=clock)
+        self._tick_period = self._timer.timer_period_ns
+        """That of the timer [ns]; to ask the timer takes longer."""
 
     def end(self) -> None:
         """Send no more."""
@@ -173,8 +175,8 @@ class CommandLoop:
     def _set_tick_period(self, now: int) -> None:
         """Let the ticks wait for targets that lead the commands, or no longer."""
         timer, period = self._timer, self._stamps.tick_period(now)
-        if timer is not None and timer.timer_period_ns != period:
-            timer.timer_period_ns = period
+        if timer is not None and self._tick_period != period:
+            self._tick_period = timer.timer_period_ns = period
             timer.reset()
 
     def _step(self, now: int, with_target: bool = False) -> None:
@@ -202,7 +204,7 @@ class CommandLoop:
             self._send(command, stamp)
             if self._outputs.takes_trajectories:
                 self._send_ramp(1e-9 * (now - stamp))
-        if follower.state(1e-9 * stamp)[0] is State.MOVING and motion.solution is not None:
+        if follower.is_on_the_way and motion.solution is not None:
             self._tally.step(duration, motion.solution.finished_by)
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
