@@ -14,11 +14,12 @@ from rcl_interfaces.msg import SetParametersResult
 import rclpy
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import Executor, ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 from rosgraph_msgs.msg import Clock as ClockTime
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -52,7 +53,8 @@ LATCHED = QoSProfile(
 )
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 STANDING_PERIOD = 0.1
-SPIN_TIME = 0.1
+LOOKING_PERIOD = 0.05
+SPIN_TIME = 60.0
 WARNING_PERIOD = 1.0
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 
@@ -614,6 +616,26 @@ def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
         signal.signal(hang_up, handler)
 
 
+def _spin(executor: Executor, node: FabrikNode, is_over: Callable[[], bool]) -> None:
+    """
+    Run the callbacks of a node until it is over, which is looked for every so often.
+
+    To come back after each callback would take as long as some of them. Handlers of signals must
+    not end it: they might interrupt whoever holds the lock of the future.
+    """
+    end: Future[None] = Future()
+
+    def look() -> None:
+        if is_over():
+            end.set_result(None)
+
+    node.create_timer(LOOKING_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+    executor.add_node(node)
+    while not end.done() and rclpy.ok():
+        # With no timeout at all, the EventsExecutor of rclpy 9.1.2 never runs a callback.
+        executor.spin_until_future_complete(end, SPIN_TIME)
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the node until it is told to stop; the arm is brought to rest first."""
     asked_to_stop = False
@@ -632,10 +654,8 @@ def main(args: list[str] | None = None) -> None:
         executor = make_executor()
         # From here on, as the executor has taken the signals for itself.
         _on_signals(ask_to_stop)
-        executor.add_node(node)
         try:
-            while not asked_to_stop and rclpy.ok():
-                executor.spin_once(timeout_sec=SPIN_TIME)
+            _spin(executor, node, lambda: asked_to_stop)
         finally:  # an error, too, must not leave the arm at speed
             node.come_to_rest('the node was interrupted')
     except (ExternalShutdownException, KeyboardInterrupt):
