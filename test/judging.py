@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio
@@ -44,7 +45,7 @@ class Judge:
         T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
         return (T_root_base.inverse() * T_root_tip).homogeneous
 
-    def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> tuple[float, float]:
+    def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> 'PoseErrors':
         """Distance [m] and angle [rad] from the tip at joint values to a target."""
         return pose_errors(T_base_target, self.pose(values))
 
@@ -87,10 +88,23 @@ class TreeJudge:
         )
 
 
-def pose_errors(T: np.ndarray, T_other: np.ndarray) -> tuple[float, float]:
+class PoseErrors(NamedTuple):
+    """How far a pose is from another; less than bounds only if both are, unlike other tuples."""
+
+    distance: float
+    """[m]."""
+    angle: float
+    """[rad]."""
+
+    def __lt__(self, bounds: tuple[float, ...]) -> bool:
+        return all(error < bound for error, bound in zip(self, bounds, strict=True))
+
+
+def pose_errors(T: np.ndarray, T_other: np.ndarray) -> PoseErrors:
     """Distance [m] and angle [rad] between two poses, shape (4, 4)."""
     turn = pinocchio.log3(T[:3, :3].T @ T_other[:3, :3])
-    return float(np.linalg.norm(T[:3, 3] - T_other[:3, 3])), float(np.linalg.norm(turn))
+    distance = float(np.linalg.norm(T[:3, 3] - T_other[:3, 3]))
+    return PoseErrors(distance, float(np.linalg.norm(turn)))
 
 
 def distances_from_line(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -141,9 +141,11 @@ class TestOneTarget:
         assert silence == pytest.approx(0.5, abs=0.1)
 
     def test_velocities_are_those_of_the_positions(self, done):
-        said = np.array([message.velocity for message in done.commands.messages])[1:]
-        did = velocities(done.commands.times, done.commands.q)
-        assert np.max(np.abs(said - did)) < 2e-3
+        said = np.array([message.velocity for message in done.commands.messages])
+        for times, q in done.commands.runs():  # after a pause the arm sets out from rest
+            run, said = said[: len(times)], said[len(times) :]
+            assert np.abs(run[1:] - velocities(times, q)).max(initial=0.0) < 2e-3
+        assert not len(said)
 
     def test_states_tell_the_story(self, done):
         states = [status['state'] for status in done.statuses]
