@@ -1,6 +1,6 @@
 """A joint trajectory controller on paper: cubic splines, a new trajectory replaces the old one."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 import math
 
 import numpy as np
@@ -44,18 +44,25 @@ def _between(q0, v0, q1, v1, length, t):
 
 def arrivals_of(trajectories, stamps):
     """
-    Find the times at which trajectories, lists of points, were sent, from those of their commands.
+    Find the times at which trajectories, lists of points, were sent, from those of the commands.
 
-    A trajectory goes on from a point of the one before, which tells. Otherwise that was at rest or
-    too long ago, and this one went with its command in the moment of its stamp.
+    The first commands are theirs; others may follow. A trajectory shares points on the way, or at
+    least where it ends, with the one before, and these tell. Otherwise that was at rest or too
+    long ago, and this one went with its command in the moment of its stamp.
     """
     arrivals = [stamps[0]]
-    for number, (before, trajectory) in enumerate(pairwise(trajectories), start=1):
-        time, q, velocity = trajectory[0]
-        shared = [
-            arrivals[-1] + at - time
-            for at, *state in before
-            if np.any(velocity) and np.allclose(state, [q, velocity], rtol=0.0, atol=1e-12)
-        ]
-        arrivals.append(shared[0] if shared else stamps[number])
+    for stamp, (before, trajectory) in zip(stamps[1:], pairwise(trajectories), strict=False):
+        later = next(_times_between(before, trajectory), None)
+        arrivals.append(stamp if later is None else arrivals[-1] + later)
     return arrivals
+
+
+def _times_between(before, trajectory):
+    """For each point on the way that both have, how much later the second one has begun."""
+    on_the_way = [point for point in before if np.any(point[2])]
+    pairs = [*product(on_the_way, trajectory)]
+    if on_the_way:
+        pairs.append((before[-1], trajectory[-1]))
+    for (at_before, *state_before), (at, *state) in pairs:
+        if np.allclose(state, state_before, rtol=0.0, atol=1e-12):
+            yield at_before - at
