@@ -5,6 +5,11 @@ import math
 
 import numpy as np
 
+STEP = 0.001
+"""Between the times that are looked at [s]."""
+LONGEST_WAY = 1.0
+"""Time for the last trajectory [s]."""
+
 
 class SplineController:
     """
@@ -40,6 +45,26 @@ def _between(q0, v0, q1, v1, length, t):
         q0 + t * (v0 + t * (square + t * cube)),
         v0 + t * (2.0 * square + 3.0 * t * cube),
     )
+
+
+def points(trajectory):
+    """Points of a message as a controller takes them: time from its start, q, velocity."""
+    stamps = [point.time_from_start for point in trajectory.points]
+    times = [stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps]
+    rows = zip(times, trajectory.points, strict=True)
+    return [(time, point.positions, point.velocities) for time, point in rows]
+
+
+def played(arrivals, trajectories):
+    """Tell what a controller does with trajectories as they arrive: times and joint values."""
+    controller = SplineController(trajectories[0][0][1])
+    coming = list(zip(arrivals, trajectories, strict=True))
+    times, q = np.arange(arrivals[0], arrivals[-1] + LONGEST_WAY, STEP), []
+    for t in times:
+        while coming and coming[0][0] <= t:
+            controller.take(*coming.pop(0))
+        q.append(controller.state(t)[0])
+    return times, np.array(q)
 
 
 def arrivals_of(trajectories, stamps):

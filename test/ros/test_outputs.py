@@ -5,6 +5,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -12,13 +13,14 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, PREPARATION, shifted, six_axis_judge, START, values_at
-from judging import velocities
+from judging import accelerations, velocities
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
-from trajectories import arrivals_of, SplineController
+from trajectories import arrivals_of, played, points
 from trajectory_msgs.msg import JointTrajectory
 
 FASTEST, HARDEST, PERIOD = 1.5, 5.0, 0.01
@@ -43,14 +45,8 @@ def ready(bench, six_axis, **parameters):
     bench.start_all(six_axis, values_at(JOINTS, START), **parameters)
 
 
-def times(trajectory):
-    stamps = [point.time_from_start for point in trajectory.points]
-    return [stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps]
-
-
-def points(trajectory):
-    rows = zip(times(trajectory), trajectory.points, strict=True)
-    return [(time, point.positions, point.velocities) for time, point in rows]
+def is_fast(bench):
+    return len(bench.commands) and max(np.abs(bench.commands.messages[-1].velocity)) > 0.4
 
 
 def check_trajectory(trajectory, judge, names=JOINTS):
@@ -58,7 +54,8 @@ def check_trajectory(trajectory, judge, names=JOINTS):
     assert trajectory.joint_names == list(names)
     assert trajectory.header.stamp.sec == trajectory.header.stamp.nanosec == 0, 'start now'
     assert trajectory.points
-    begin_to_end = [0.0, *times(trajectory)]
+    times = [time for time, _, _ in points(trajectory)]
+    begin_to_end = [0.0, *times]
     assert np.all(np.diff(begin_to_end) > 0.0)
     assert begin_to_end[-1] <= 0.5 + 2.0 * PERIOD
     for point in trajectory.points:
@@ -70,22 +67,16 @@ def check_trajectory(trajectory, judge, names=JOINTS):
         assert np.all(np.abs(point.velocities) <= FASTEST * (1.0 + 1e-6))
     assert not np.any(trajectory.points[-1].velocities), 'it ends at rest'
     for before, point, dt in zip(
-        trajectory.points, trajectory.points[1:], np.diff(times(trajectory)), strict=False
+        trajectory.points, trajectory.points[1:], np.diff(times), strict=False
     ):
         change = np.abs(np.subtract(point.velocities, before.velocities))
         assert np.all(change <= HARDEST * (dt + 1e-5))
 
 
 def driven(bench):
-    """Drive a controller with the trajectories as they came; its values each ms."""
+    """Drive a controller with the trajectories as they came: times and its joint values."""
     trajectories = [points(trajectory) for trajectory in bench.trajectories]
-    arrivals = arrivals_of(trajectories, bench.commands.times)
-    controller, wanted = SplineController(START), []
-    ends = [*arrivals[1:], arrivals[-1] + 1.0]
-    for arrival, end, trajectory in zip(arrivals, ends, trajectories, strict=True):
-        controller.take(arrival, trajectory)
-        wanted += [(t, controller.state(t)[0]) for t in np.arange(arrival, end - 1e-6, 0.001)]
-    return np.array([t for t, _ in wanted]), np.array([q for _, q in wanted])
+    return played(arrivals_of(trajectories, bench.commands.times), trajectories)
 
 
 def test_every_trajectory_ends_at_rest_and_together_they_bring_the_arm_to_its_target(
@@ -105,6 +96,21 @@ def test_every_trajectory_ends_at_rest_and_together_they_bring_the_arm_to_its_ta
     assert np.abs(velocities(sampled_at, q)).max() <= FASTEST * (1.0 + 1e-2)
     later = np.interp(bench.commands.times, sampled_at - 2.5 * PERIOD, q[:, 0])
     assert np.abs(later - bench.commands.q[:, 0]).max() < 1e-3, 'there so much later'
+
+
+def test_arm_is_taken_to_rest_where_its_controller_does_after_a_pause_and_deactivation(
+    bench, six_axis, start
+):
+    """Controllers play the way to rest, whatever holds the node up."""
+    ready(bench, six_axis, output=['joint_state', 'trajectory'])
+    bench.send(shifted(start, x=-0.1, y=0.3))
+    bench.spin_until(lambda: is_fast(bench), 'a joint at speed')
+    time.sleep(0.12)
+    assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    bench.wait_until_silent(4)
+    times, q = driven(bench)
+    assert np.abs(q[-1] - bench.commands.q[-1]).max() < HARDEST * PERIOD**2
+    assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-3)
 
 
 def test_arrays_are_the_joint_values_of_the_commands(bench, six_axis, start):

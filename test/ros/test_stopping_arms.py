@@ -19,13 +19,13 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
 pytest.importorskip('xacro')
 
-from bench import PREPARATION, stamp_seconds, values_at
+from bench import PREPARATION, values_at
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.sim.physical_arm import PhysicalArmNode
 from judging import accelerations, Judge, velocities
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from trajectories import arrivals_of, SplineController
+from trajectories import arrivals_of, played, points, STEP
 from trajectory_msgs.msg import JointTrajectory
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ WAYS = {
 }
 """From where to where in joint space."""
 FASTEST, HARDEST, PERIOD = 1.5, 5.0, 0.01
-STOP, STEP = 0.5, 0.001
+STOP = 0.5
 NEAR, STILL = 5e-3, 1e-3
 """Of the arm at rest [rad, rad/s]."""
 
@@ -149,22 +149,3 @@ def controller_comes_to_rest(bench):
     moving = times[1:][speeds > HARDEST * STEP]
     assert moving[-1] - arrivals[-1] <= STOP
     assert np.abs(q[-1] - bench.commands.q[-1]).max() <= FASTEST * PERIOD
-
-
-def played(arrivals, trajectories):
-    """Tell what a controller does with trajectories as they arrive: times and joint values."""
-    controller = SplineController(trajectories[0][0][1])
-    coming = list(zip(arrivals, trajectories, strict=True))
-    times, q = np.arange(arrivals[0], arrivals[-1] + 2.0 * STOP, STEP), []
-    for t in times:
-        while coming and coming[0][0] <= t:
-            arrival, trajectory = coming.pop(0)
-            controller.take(arrival, trajectory)
-        q.append(controller.state(t)[0])
-    return times, np.array(q)
-
-
-def points(trajectory):
-    stamps = [stamp_seconds(point.time_from_start) for point in trajectory.points]
-    rows = zip(stamps, trajectory.points, strict=True)
-    return [(stamp, point.positions, point.velocities) for stamp, point in rows]
