@@ -20,7 +20,7 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 
 # The interpreter of the environment, in which ROS finds the installed package.
 RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python
-PYTEST := $(RUN) -m pytest
+PYTEST := $(RUN) -m pytest -n auto --dist loadfile
 
 EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
@@ -57,7 +57,7 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and all tests
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
-	$(PYTEST) -n auto --dist loadfile
+	$(PYTEST)
 
 # Plain numpy, which compiling makes no difference to.
 NO_KERNELS := $(foreach name,point two_links playground,--ignore-glob='*$(name)*')
