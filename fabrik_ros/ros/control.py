@@ -128,6 +128,7 @@ class CommandLoop:
         if follower is None or follower.is_at_rest:
             return
         now, steady = self._clock.now_ns(), self._clock.steady_ns()
+        # Who waits for commands has come to rest by then; who plays trajectories plays on.
         if stamps.has_paused(now, steady) and not self._outputs.takes_trajectories:
             motion.halt()
         follower.hold(reason)
