@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXECUTABLES = ('fabrik_node', 'simulated_arm', 'physical_arm', 'demo_targets')
+CACHE = '__pycache__'
 MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'
 
 pytestmark = pytest.mark.slow
@@ -26,10 +27,14 @@ with_colcon = pytest.mark.skipif(
 )
 
 
+def files_below(folder: Path) -> list[Path]:
+    """List the files in a folder, but for what Python and numba keep beside them."""
+    return [path for path in folder.rglob('*') if path.is_file() and CACHE not in path.parts]
+
+
 def share_files() -> list[str]:
     """List what the checkout has for share/fabrik_ros."""
-    files = [path for top in ('launch', 'config', 'urdf') for path in (ROOT / top).rglob('*')]
-    wanted = [path for path in files if path.is_file() and '__pycache__' not in path.parts]
+    wanted = [path for top in ('launch', 'config', 'urdf') for path in files_below(ROOT / top)]
     return ['package.xml', *(str(path.relative_to(ROOT)) for path in wanted)]
 
 
@@ -45,9 +50,8 @@ def assert_installed_below(prefix: Path) -> None:
 def assert_package_complete(prefix: Path) -> None:
     """Check that every file of the Python package is there: modules, type marker, data."""
     package = next(prefix.glob('lib/python3*/site-packages/fabrik_ros'))
-    files = [path for path in (ROOT / 'fabrik_ros').rglob('*') if path.is_file()]
-    wanted = {path.relative_to(ROOT / 'fabrik_ros') for path in files if path.suffix != '.pyc'}
-    assert not wanted - {path.relative_to(package) for path in package.rglob('*')}
+    wanted = {path.relative_to(ROOT / 'fabrik_ros') for path in files_below(ROOT / 'fabrik_ros')}
+    assert not wanted - {path.relative_to(package) for path in files_below(package)}
 
 
 def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> str:
@@ -69,7 +73,7 @@ def run(*command: str | Path, cwd: Path | None = None, **variables: str) -> str:
 def source(tmp_path_factory) -> Path:
     """Copy the checkout, since builds write beside the sources."""
     copy = tmp_path_factory.mktemp('source') / 'fabrik_ros'
-    left_out = shutil.ignore_patterns('.*', '__pycache__', 'build', 'install', 'log', '*.egg-info')
+    left_out = shutil.ignore_patterns('.*', CACHE, 'build', 'install', 'log', '*.egg-info')
     shutil.copytree(ROOT, copy, ignore=left_out)
     return copy
 
