@@ -405,6 +405,24 @@ class Follower:
         self._remember(now)
         return Command(*self.motion.command)
 
+    def follow_ramp(self, now: float, duration: float, dt: float) -> Command:
+        """
+        Let the commands follow the stop trajectory, as controllers have done already.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        duration : float
+            For how long they do, a whole number of steps [s].
+        dt : float
+            Length of a step [s].
+
+        """
+        self.motion.follow_ramp(duration, dt)
+        self._remember(now)
+        return Command(*self.motion.command)
+
     def _should_try_again(self, dt: float) -> bool:
         """Whether a goal in the world that could not be reached may be in reach by now."""
         motion = self.motion

@@ -3,13 +3,12 @@ The last stage of a motion: it keeps the joints within their limits, whatever is
 
 A motion wants a velocity in every step. The governor takes the nearest one that the joints may
 have: none leaves its limits, is faster or accelerates harder than allowed, and the arm can always
-stop in front of limits and collisions. It knows the way to rest, too, and how to go on from there
-where commands came late. In control theory such a stage is a command governor (Garone, Di Cairano
-and Kolmanovsky 2017, "Reference and command governors for systems with constraints").
+stop in front of limits and collisions. It also tells the stop trajectory that begins with the
+last command. In control theory such a stage is a command governor (Garone, Di Cairano and
+Kolmanovsky 2017, "Reference and command governors for systems with constraints").
 
 """
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -18,7 +17,7 @@ import numpy as np
 
 from .chain import Chain
 from .collision.guard import CollisionGuard
-from .jerk import JerkLimiter, Step
+from .jerk import JerkLimiter, LimiterState, Step
 from .kernels.braking import (
     catching_up,
     followable_share,
@@ -39,35 +38,16 @@ CATCH_UP_SHARE = 0.5
 # only by what their mean allows: then braking takes up to twice the way.
 BRAKING_SHARE = 0.5
 EASING_SHARE = 0.1
-LATE = 1.5
-"""Periods after which a command is late: those that play the ramps are let brake in between."""
-KEPT = 4
-"""A controller of trajectories may still have to go through so many steps before the last."""
 
 
-class PassedStep(NamedTuple):
-    """A step that has ended."""
+class Checkpoint(NamedTuple):
+    """State of a governor between two steps."""
 
-    rejoined: Ramp | None
-    """
-    Way to rest from which it went on, in place of all before and of its own; None where it
-    followed the step before.
-    """
-    passage: Callable[[], Ramp] | None
-    """Tells its points before its end, where the jerk is limited; None if there are none."""
     q: Array
-    """Its middle, shape (n,) [rad or m]; where the jerk is limited, the command it led to."""
     velocity: Array
-    """Shape (n,) [rad/s or m/s]."""
-    ago: float
-    """From there to the same place of the step after it [s]."""
-
-    def way(self) -> Ramp:
-        """Points of it; the time 0 is that of the last one."""
-        if self.rejoined is not None:
-            return self.rejoined
-        end = Ramp(np.zeros(1), self.q[None], self.velocity[None])
-        return end if self.passage is None else self.passage().followed_by(end)
+    dt: float
+    inner_points: Callable[[], Ramp] | None
+    limiter: LimiterState | None
 
 
 class CommandGovernor:
@@ -113,8 +93,6 @@ class CommandGovernor:
         self._arm, self._guard, self._limiter = arm, guard, limiter
         self.dt = 0.0
         self.refusal = ''
-        self._regaining = 1.0
-        """Part of the acceleration for a step after a pause, over which it counts in full."""
         self._limits_in_force = limits
         self.reset(arm.mid_configuration())
         self.change_limits(limits)
@@ -125,16 +103,8 @@ class CommandGovernor:
         self.velocity = np.zeros_like(self.q)
         if self._limiter is not None:
             self._limiter.reset(self.q)
-        self._forget_way()
-
-    def _forget_way(self) -> None:
-        self._came_from: deque[Ramp] = deque(maxlen=KEPT)
-        """How the controllers that play the ramps came here, as far as that was asked for."""
-        self._passed: deque[PassedStep] = deque(maxlen=KEPT)
-        """The steps since then, as many as matter."""
-        self._rejoined: Ramp | None = None
-        self._passage: Callable[[], Ramp] | None = None
-        """Tells how the commands came through the last step, where the jerk is limited."""
+        self._inner_points: Callable[[], Ramp] | None = None
+        """Tells the points inside the last step, where there are any."""
 
     def warm_up(self) -> None:
         """Compile what a step needs."""
@@ -274,8 +244,7 @@ class CommandGovernor:
 
     def _usable(self, dt: float) -> float:
         """Time over which the velocity may change; unequal steps count for the shorter."""
-        usable = min(dt, 0.5 * (dt + self.dt)) if self.dt > 0.0 else dt
-        return self._regaining * usable
+        return min(dt, 0.5 * (dt + self.dt)) if self.dt > 0.0 else dt
 
     def _velocity_bounds(self, dt: float) -> Array:
         """Least and greatest velocity each joint may have next, shape (2, n)."""
@@ -295,7 +264,7 @@ class CommandGovernor:
 
     def begin_step(self, dt: float) -> None:
         """Find what the joints can do in a step of `dt` seconds."""
-        self._remember_step(dt)
+        self._inner_points = None
         self._bounds = self._velocity_bounds(dt)
 
     def go(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
@@ -321,7 +290,7 @@ class CommandGovernor:
         self.velocity, self.q = velocity, q
         if self._limiter is not None and not self._follows(self._limiter, dt):
             return False
-        self._end_step(dt)
+        self.dt = dt
         return True
 
     def brake(self, dt: float) -> None:
@@ -329,8 +298,8 @@ class CommandGovernor:
         if self._limiter is None:
             self.velocity, self.q = self._next(self.stopping_velocity(dt), dt)
         elif self._limiter.is_braking:
-            self._passage = self._limiter.brake(dt)
-        self._end_step(dt)
+            self._inner_points = self._limiter.brake(dt)
+        self.dt = dt
 
     def begin_to_brake(self) -> None:
         """Let the motion wait where the commands will have come to rest, if they follow it."""
@@ -344,8 +313,7 @@ class CommandGovernor:
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
-        if self._has_way_here:
-            self._remember_step(dt)
+        self._inner_points = None
         self.dt = dt
 
     def halt(self) -> None:
@@ -355,10 +323,7 @@ class CommandGovernor:
             self._limiter.reset(self.q)
         self.velocity = np.zeros_like(self.q)
         self.dt = 0.0
-        self._forget_way()
-
-    def _end_step(self, dt: float) -> None:
-        self.dt, self._regaining = dt, 1.0
+        self._inner_points = None
 
     def _would_collide(self, velocity: Array, q: Array) -> bool:
         """Whether a step, or the way to rest from there, is not safe."""
@@ -377,7 +342,7 @@ class CommandGovernor:
         step = limiter.plan(self.q, dt)
         if step is not None and not self._would_not_rest(limiter, step):
             limiter.take(step)
-            self._passage = step.passage.points
+            self._inner_points = step.passage.points
             return True
         self.begin_to_brake()
         return False
@@ -390,118 +355,73 @@ class CommandGovernor:
         self.refusal = guard.refusal
         return True
 
-    # -- the way to rest, for controllers that are told of it in advance
+    # -- the stop trajectory, for controllers that are told it in advance
+
+    def knot_lead(self, dt: float) -> float:
+        """
+        How long before its command the last knot of a step of `dt` seconds lies [s].
+
+        In the middle of the step the arm has the velocity of the step: between the middles of
+        steps of equal length the accelerations are constant. Where the jerk is limited, the
+        command itself is the knot.
+        """
+        return 0.5 * dt if self._limiter is None else 0.0
 
     def ramp(self) -> Ramp:
         """
-        Way to rest as fast as the joints may, from the middle of the last step on.
+        Tell the knots of the last step, and the stop trajectory that begins with the last one.
 
-        In between the middles of the steps the velocities change evenly, and never by more than
-        the joints may. The middles of some steps before come first. Times are counted from the
-        end of the step, the time of the last command. Where the jerk is limited, the way begins at
-        that command itself, and in between its points the accelerations change evenly.
+        Times are counted from the last command [s]; the stop begins `knot_lead` before it. The
+        acceleration of each joint is constant between the points or, where the jerk is limited,
+        the jerk is. All joints stop together, as fast as they may, after a whole number of steps
+        like the last.
         """
         limits, arm = self.limits, self._arm
-        half = 0.5 * self.dt if self._limiter is None else 0.0
         if self._limiter is None:
+            half = self.knot_lead(self.dt)
             q, velocity = self.q - half * self.velocity, self.velocity
-            ramp = ramp_to_rest(q, velocity, limits.joint_acceleration, arm.lower, arm.upper)
+            ramp = ramp_to_rest(
+                q, velocity, limits.joint_acceleration, arm.lower, arm.upper, self.dt
+            ).later(-half)
         else:
             ramp = self._limiter.ramp()
-            if self._passage is not None:
-                ramp = self._passage().followed_by(ramp)
-        for way in reversed(self._take_way_here()):
-            ramp = way.followed_by(ramp)
-        return ramp.later(-half)
+        return ramp if self._inner_points is None else self._inner_points().followed_by(ramp)
 
-    def rejoin(self, passed: float, lag: float, period: float, dt: float) -> float:
+    def follow_ramp(self, duration: float, dt: float) -> None:
         """
-        Go on from where a controller that plays the ramps will be, if it has heard nothing long.
+        Let the commands follow the stop trajectory for a while, as controllers have done already.
 
         Parameters
         ----------
-        passed : float
-            Time since the last command [s].
-        lag : float
-            From a command to when the controller is at the time 0 of its ramp [s].
-        period : float
-            Usual time from one command to the next [s].
+        duration : float
+            For how long, a whole number of steps [s].
         dt : float
-            Length of the next step [s].
-
-        Returns
-        -------
-        float
-            Length of the next step [s]: a period, where the controller brakes before it.
+            Length of a step [s].
 
         """
-        if passed <= LATE * period:
-            return dt
-        self._regaining = _share_after(passed / period)
-        if self.is_moving or self._has_way_here:
-            self._rejoin_ramp(passed, lag, period)
-        else:
-            self.dt = period
-        return period
-
-    @property
-    def has_rejoined(self) -> bool:
-        """Whether the next step goes on from a way to rest, on which speed was lost if any."""
-        return self._rejoined is not None
-
-    def _rejoin_ramp(self, passed: float, lag: float, dt: float) -> None:
-        # There the ramp of the next command begins: at the middle of the step before, or, where
-        # the jerk is limited, at its end.
-        ramp, heard = self.ramp(), passed - lag
         if self._limiter is not None:
             self.begin_to_brake()
-            if self.is_braking:
-                self._limiter.brake(passed - dt)
-            self._rejoined = ramp.between(heard, passed - dt, *self.command)
+            self._inner_points = self._limiter.brake(duration) if self.is_braking else None
+            self.dt = dt
             return
-        begin = passed - 1.5 * dt
-        q, self.velocity = ramp.at(begin)
-        self._rejoined = ramp.between(heard, begin, q, self.velocity)
+        ramp, begin, end = self.ramp(), -self.knot_lead(self.dt), duration - 0.5 * dt
+        q, self.velocity = ramp.at(end)
+        inner = ramp.between(begin, end).later(-duration)
+        self._inner_points = lambda: inner
         lower, upper = np.minimum(self._arm.lower, q), np.maximum(self._arm.upper, q)
         self.q = np.clip(q + 0.5 * dt * self.velocity, lower, upper)
         self.dt = dt
 
-    def _remember_step(self, dt: float) -> None:
-        """Keep what a controller has to know of the step that has ended."""
-        (q, velocity), ago = self.command, dt
-        if self._limiter is None:
-            before = self.dt or dt
-            q, ago = q - 0.5 * before * velocity, 0.5 * (before + dt)
-        self._passed.append(PassedStep(self._rejoined, self._passage, q, velocity, ago))
-        self._rejoined = self._passage = None
+    def checkpoint(self) -> Checkpoint:
+        """Remember the state, to come back to it by `restore`."""
+        limiter = None if self._limiter is None else self._limiter.checkpoint()
+        return Checkpoint(self.q, self.velocity, self.dt, self._inner_points, limiter)
 
-    @property
-    def _has_way_here(self) -> bool:
-        """Whether there is something that a controller may still have to go through."""
-        return bool(self._passed or self._came_from)
-
-    def _take_way_here(self) -> deque[Ramp]:
-        """How the controllers that play the ramps came to the last step."""
-        for step in self._passed:
-            if step.rejoined is not None:
-                self._came_from.clear()
-            self._came_from.append(step.way())
-            self._came_from = deque((way.later(-step.ago) for way in self._came_from), KEPT)
-        self._passed.clear()
-        return self._came_from
-
-
-def _share_after(periods: float) -> float:
-    """
-    Part of the acceleration for the step after a late one, over which it counts in full.
-
-    The commands before and after are that many periods apart, and the mean velocity in between
-    and that of the next step may differ by no more than the acceleration allows over half of
-    both. Where the arm brakes all the time, that leaves the part of a period that it was late by.
-    It leaves less where a joint comes to rest in time: least, if it would need half a period.
-    """
-    late = periods - 1.0
-    return min(1.0, late, 0.5 * periods - 0.125 / late)
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take back all steps since a checkpoint: nobody was told of them."""
+        self.q, self.velocity, self.dt, self._inner_points, limiter = checkpoint
+        if self._limiter is not None and limiter is not None:
+            self._limiter.restore(limiter)
 
 
 def _no_weaker(limits: MotionLimits, before: MotionLimits) -> MotionLimits:

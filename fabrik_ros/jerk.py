@@ -158,6 +158,19 @@ class Stop:
         return Ramp(times, rows[:, 0], rows[:, 1])
 
 
+class LimiterState(NamedTuple):
+    """State of a limiter between two steps; see there."""
+
+    q: Array
+    velocity: Array
+    acceleration: Array
+    ages: Array
+    past: Array
+    stop: Stop | None
+    braked: float
+    is_braking: bool
+
+
 class JointPlanner:
     """
     Plans the steps of one joint.
@@ -287,6 +300,19 @@ class JerkLimiter:
 
     def _begin_to_average(self, q: Array) -> None:
         self._ages, self._past = np.array([LONG_AGO, 0.0]), np.array([q, q])
+
+    def checkpoint(self) -> LimiterState:
+        """Remember the state, to come back to it by `restore`."""
+        return LimiterState(
+            self.q, self.velocity, self.acceleration, self._ages, self._past,
+            self._stop, self._braked, self.is_braking,
+        )  # fmt: skip
+
+    def restore(self, state: LimiterState) -> None:
+        """Take back all steps since a checkpoint."""
+        self.q, self.velocity, self.acceleration = state.q, state.velocity, state.acceleration
+        self._ages, self._past = state.ages, state.past
+        self._stop, self._braked, self.is_braking = state.stop, state.braked, state.is_braking
 
     @property
     def is_at_rest(self) -> bool:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from .chain import Chain
 from .collision.guard import CollisionGuard
 from .destination import Destination, DestinationFinder, joined, MotionOptions
-from .governor import CommandGovernor
+from .governor import Checkpoint, CommandGovernor
 from .jerk import JerkLimiter
 from .line_tracking import LineTracker, masked
 from .motion_solvers import MotionSolvers
@@ -184,7 +184,7 @@ class Motion:
         self.solution: Answer | None = None
         self.goal_solution: Answer | None = None
         self.weighing_time = 0.0
-        self._joint_goal = self.q
+        self._joint_goal = self._rests_at = self.q
         self._continues_to: Array | None = None
         self._skips = 0
         self._line = None
@@ -444,16 +444,33 @@ class Motion:
         if self._line is not None:
             self._line.stand_still()
 
+    def knot_lead(self, dt: float) -> float:
+        """How long before a command its knot lies [s]: `CommandGovernor.knot_lead`."""
+        return self._governor.knot_lead(dt)
+
     def ramp(self) -> Ramp:
-        """Way to rest as fast as the joints may, as `CommandGovernor.ramp` tells it."""
+        """Knots of the last step, and the stop from there on: `CommandGovernor.ramp`."""
         return self._governor.ramp()
 
-    def rejoin(self, passed: float, lag: float, period: float, dt: float) -> float:
-        """Go on from where a controller is that plays the ramps: `CommandGovernor.rejoin`."""
-        dt = self._governor.rejoin(passed, lag, period, dt)
-        if self._governor.has_rejoined and not np.any(self.velocity):
+    def follow_ramp(self, duration: float, dt: float) -> None:
+        """Follow the stop trajectory, as controllers have done: `CommandGovernor.follow_ramp`."""
+        if self.phase is Phase.RESTING and self._governor.is_moving:
+            # The steps that came to rest here were taken back: go there again.
+            self._joint_goal, self.phase = self._rests_at, Phase.JOINT
+        self._governor.follow_ramp(duration, dt)
+        if not np.any(self.velocity):
             self._stand_still_on_line()
-        return dt
+        if self.phase is Phase.STOPPING and self._has_arrived():
+            self._come_to_rest()
+
+    def checkpoint(self) -> Checkpoint:
+        """Remember the state of the joints, to come back to it by `restore`."""
+        return self._governor.checkpoint()
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take back what the joints did since a checkpoint: nobody was told of it."""
+        self._rests_at = self.q
+        self._governor.restore(checkpoint)
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""

@@ -9,6 +9,8 @@ from .transforms import Array
 
 TICK = 1e-6
 """Joints that come to rest nearer together than this do so at the same time [s]."""
+ROUNDING = 1e-6
+"""Part of a period that is none."""
 
 
 class Ramp(NamedTuple):
@@ -37,14 +39,10 @@ class Ramp(NamedTuple):
         velocity = self.velocity[i] + passed * change
         return self.q[i] + 0.5 * passed * (self.velocity[i] + velocity), velocity
 
-    def between(self, begin: float, end: float, q: Array, velocity: Array) -> 'Ramp':
-        """Points later than `begin`, and the state at `end` [s], which becomes the time 0."""
-        inside = (begin < self.times) & (self.times < end - TICK)
-        return Ramp(
-            np.append(self.times[inside] - end, 0.0),
-            np.vstack([self.q[inside], q]),
-            np.vstack([self.velocity[inside], velocity]),
-        )
+    def between(self, begin: float, end: float) -> 'Ramp':
+        """Points later than one time and before another [s]."""
+        inside = (begin + TICK <= self.times) & (self.times <= end - TICK)
+        return Ramp(self.times[inside], self.q[inside], self.velocity[inside])
 
     def later(self, delay: float) -> 'Ramp':
         """Return the same way some time later."""
@@ -60,13 +58,18 @@ class Ramp(NamedTuple):
 
 
 def ramp_to_rest(
-    q: Array, velocity: Array, acceleration: Array, lower: Array, upper: Array
+    q: Array,
+    velocity: Array,
+    acceleration: Array,
+    lower: Array,
+    upper: Array,
+    period: float = 0.0,
 ) -> Ramp:
     """
     Brake all joints so that they keep their direction, as hard as the hardest worked one may.
 
-    A joint that would pass its limit so brakes harder and rests there; outside its limits it
-    may come in.
+    They come to rest together. A joint that would pass its limit so brakes harder and rests
+    there; outside its limits it may come in.
 
     Parameters
     ----------
@@ -76,16 +79,41 @@ def ramp_to_rest(
         Most of it that each joint may have [rad/s^2 or m/s^2].
     lower, upper : array, shape (n,)
         Limits [rad or m].
+    period : float
+        The stop takes a whole number of periods [s], and the velocities fall evenly in each: the
+        last one takes what is left of them. 0: it takes as long as it takes.
 
     """
     speed = np.abs(velocity)
-    longest = TICK * math.ceil(float(np.max(speed / acceleration)) / TICK)
-    room = np.where(velocity > 0.0, upper - q, q - lower)
-    to_limit = TICK * np.floor(2.0 * np.maximum(room, 0.0) / np.maximum(speed, TICK) / TICK)
-    ends = np.where(speed > 0.0, np.minimum(longest, to_limit), 0.0)
-    times = np.unique(np.round(np.append(ends, 0.0) / TICK)) * TICK
-    passed = np.minimum(times[:, None], ends)
-    slowed = passed / np.where(ends > 0.0, ends, 1.0)
-    slower = np.where(ends > 0.0, velocity * (1.0 - slowed), 0.0)
-    slower[times[:, None] >= ends - 0.5 * TICK] = 0.0
-    return Ramp(times, q + velocity * passed * (1.0 - 0.5 * slowed), slower)
+    needed = float(np.max(speed / acceleration))
+    turn, end = _duration(needed, period)
+    left = max(0.0, 1.0 - turn / needed) if needed > 0.0 else 0.0
+    room = np.maximum(np.where(velocity > 0.0, upper - q, q - lower), 0.0)
+    to_limit = TICK * np.floor(2.0 * room / np.maximum(speed, TICK) / TICK)
+    free = speed * 0.5 * (turn * (1.0 + left) + (end - turn) * left)
+    stays = (free <= room) | (to_limit >= end)
+    ends = np.where(speed > 0.0, np.where(stays, end, to_limit), 0.0)
+    times = np.unique(np.round(np.append(ends, (0.0, turn)) / TICK)) * TICK
+    rows = np.minimum(times[:, None], ends)
+    # Share of the velocity that is left, and its integral, of joints that brake with the others.
+    first, last = np.minimum(rows, turn), np.maximum(rows - turn, 0.0)
+    slope = (1.0 - left) / turn if turn > 0.0 else 0.0
+    final = left / (end - turn) if end > turn else 0.0
+    share = 1.0 - slope * first - final * last
+    way = first * (1.0 - 0.5 * slope * first) + last * (left - 0.5 * final * last)
+    # ... and of those that rest at their limit.
+    length = np.where(ends > 0.0, ends, 1.0)
+    share = np.where(stays, share, 1.0 - rows / length)
+    way = np.where(stays, way, rows * (1.0 - 0.5 * rows / length))
+    share[times[:, None] >= ends - 0.5 * TICK] = 0.0
+    return Ramp(times, q + velocity * way, velocity * share)
+
+
+def _duration(needed: float, period: float) -> tuple[float, float]:
+    """Time for which joints brake as hard as they may, and that of the whole stop [s]."""
+    if period <= 0.0:
+        end = TICK * math.ceil(needed / TICK)
+        return end, end
+    periods = needed / period
+    whole = math.floor(periods + ROUNDING)
+    return whole * period, math.ceil(periods - ROUNDING) * period

@@ -14,17 +14,17 @@ from rclpy.timer import Timer
 from ..errors import FabrikError
 from ..following import Command, Follower
 from ..motion import Motion
+from ..trajectory import default_look_ahead, PublishedTrajectory
+from ..trajectory_steps import TrajectoryStepper
 from ..transforms import Array
 from .clock import NodeClock
 from .outputs import Outputs
 from .reports import Tally
-from .timing import CommandClock
+from .timing import CommandClock, NANOSECONDS
 from .tips import TipTopics
 
 DELIVERY_TIME = 0.2
-TRAJECTORY_LAG = 2.5
-"""How long after a command a trajectory has it reached, in periods: the next may come a period
-late before the controller has begun to brake."""
+WARNING_PERIOD = 5.0
 
 
 class LastWords(NamedTuple):
@@ -34,6 +34,8 @@ class LastWords(NamedTuple):
     stamps: CommandClock
     spoken: tuple[float, Command] | None
     """Time and last command [s]."""
+    curve: PublishedTrajectory | None
+    """What controllers of trajectories were told."""
 
 
 class CommandLoop:
@@ -52,6 +54,8 @@ class CommandLoop:
         What the follower moves.
     outputs : Outputs
         Where the commands go.
+    look_ahead : float
+        How long after its stamp a controller of trajectories is at a command [s]; 0: by the rate.
     tips : sequence of TipTopics
         Are told where the commands put them.
     base_at : callable
@@ -81,6 +85,7 @@ class CommandLoop:
         rate: float,
         motion: Motion,
         outputs: Outputs,
+        look_ahead: float,
         tips: Sequence[TipTopics],
         base_at: Callable[[float], Array],
         on_jump_back: Callable[[], None],
@@ -94,17 +99,33 @@ class CommandLoop:
         self._base_at = base_at
         self._on_jump_back = on_jump_back
         self._tally = tally
-        self._stamps = CommandClock(self._period, before.stamps if before is not None else None)
+        takes_trajectories = outputs.takes_trajectories
+        self._stamps = CommandClock(
+            self._period, None if before is None else before.stamps, even=takes_trajectories
+        )
         self._timer: Timer | None = None
         self.follower: Follower | None = None
         self.spoken: tuple[float, Command] | None = None
+        self._stepper: TrajectoryStepper | None = None
+        if takes_trajectories:
+            look_ahead = look_ahead or default_look_ahead(self._period)
+            self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
         if before is not None and before.joint_names == motion.chain.joint_names:
             self.spoken = before.spoken
+            if self._stepper is not None and before.curve is not None:
+                self._stepper.curve.go_on_from(before.curve)
 
     @property
     def last_words(self) -> LastWords:
         """What the next loop has to know of this one."""
-        return LastWords(self._motion.chain.joint_names, self._stamps, self.spoken)
+        names = self._motion.chain.joint_names
+        curve = None if self._stepper is None else self._stepper.curve
+        return LastWords(names, self._stamps, self.spoken, curve)
+
+    @property
+    def look_ahead(self) -> float:
+        """How long after its stamp a command is reached [s]: by controllers of trajectories."""
+        return 0.0 if self._stepper is None else 1e-9 * self._stepper.curve.look_ahead
 
     def start(self, follower: Follower) -> None:
         """Send the commands of a follower from now on."""
@@ -124,28 +145,37 @@ class CommandLoop:
 
     def come_to_rest(self, reason: str) -> None:
         """Send the ramp down to rest, in real time; returns when the arm is still."""
-        follower, motion, stamps = self.follower, self._motion, self._stamps
+        follower = self.follower
         if follower is None or follower.is_at_rest:
             return
         now, steady = self._clock.now_ns(), self._clock.steady_ns()
-        # Who waits for commands has come to rest by then; who plays trajectories plays on.
-        if stamps.has_paused(now, steady) and not self._outputs.takes_trajectories:
-            motion.halt()
+        has_paused = self._stamps.has_paused(now, steady)
+        if has_paused and self._stepper is None:  # the arm waits where its last command was
+            self._motion.halt()
         follower.hold(reason)
         if follower.is_at_rest:
             return
         due = time.monotonic()
-        if self._outputs.takes_trajectories:
-            self._send_ramp(stamps.since_last(now, steady))
+        if self._stepper is not None:
+            self._outputs.send_trajectory(self._stepper.points(now))  # with all of the stop
         while not follower.is_at_rest:
             due += self._period
             time.sleep(max(0.0, due - time.monotonic()))
-            stamp, dt = stamps.follow_on()
-            command = self._command(follower, 1e-9 * stamp, dt)
-            if command is not None:
-                self._send(command, stamp)
+            self._come_nearer_to_rest(follower, now if has_paused else None)
+            has_paused = False
         # The process may end now: see the last command off.
         self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
+
+    def _come_nearer_to_rest(self, follower: Follower, now: int | None) -> None:
+        """Send the next command on the way to rest, stamped `now` [ns] if that is given."""
+        stamps, last = self._stamps, self._stamps.last
+        stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
+        if self._stepper is None:
+            command = self._command(follower, 1e-9 * stamp, dt)
+        else:
+            command = self._stepper.follow(follower, stamp, stamp - last)
+        if command is not None:
+            self._send(command, stamp)
 
     def begin_at_once(self, is_target: bool = False) -> None:
         """
@@ -156,7 +186,7 @@ class CommandLoop:
         the tick that was due for it is left out.
         """
         now, stamps = self._clock.now_ns(), self._stamps
-        if is_target and not self._outputs.takes_trajectories:  # which need even steps
+        if is_target:
             stamps.hear(now)
         if self._timer is None or not stamps.is_due(now):
             return
@@ -187,26 +217,61 @@ class CommandLoop:
             return
         if not (follower.has_something_to_say or follower.is_held_in_world):
             return
-        stamps, steady = self._stamps, self._clock.steady_ns()
-        passed = stamps.since_last(now, steady)
-        stamp, dt = stamps.next(now, steady, with_target)
+        begin = time.perf_counter()
+        stamps, last = self._stamps, self._stamps.last
+        stamp, dt = stamps.next(now, self._clock.steady_ns(), with_target)
         if stamps.went_back and (motion.is_moving or follower.is_held_in_world):
             self._on_jump_back()
-        if self._outputs.takes_trajectories:
-            dt = motion.rejoin(passed, TRAJECTORY_LAG * self._period, self._period, dt)
-        elif stamps.was_interrupted:
-            motion.halt()
-        begin = time.perf_counter()
-        if follower.is_held_in_world:
-            self._carry(follower, 1e-9 * stamp, dt)
-        command = self._command(follower, 1e-9 * stamp, dt)
+        if self._stepper is None:
+            if stamps.was_interrupted:
+                motion.halt()
+            command = self._advance(follower, stamp, dt)
+        else:
+            command = self._step_evenly(follower, self._stepper, now, last, dt)
         duration = time.perf_counter() - begin
         if command is not None:
-            self._send(command, stamp)
-            if self._outputs.takes_trajectories:
-                self._send_ramp(1e-9 * (now - stamp))
+            self._send(command, stamps.last)
         if follower.is_on_the_way and motion.solution is not None:
             self._tally.step(duration, motion.solution.finished_by)
+
+    def _advance(self, follower: Follower, stamp: int, dt: float) -> Command | None:
+        """Take a step of `dt` seconds to the command with a stamp [ns]."""
+        if follower.is_held_in_world:
+            self._carry(follower, 1e-9 * stamp, dt)
+        return self._command(follower, 1e-9 * stamp, dt)
+
+    def _step_evenly(
+        self, follower: Follower, stepper: TrajectoryStepper, now: int, last: int, dt: float
+    ) -> Command | None:
+        """Take the steps since the command stamped `last` [ns], and send the trajectory."""
+        stamps, period = self._stamps, self._stamps.period
+        stamp = stamps.last
+        if stamps.went_back:
+            stepper.shift(stamp - period - last)
+            last = stamp - period
+        command = stepper.step(
+            follower,
+            lambda stamp: self._advance(follower, stamp, self._period),
+            now, last, stamp, is_paused=round(dt * NANOSECONDS) != stamp - last,
+        )  # fmt: skip
+        if command is None:
+            return None
+        if not stepper.may_be_sent(self._clock.now_ns()):
+            stepper.take_back()
+            stamps.take_back()
+            self._tell_of_lateness()
+            return None
+        self._outputs.send_trajectory(stepper.points(now))
+        return command
+
+    def _tell_of_lateness(self) -> None:
+        self._tally.late += 1
+        self._node.get_logger().warning(
+            f'a command took too long for the look-ahead of {self.look_ahead:.3f} s and was not '
+            'sent; the arm slows down meanwhile. If this goes on: a lower command_rate, a longer '
+            'trajectory_look_ahead, or a less busy machine',
+            throttle_duration_sec=WARNING_PERIOD,
+        )
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
         """Have the next command; one that slows the arm down where there is none."""
@@ -248,7 +313,3 @@ class CommandLoop:
         poses = chain.forward_kinematics(command.q).reshape(-1, 4, 4)
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
             tip.tell(T_base_tip, chain.base_link, at)
-
-    def _send_ramp(self, passed: float) -> None:
-        """Send the way to rest, `passed` seconds after the last command, as one trajectory."""
-        self._outputs.send_ramp(self._motion.ramp(), TRAJECTORY_LAG * self._period - passed)

@@ -1,19 +1,17 @@
 """Between ROS messages and arrays; nothing else."""
 
-from builtin_interfaces.msg import Time
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Transform, Twist
 import numpy as np
-from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ..following import Command
-from ..ramp import Ramp
+from ..trajectory import Knot
 from ..transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
 from .timing import NANOSECONDS
-
-SOON = 1e-3
-"""When an end that should have been reached before is to be reached [s]."""
 
 
 def seconds(stamp: Time) -> float:
@@ -81,35 +79,27 @@ def write_command(command: Command, stamp: int, message: JointState) -> None:
     message.velocity = command.velocity.tolist()
 
 
-def joint_trajectory(names: tuple[str, ...], ramp: Ramp, start: float) -> JointTrajectory:
-    """
-    Turn a way to rest into a message that starts when it comes.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The joints.
-    ramp : Ramp
-        Their way.
-    start : float
-        From now to the time 0 of the ramp [s]. What is over by now is left out, but not the end.
-
-    """
+def joint_trajectory(names: tuple[str, ...], points: Sequence[Knot]) -> JointTrajectory:
+    """Turn points at absolute times into a message that begins with the first of them."""
+    begin = points[0].time
     message = JointTrajectory(joint_names=list(names))
-    for time, q, velocity in zip(ramp.times + start, ramp.q, ramp.velocity, strict=True):
-        if time > 0.0:
-            message.points.append(_trajectory_point(q, velocity, time))
-    if not message.points:
-        message.points.append(_trajectory_point(ramp.q[-1], ramp.velocity[-1], SOON))
+    at = message.header.stamp
+    at.sec, at.nanosec = divmod(begin, NANOSECONDS)
+    message.points = [
+        JointTrajectoryPoint(
+            positions=q.tolist(),
+            velocities=velocity.tolist(),
+            time_from_start=_duration(time - begin),
+        )
+        for time, q, velocity in points
+    ]
     return message
 
 
-def _trajectory_point(q: Array, velocity: Array, time: float) -> JointTrajectoryPoint:
-    return JointTrajectoryPoint(
-        positions=q.tolist(),
-        velocities=velocity.tolist(),
-        time_from_start=Duration(nanoseconds=round(time * 1e9)).to_msg(),
-    )
+def _duration(length: int) -> Duration:
+    """Turn a length of time [ns] into a message."""
+    sec, nanosec = divmod(length, NANOSECONDS)
+    return Duration(sec=sec, nanosec=nanosec)
 
 
 def to_point(p: Array) -> Point:

@@ -303,6 +303,7 @@ class FabrikNode(LifecycleNode):
             parameters.command_rate,
             motion,
             self._outputs,
+            parameters.trajectory_look_ahead,
             self._tips,
             self._base_at,
             self._on_clock_jump,

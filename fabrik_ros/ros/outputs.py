@@ -10,7 +10,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ..chain import Chain
 from ..following import Command
-from ..ramp import Ramp
+from ..trajectory import Knot
 from ..tree import Tree
 from .conversions import joint_trajectory, write_command
 from .parameters import NodeParameters
@@ -66,10 +66,10 @@ class Outputs:
         if 'array' in self._publishers:
             self._publishers['array'].publish(Float64MultiArray(data=mine.q.tolist()))
 
-    def send_ramp(self, ramp: Ramp, start: float) -> None:
-        """Send a way to rest that begins `start` seconds from now, or began before."""
-        mine = Ramp(ramp.times, ramp.q[:, self._order], ramp.velocity[:, self._order])
-        self._publishers['trajectory'].publish(joint_trajectory(self._names, mine, start))
+    def send_trajectory(self, points: Sequence[Knot]) -> None:
+        """Send points that begin in the past and end at rest."""
+        mine = [Knot(time, q[self._order], velocity[self._order]) for time, q, velocity in points]
+        self._publishers['trajectory'].publish(joint_trajectory(self._names, mine))
 
     def see_off(self, timeout: Duration) -> None:
         """Wait until everybody has the last message."""

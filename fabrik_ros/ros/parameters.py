@@ -27,6 +27,8 @@ from .tips import topic_names
 
 TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5
+SOONEST = 0.01
+"""A look-ahead is longer than two periods by at least this [s]."""
 LONGEST_SMOOTHING = 0.5
 OUTPUTS = ('joint_state', 'trajectory', 'array')
 TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
@@ -115,6 +117,11 @@ SPECS = (
     ),
     Spec(
         'trajectory_topic', '~/joint_trajectory', 'where output trajectory goes', live=False,
+    ),
+    Spec(
+        'trajectory_look_ahead', 0.0,
+        'how long after its stamp a controller of trajectories is at a command [s]; 0: three '
+        'periods and 0.03 s', low=0.0, high=1.0, live=False,
     ),
     Spec('array_topic', '~/commands', 'where output array goes', live=False),
     Spec(
@@ -415,6 +422,12 @@ def _check_output(values: Mapping[str, Any]) -> None:
     if not output or not set(output) <= set(OUTPUTS) or len(set(output)) < len(output):
         raise ParameterError(
             f'output must hold one or more of {", ".join(OUTPUTS)}, each once; got {output}'
+        )
+    look_ahead, shortest = values['trajectory_look_ahead'], 2.0 / values['command_rate'] + SOONEST
+    if 0.0 < look_ahead < shortest:
+        raise ParameterError(
+            f'trajectory_look_ahead must be 0, or at least {shortest:g} s at a command_rate of '
+            f'{values["command_rate"]:g} Hz; got {look_ahead:g}'
         )
     twice = sorted({name for name in joints if joints.count(name) > 1})
     if twice:

@@ -30,6 +30,8 @@ class Tally:
     accepted: int = 0
     refused: int = 0
     commands: int = 0
+    late: int = 0
+    """Commands that were not sent, as it was too late for them."""
     finishers: dict[str, int] = field(
         default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
     )
@@ -54,6 +56,7 @@ class Tally:
             'accepted': self.accepted,
             'refused': self.refused,
             'commands': self.commands,
+            'late_commands': self.late,
             **{f'finished_by_{who}': count for who, count in self.finishers.items()},
             'step_time': self.step_time,
             'last_refusal': self.last_refusal,

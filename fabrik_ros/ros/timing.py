@@ -72,6 +72,8 @@ class CommandClock:
     A stream of targets at the pace of the commands leads them: each command leaves with the
     target it is for, instead of up to a period later. For that the ticks wait a little longer,
     until they meet the targets and are no longer needed, and the stamps follow the targets.
+    Where the steps have to be `even`, no target leads, and a command that comes late covers a
+    whole number of periods.
 
     Parameters
     ----------
@@ -79,14 +81,19 @@ class CommandClock:
         Time between commands [s].
     before : CommandClock, optional
         The one whose stamps these follow.
+    even : bool
+        Whether all commands of a stream are whole periods apart.
 
     """
 
-    def __init__(self, period: float, before: 'CommandClock | None' = None) -> None:
-        self._period = round(period * NANOSECONDS)
+    def __init__(
+        self, period: float, before: 'CommandClock | None' = None, even: bool = False
+    ) -> None:
+        self._period, self._even = round(period * NANOSECONDS), even
         self._patience = round(PATIENCE * self._period)
         self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
         self._last: int | None = None if before is None else before._last
+        self._before = self._last
         self._seen: int = 0 if before is None else before._seen
         self._seen_steady: int | None = None if before is None else before._seen_steady
         self._targets = TargetStream(self._period, self._longest_gap)
@@ -100,15 +107,15 @@ class CommandClock:
         """Stamp [ns] of the last command; 0 before the first."""
         return self._last or 0
 
-    def since_last(self, now: int, steady: int | None = None) -> float:
-        """Time since the stamp of the last command [s], as `has_paused` takes it."""
-        if self._last is None:
-            return math.inf
-        return max(self._gap(self._last, now, steady), 0) / NANOSECONDS
+    @property
+    def period(self) -> int:
+        """Time between commands [ns]."""
+        return self._period
 
     def hear(self, now: int) -> None:
         """Take notice of a target that came at `now` [ns]."""
-        self._targets.hear(now)
+        if not self._even:
+            self._targets.hear(now)
 
     def is_led(self, now: int) -> bool:
         """Whether targets come at the pace of the commands, and the last one just did."""
@@ -159,6 +166,7 @@ class CommandClock:
         `with_target` tells whether a target leads it, not a tick.
         """
         last, period = self._last, self._period
+        self._before = last
         self.went_back = now < self._seen
         self.was_interrupted = self.has_paused(now, steady)
         self._seen, self._seen_steady = now, steady
@@ -177,9 +185,15 @@ class CommandClock:
         is_led = self.is_led(now)
         due = last + (self._period if with_target else self.tick_period(now))
         late = now - due
+        if self._even:
+            return due + max(0, round(late / self._period)) * self._period
         if abs(late) > self._period // 2:
             return max(now, last + 1)
         return due + (round(TRACKING * late) if with_target and is_led else 0)
+
+    def take_back(self) -> None:
+        """Forget the newest stamp: its command was not sent."""
+        self._last = self._before
 
     def follow_on(self) -> tuple[int, float]:
         """Stamp [ns] one period after the last, whatever the time is."""
