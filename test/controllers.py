@@ -10,7 +10,7 @@ What users of trajectories have to know of the real one, and what is done here, 
 
 * The newest message replaces the older one whole, at the next update after its arrival.
 * Stamp 0 means: start at that update. Other stamps count, also those in the past: points that
-  are past are skipped, and the segment that now is in is entered in its middle.
+  are past are skipped, and the trajectory is entered where it would be by now.
 * Before the first point, and only there, the segment begins at the "state before": measured
   position and velocity, now; or, with `interpolate_from_desired_state`, the last command. That
   was meant for now, but is stamped with the update before (Humble's `open_loop_control`: now).
@@ -18,19 +18,21 @@ What users of trajectories have to know of the real one, and what is done here, 
   but no velocities, at both ends the real one commands ZERO positions; so does this one.
 * Two samples an update: the reference at t, the command at t + period (Humble: one, at t). A
   command is held until the next update.
-* After the end the last point is held. When looking ahead passes the end, the reference goes to
-  the last point at once in the next update, however early that is (it may be, with speed scaling
-  or late updates), and tolerances on the way are not checked any more. (On master it does not.)
+* After the end the last point is held. Once looking ahead has passed the end, tolerances on the
+  way are not checked any more, and (not on master) the reference is the last point from the next
+  update on, even if that is before the end, as with speed scaling or late updates.
 * Tolerances are checked for messages, too, the first sample always. A violation writes no
   command, and holds at the position that was measured, from the next update on.
 * Joint values are not checked: NaN is played.
 
 Master, not released: with `allow_trajectory_replacement` (the default) a message that replaces
-one of several points that is being played does not count from its stamp if that is past, but from
-where the old one is played. 6.8 and 6.9 have a parameter of that name which defers messages
-stamped in the future; it is not here. Neither are partial goals, integration of velocities,
-`decelerate_on_cancel`, efforts, interpolation 'none', actions, and clocks that jump. Humble makes
-its checks in another order, so of several faults it names another one.
+one of several points does not count from its stamp if that is past, but begins where the old one
+is being played. 6.8 and 6.9 have a parameter of that name which defers messages stamped in the
+future and changes nothing for others; it is not here.
+
+Not here either: partial goals, integration of velocities, `decelerate_on_cancel`, efforts,
+interpolation 'none', actions, clocks that jump, and, of messages with several faults, the order
+in which Humble names them.
 """
 
 from bisect import bisect_right
@@ -544,7 +546,7 @@ class Controller:
         elif self._version == 'humble':
             self._time = now
         else:
-            self._time += passed if self.scaling == 1.0 else int(passed * self.scaling)
+            self._time += _scaled(passed, self.scaling)
 
         reference = command = trajectory.sample(self._time)
         if self._ahead:
@@ -575,7 +577,7 @@ class Controller:
         """Master: go on along the old trajectory to the new one, which begins in the future."""
         wait = max(0, message.stamp_ns - now)
         here = self._time
-        start = here + int(wait * self.scaling)
+        start = here + _scaled(wait, self.scaling)
         new = _Trajectory(message, order, self._version)
         points = [
             Point(start - here + point.time_from_start_ns, *new.state(i))
@@ -603,7 +605,8 @@ class Controller:
             error = np.where(self._continuous, shortest_turn(error), error)
         worst = float(np.fmax.reduce(np.abs(error)))
         limits = self._tolerances
-        since_end = (self._time - command.segment_ns) / SECOND
+        # In doubles since 1970, as the real one: good to 0.2 us.
+        since_end = float(self._time) / SECOND - float(command.segment_ns) / SECOND
         at_end = not command.is_before_end
         timeout = limits.cmd_timeout if limits.cmd_timeout > limits.goal_time else 0.0
         if at_end and 0.0 < timeout < since_end:
@@ -644,19 +647,24 @@ class Controller:
         )
 
 
+def _scaled(duration_ns: int, factor: float) -> int:
+    """Multiply a duration as rclcpp does: in long double, cut off."""
+    return duration_ns if factor == 1.0 else int(np.longdouble(duration_ns) * factor)
+
+
 def _reason_against_points(points: Sequence[Point], n: int) -> str:
-    before: int | None = None
-    for i, point in enumerate(points):
-        if before is not None and point.time_from_start_ns <= before:
-            return f'point {i} at {point.time_from_start_ns} ns is not after {before} ns'
-        before = point.time_from_start_ns
-        fields = {'positions': point.q, 'velocities': point.v, 'accelerations': point.a}
-        for name, field in fields.items():
-            if _is_absent(field) and name != 'positions':
-                continue
-            if len(field) != n:
-                return f'point {i} has {len(field)} {name} for {n} joints'
-        if not _is_absent(point.effort):
+    before = -math.inf
+    for i, (time, q, v, a, effort) in enumerate(points):
+        if time <= before:
+            return f'point {i} at {time} ns is not after {before} ns'
+        before = time
+        if len(q) != n:
+            return f'point {i} has {len(q)} positions for {n} joints'
+        if v is not None and len(v) not in (0, n):
+            return f'point {i} has {len(v)} velocities for {n} joints'
+        if a is not None and len(a) not in (0, n):
+            return f'point {i} has {len(a)} accelerations for {n} joints'
+        if effort is not None and len(effort) > 0:
             return f'point {i} has efforts'
     return ''
 

@@ -188,8 +188,13 @@ def test_before_the_first_point_a_segment_begins_with_the_measured_velocity():
     expected = close(0.05, 0.05 + 0.01 * 0.9**2)
     assert values(found.reference)[5:] == expected
     assert values(found.command)[5:] == close(0.05 + 0.01 * 0.9**2, 0.05 + 0.02 * 0.8**2)
-    still = played([(0, line), (45, stop)], 60, measures_velocity=False)
-    assert values(still.reference)[5:] == close(0.05, 0.05)
+
+
+def test_without_measured_velocities_the_segment_before_the_first_point_begins_at_rest():
+    # From 0.05 to 0.15 in 100 ms: 0.05 + 0.1 (3 s^2 - 2 s^3), s = 0.1.
+    line, on = message((0, 0.0), (100, 0.1)), message((100, 0.15, 0.0))
+    found = played([(0, line), (45, on)], 60, measures_velocity=False)
+    assert values(found.reference)[5:] == close(0.05, 0.0528)
 
 
 def test_measured_velocity_counts_for_nothing_where_the_first_point_has_none():
@@ -419,6 +424,26 @@ def test_timeout_after_the_end_makes_the_controller_hold_where_the_arm_is():
     assert values(found.command)[6:] == close(0.2, 0.2, 0.22, 0.22)
 
 
+def test_a_timeout_not_above_the_goal_time_is_ignored():
+    limits = Tolerances(goal_time=0.05, cmd_timeout=0.05)
+    assert played([(5, message((0, 0.2)))], 200, tolerances=limits).holds == []
+
+
+def test_after_a_timeout_the_command_is_written_without_a_look_at_the_tolerances():
+    limits = Tolerances(trajectory=0.1, cmd_timeout=0.001)
+    short = message((0, 0.5), (1, 0.5), stamp=11 * MS)
+    found = played([(11, short)], 30, arm=Arm(frozen=True), tolerances=limits)
+    assert [at for at, _ in found.holds] == [20 * MS]
+    assert values(found.command) == close(0.0, 0.0, 0.5, 0.0)
+
+
+def test_a_joint_that_is_no_number_does_not_hide_the_violation_of_another():
+    two = Controller(('a', 'b'), [0.0, 0.0], 100.0, tolerances=Tolerances(trajectory=0.1))
+    two.receive(Message(('a', 'b'), 0, [Point(0, [math.nan, 1.0])]), 0)
+    two.run_until(0)
+    assert two.played.holds == [(0, 'error 1.000000 on the way, allowed 0.1')]
+
+
 def test_errors_of_continuous_joints_are_taken_the_short_way_round():
     turn = message((0, 2.0 * math.pi))
     limits = Tolerances(trajectory=0.1)
@@ -460,6 +485,21 @@ def test_on_master_the_old_trajectory_is_played_on_until_the_new_one_begins():
     bridge = 0.07
     middle = (bridge + 0.5) / 2.0
     assert values(found.reference)[8:11] == close(bridge, middle, 0.5)
+
+
+def test_on_master_there_is_no_bridge_where_the_new_trajectory_has_a_point_itself():
+    # The old point at 55 ms comes at 65 ms, the first one of the new trajectory at 80 ms.
+    first = message((0, 0.0), (55, 0.055), (200, 0.2))
+    later = message((0, 0.5), (100, 0.5), stamp=80 * MS)
+    found = played([(0, first), (45, later)], 80, version='master')
+    expected = close(0.05, 0.05 + 0.005 * 2 / 3, 0.055 + 0.445 / 3, 0.5)
+    assert values(found.reference)[5:] == expected
+
+
+def test_on_master_a_past_stamp_counts_where_the_controller_holds_a_point():
+    line = message((0, 0.0), (100, 0.1), stamp=20 * MS)
+    found = played([(45, line)], 60, version='master')
+    assert values(found.reference)[5:] == close(0.03, 0.04)
 
 
 # -- arm
