@@ -76,3 +76,7 @@ class CollisionError(FabrikError):
 
 class MotionError(FabrikError):
     """The motion cannot be limited as asked for: ruckig is missing."""
+
+
+class RefusedError(FabrikError):
+    """Something is asked of an arm that it does not do now; nothing changes."""

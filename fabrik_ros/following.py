@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .chain import Chain
-from .errors import FabrikError, JointValueError
+from .errors import JointValueError, RefusedError
 from .joints import JointType
 from .motion import Motion, Phase
+from .start_gate import StartGate, TOLD_TO_HOLD
 from .transforms import Array
 from .tree import Tree
 
@@ -30,7 +31,7 @@ PAUSED = 'paused: speed_scaling is 0'
 JOG_ENDED = 'jogging has ended'
 LONGEST_BRAKING = 0.5
 """A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
-TOLD_TO_HOLD = 'told to hold'
+RESUMED, ACTIVATED = 'the arm was told to go on', 'the arm was activated'
 TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
 
@@ -44,10 +45,6 @@ class State(Enum):
     MOVING = 'on the way to the target'
     REACHED = 'at the target'
     HOLDING = 'holding still'
-
-
-class RefusedError(FabrikError):
-    """A target is not accepted; nothing changes."""
 
 
 class Command(NamedTuple):
@@ -146,6 +143,15 @@ class Follower:
     spoken : tuple of float and Command, optional
         Time and last command of the follower before this one [s]: whoever took that must not see
         the arm jump.
+    gate : StartGate, optional
+        Decides whether the arm may set out; it outlives followers.
+
+    Attributes
+    ----------
+    not_ready : str
+        Why the robot is not ready to move, as it says itself; '' when it is.
+    paused_by : str
+        Why the robot pauses the motion; '' when it does not.
 
     """
 
@@ -156,7 +162,10 @@ class Follower:
         rules: FollowingRules,
         measured: MeasuredJoints,
         spoken: tuple[float, Command] | None = None,
+        gate: StartGate | None = None,
     ) -> None:
+        self.gate = StartGate() if gate is None else gate
+        self.not_ready = self.paused_by = ''
         self.chain = chain
         self.motion = motion
         self.rules = rules
@@ -181,6 +190,9 @@ class Follower:
         """When each tip that is jogged was told so last."""
         self._recent: deque[tuple[float, Array]] = deque()
         self._hold_reason = ''
+        self._has_failed = self._must_go_back = False
+        self.is_going_back = False
+        """Whether the arm did not follow, and the commands come back to where it is."""
         home_of(chain, rules)
         if spoken is not None:
             motion.reset(spoken[1].q)
@@ -191,14 +203,18 @@ class Follower:
     def state(self, now: float) -> tuple[State, str]:
         """State, and the reason for it in words."""
         motion = self.motion
+        if self.gate.is_held and not self._is_under_way():
+            return State.HOLDING, self.not_ready or TOLD_TO_HOLD
         if self._jog_is_blocked:
             return State.HOLDING, motion.hindrance
         if self.is_on_the_way:
-            paused = PAUSED if motion.limits.speed_scaling == 0.0 else ''
+            paused = self.paused_by or PAUSED if motion.limits.speed_scaling == 0.0 else ''
             return State.MOVING, paused or motion.hindrance
         reason = self._hold_reason or self.motion.hindrance
-        if self.motion.phase is Phase.STOPPING or (self._engaged and reason):
+        if self._is_stopping or (self._engaged and reason):
             return State.HOLDING, reason
+        if self.not_ready:
+            return State.HOLDING, self.not_ready
         missing = self._missing(now)
         if missing:
             return State.WAITING_FOR_STATE, f'no fresh state of: {", ".join(missing)}'
@@ -213,7 +229,11 @@ class Follower:
         """Whether the arm moves to where it is told to be, or as it is jogged."""
         motion = self.motion
         moves = motion.phase in (Phase.LINE, Phase.JOINT) and not motion.is_at_goal
-        return moves and not self._jog_is_blocked
+        return moves and not self._jog_is_blocked and not self.is_going_back
+
+    @property
+    def _is_stopping(self) -> bool:
+        return self.motion.phase is Phase.STOPPING or self.is_going_back
 
     @property
     def _jog_is_blocked(self) -> bool:
@@ -246,10 +266,11 @@ class Follower:
         """
         T_base_target = T_target if T_base_world is None else T_base_world @ T_target
         self._check_distance(T_base_target, tip)
-        self._check_start(now)
+        self._check_gate(now)
         if self._stands_at(T_target, tip, T_base_world is not None, now):
             self._goal_time = now
             return
+        self.gate.check_target(tip, T_target, T_base_world is not None)
         begins_anew = not np.count_nonzero(self.has_target) or bool(self._hold_reason)
         if not self._is_under_way() and self.rules.wait_for_state:
             begins_anew |= self._start_where_measured(now)
@@ -258,6 +279,7 @@ class Follower:
         self._set_goal(T_target, tip, T_base_world is not None, begins_anew)
         self._goal_time = now
         self._set_out()
+        self.gate.open()
         assert self.goal is not None
         self.motion.aim(self.goal, self.in_world)
 
@@ -276,6 +298,7 @@ class Follower:
         home = home_of(self.chain, self.rules)
         if home is None:
             raise RefusedError('there is no home: home_configuration is empty')
+        self.gate.check_hold()
         self._check_start(now)
         if not self._is_under_way() and self.rules.wait_for_state:
             self._start_where_measured(now)
@@ -318,13 +341,14 @@ class Follower:
             raise RefusedError(f'a jog must be six finite numbers, got {twist}')
         if not np.any(twist):
             return self._let_go(tip)
-        self._check_start(now)
+        self._check_gate(now)
         if not self._is_under_way() and self.rules.wait_for_state:
             self._start_where_measured(now)
         times = self._jog_times
         self._forget_targets(None)
         self._goal_time = math.inf
         self._set_out()
+        self.gate.open()
         self._jog_times = {**times, tip: now}
         frees = self.rules.idle_tips == 'free'
         free = np.array([frees and i not in self._jog_times for i in range(self.in_world.size)])
@@ -355,6 +379,7 @@ class Follower:
         self._jog_times = {}
         self._engaged = True
         self._hold_reason = ''
+        self._has_failed = False
         self._repeat_time = REPEAT_TIME
 
     def _forget_targets(self, goal: Array | None) -> None:
@@ -402,6 +427,7 @@ class Follower:
         else:
             self.motion.step(dt)
             self._repeat_time = 0.0 if self._hold_reason else REPEAT_TIME
+            self._go_back_once_at_rest()
         self._remember(now)
         return Command(*self.motion.command)
 
@@ -420,6 +446,7 @@ class Follower:
 
         """
         self.motion.follow_ramp(duration, dt)
+        self._go_back_once_at_rest()
         self._remember(now)
         return Command(*self.motion.command)
 
@@ -443,12 +470,70 @@ class Follower:
         self._repeat_time = 0.0
         self._jog_times = {}
         self._hold_reason = reason
-        self.motion.stop(reason)
+        if not self.is_going_back:
+            self.motion.stop(reason)
 
     def hold_when_told(self) -> None:
-        """Hold because somebody wants it; also before the first target."""
+        """Hold because somebody wants it, until `resume`."""
         self.hold(TOLD_TO_HOLD)
-        self._engaged = True
+        self.gate.hold()
+
+    def fail(self, reason: str, now: float, goes_back: bool = False) -> None:
+        """
+        Hold because something is wrong: the arm must not set out again by itself.
+
+        Parameters
+        ----------
+        reason : str
+            What is wrong.
+        now : float
+            The time [s].
+        goes_back : bool
+            Whether the commands are to come back to where the arm is measured.
+
+        """
+        if self.is_on_the_way and self.goal is not None:
+            self._remember_interrupted(self.goal)
+        self.gate.block(reason, now)
+        self._has_failed, self._must_go_back = True, goes_back
+        self.hold(reason)
+
+    def _remember_interrupted(self, goal: Array) -> None:
+        goals, in_world = goal.reshape(-1, 4, 4), self.in_world.reshape(-1)
+        for tip in np.flatnonzero(self.has_target).tolist():
+            self.gate.interrupt(tip, goals[tip], bool(in_world[tip]))
+
+    def _go_back_once_at_rest(self) -> None:
+        """Bring the commands to where the arm is, after the stop of one that did not follow."""
+        if self.motion.phase is not Phase.RESTING:
+            return
+        must_go_back, self._must_go_back = self._must_go_back, False
+        self.is_going_back = must_go_back
+        if must_go_back:
+            measured = self._in_the_turn_of_the_command(self._measured_q())
+            self.motion.go_to(np.clip(measured, self.chain.lower, self.chain.upper))
+
+    def resume(self, now: float) -> None:
+        """
+        Let the arm set out again, after it was told to hold or after something was wrong.
+
+        A stream of targets that is running has to pause first.
+
+        Raises
+        ------
+        RefusedError
+            If what was wrong is still wrong; the message says what.
+
+        """
+        self._check_causes(now)
+        if self._is_stopping:
+            raise RefusedError(f'the arm is still stopping: {self._hold_reason}')
+        if self.gate.is_held or self._hold_reason:
+            self._engaged = self._has_failed = False
+            self._hold_reason = ''
+            self._forget_targets(None)
+        if not self._is_under_way():
+            self.gate.release(RESUMED)
 
     @property
     def is_at_rest(self) -> bool:
@@ -457,7 +542,9 @@ class Follower:
 
     def _watch(self, now: float) -> None:
         """Look for reasons to stop."""
-        if self.motion.phase not in (Phase.LINE, Phase.JOINT):
+        if self._has_failed:
+            self.gate.block(self._hold_reason, now)
+        if self.motion.phase not in (Phase.LINE, Phase.JOINT) or self.is_going_back:
             return
         timeout = self.rules.target_timeout
         if timeout > 0.0 and now - self._goal_time > timeout:
@@ -466,7 +553,9 @@ class Follower:
             )
         missing = self._missing(now)
         if missing:
-            self.hold(f'the state of these joints is lost: {", ".join(missing)}')
+            self.fail(f'the state of these joints is lost: {", ".join(missing)}', now)
+        elif self.not_ready:
+            self.fail(self.not_ready, now)
         elif self.rules.wait_for_state:
             self._watch_gap(now)
 
@@ -476,9 +565,11 @@ class Follower:
         gap = self._gap(now)
         j = int(np.argmax(gap))
         if gap[j] > self.rules.resync_tolerance:
-            self.hold(
+            self.fail(
                 f"the arm does not follow: joint '{self.chain.joint_names[j]}' is {gap[j]:.3f} "
-                f'away from its commands (resync_tolerance {self.rules.resync_tolerance:g})'
+                f'away from its commands (resync_tolerance {self.rules.resync_tolerance:g})',
+                now,
+                goes_back=True,
             )
 
     def _is_near_the_command(self) -> bool:
@@ -536,12 +627,27 @@ class Follower:
                 f'{reach:.3g} m; at most {farthest:.3g} m is taken as meant (metres?)'
             )
 
+    def _check_gate(self, now: float) -> None:
+        """Refuse what must not set the arm in motion now; take note that it came."""
+        try:
+            self.gate.check_hold()
+            self._check_start(now)
+            self.gate.check_pause(now)
+        finally:
+            self.gate.ask(now)
+
+    def _check_causes(self, now: float) -> None:
+        """Refuse while something is wrong; what comes meanwhile is no reason to set out later."""
+        missing = self._missing(now)
+        reason = f'no fresh joint state of: {", ".join(missing)}' if missing else self.not_ready
+        if reason:
+            self.gate.block(reason, now)
+            raise RefusedError(reason)
+
     def _check_start(self, now: float) -> None:
         if self._hold_reason and self._is_under_way():
             raise RefusedError(f'the arm is still stopping: {self._hold_reason}')
-        missing = self._missing(now)
-        if missing:
-            raise RefusedError(f'no fresh joint state of: {", ".join(missing)}')
+        self._check_causes(now)
         if self.rules.wait_for_state and not self._is_under_way():
             self._check_limits(self._measured_q())
 

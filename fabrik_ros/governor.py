@@ -93,7 +93,7 @@ class CommandGovernor:
         self._arm, self._guard, self._limiter = arm, guard, limiter
         self.dt = 0.0
         self.refusal = ''
-        self._limits_in_force = limits
+        self._limits_in_force = self.limits = limits
         self.reset(arm.mid_configuration())
         self.change_limits(limits)
 
@@ -155,6 +155,14 @@ class CommandGovernor:
         """Keep to other limits; a lower acceleration counts from when the arm stands still."""
         self._asked_limits = limits
         self._take_limits()
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1."""
+        has_taken_up = self._limits_in_force is self._asked_limits
+        asked = replace(self._asked_limits, speed_scaling=share)
+        in_force = replace(self._limits_in_force, speed_scaling=share)
+        self._asked_limits, self._limits_in_force = asked, asked if has_taken_up else in_force
+        self.limits = replace(self.limits, speed_scaling=share)
 
     def take_up_limits(self) -> bool:
         """Keep to what was asked for before the arm stood still; tell whether there was any."""

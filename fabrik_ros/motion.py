@@ -153,6 +153,12 @@ class Motion:
         self._governor.change_limits(limits)
         self._pass_limits_on()
 
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1, within the accelerations."""
+        self._governor.scale_speed(share)
+        if self._line is not None:
+            self._line.scale_speed(share)
+
     def _pass_limits_on(self) -> None:
         """Let the line keep to the limits, too."""
         if self._line is not None:

@@ -8,7 +8,7 @@ it takes at full speed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,10 @@ class LineReference:
         self._limits = limits
         self._way_left = self._way(self.T, self.goal)
         self.gain = self.brake = self.full_gain = limits.tip_acceleration / limits.tip_speed
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1."""
+        self._limits = replace(self._limits, speed_scaling=share)
 
     def _way(self, T: Array, T_to: Array) -> Array:
         if T.ndim > 2:

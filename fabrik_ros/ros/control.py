@@ -172,6 +172,8 @@ class CommandLoop:
         stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
         if self._stepper is None:
             command = self._command(follower, 1e-9 * stamp, dt)
+        elif follower.is_going_back:
+            command = self._step_evenly(follower, self._stepper, stamp, last, dt)
         else:
             command = self._stepper.follow(follower, stamp, stamp - last)
         if command is not None:
@@ -294,14 +296,14 @@ class CommandLoop:
     def _slow_down(self, follower: Follower, error: Exception) -> None:
         log = self._node.get_logger()
         log.error(f'an error in a step: {error}\n{traceback.format_exc()}')
-        follower.hold(f'an error in a step: {error}')
+        follower.fail(f'an error in a step: {error}', self._clock.now())
 
     def _carry(self, follower: Follower, now: float, dt: float) -> None:
         """Tell the motion where the base will be; stop where nobody knows."""
         try:
             self._motion.carry(self._base_at(now), dt)
         except FabrikError as error:
-            follower.hold(f'the pose of the base is lost: {error}')
+            follower.fail(f'the pose of the base is lost: {error}', now)
 
     def _send(self, command: Command, stamp: int) -> None:
         self._outputs.send(command, stamp)

@@ -1,6 +1,7 @@
 """The node: target poses in, joint commands out."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 import gc
 import signal
 import time
@@ -26,11 +27,13 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from ..chain import Chain
-from ..errors import ChainError, FabrikError, MotionError
-from ..following import Follower, home_of, MeasuredJoints, RefusedError, State
+from ..errors import ChainError, FabrikError, MotionError, RefusedError
+from ..following import ACTIVATED, Follower, home_of, MeasuredJoints, RESUMED, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
+from ..reference import MotionLimits
 from ..robot import Robot
+from ..start_gate import StartGate, TOLD_TO_HOLD
 from ..transforms import Array
 from ..tree import Tree
 from ..urdf import parse_urdf
@@ -44,6 +47,7 @@ from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
 from .receiving import age_of, with_receipt
 from .reports import Report, Reporter, Tally
+from .robot_state import RobotState
 from .self_collision import CollisionWatch
 from .status import goal_facts, tip_links_of
 from .tips import TipTopics, topic_names
@@ -57,6 +61,7 @@ LOOKING_PERIOD = 0.05
 SPIN_TIME = 60.0
 WARNING_PERIOD = 1.0
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
+OF_ROBOT = ('ready_topic', 'speed_scaling_topic')
 
 
 class FabrikNode(LifecycleNode):
@@ -90,12 +95,16 @@ class FabrikNode(LifecycleNode):
         self._model_changed = False
         self._is_over = False
         self._active_since = 0
+        self._gate = StartGate()
+        self._starts_by_itself = False
         self._node_clock = NodeClock(self)
+        self._robot_state = self._listen_to_robot()
         self._outputs = Outputs(self, self._settings)
         self._reporter = Reporter(self, self._node_clock, self._report, lambda: self._tips)
         self._create_subscriptions()
         self._create_tip_topics()
         self.create_service(Trigger, '~/hold', self._on_hold)
+        self.create_service(Trigger, '~/resume', self._on_resume)
         self.create_service(Trigger, '~/home', self._on_home)
         self.add_on_set_parameters_callback(self._check_changes)
         self.add_post_set_parameters_callback(self._apply_changes)
@@ -142,12 +151,21 @@ class FabrikNode(LifecycleNode):
         self._motion.reset(self._chain.mid_configuration())
         rules, spoken = self._settings.rules, self._loop.spoken
         try:
-            follower = Follower(self._chain, self._motion, rules, self._measured, spoken)
+            follower = Follower(
+                self._chain, self._motion, rules, self._measured, spoken, self._gate
+            )
         except FabrikError as error:
             self._trouble = str(error)
             self.get_logger().error(f'cannot activate: {error}')
             return TransitionCallbackReturn.FAILURE
+        if any(tip.drop_waiting() for tip in self._tips):
+            self._gate.ask(self._node_clock.now())
+        if self._starts_by_itself:
+            self._gate.expect_pause(ACTIVATED)
+        else:
+            self._gate.release(ACTIVATED)
         self._loop.start(follower)
+        self._on_robot_state()
         self._trouble = ''
         self._model_changed = False
         self._active_since = time.monotonic_ns()
@@ -235,6 +253,12 @@ class FabrikNode(LifecycleNode):
             TipTopics(self, prefix, self._on_target, self._on_jog) for prefix in prefixes
         ]
 
+    def _listen_to_robot(self) -> RobotState:
+        settings = self._settings
+        return RobotState(
+            self, settings.ready_topic, settings.speed_scaling_topic, self._on_robot_state
+        )
+
     def _description_topic(self) -> str:
         return str(self._description_subscription.topic_name)
 
@@ -250,7 +274,11 @@ class FabrikNode(LifecycleNode):
             return
         configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
         if configured and not self._model_changed:
-            self.trigger_activate()
+            self._starts_by_itself = True
+            try:
+                self.trigger_activate()
+            finally:
+                self._starts_by_itself = False
 
     def _on_description(self, message: String) -> None:
         if self._settings.robot_description or message.data == self._description:
@@ -275,11 +303,10 @@ class FabrikNode(LifecycleNode):
         self._outputs.drive(chain, self._commanded_joints(chain))
         if parameters.world_frame == chain.base_link:
             raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
-        limits = parameters.limits_for(chain)
         watch = CollisionWatch(self, robot, chain, parameters)
         motion = Motion(
             chain,
-            limits,
+            self._limits(chain),
             parameters.solver,
             parameters.motion,
             parameters.tips,
@@ -398,6 +425,9 @@ class FabrikNode(LifecycleNode):
         if any(parameters.values[name] != before.values[name] for name in OF_OUTPUTS):
             self._outputs.close()
             self._outputs = Outputs(self, parameters)
+        if any(parameters.values[name] != before.values[name] for name in OF_ROBOT):
+            self._robot_state.close()
+            self._robot_state = self._listen_to_robot()
         self._description = parameters.robot_description or self._description
         if (
             self._chain is not None
@@ -405,7 +435,7 @@ class FabrikNode(LifecycleNode):
             and not parameters.moves_like(before, self._chain)
         ):
             self._motion.change(
-                parameters.limits_for(self._chain),
+                self._limits(self._chain),
                 parameters.solver,
                 parameters.motion,
                 parameters.tips,
@@ -414,6 +444,22 @@ class FabrikNode(LifecycleNode):
             self._follower.rules = parameters.rules
         if self._robot is None and self._trouble and self._description:
             self._start()
+
+    def _limits(self, chain: Chain | Tree) -> MotionLimits:
+        """How fast the arm may move, as the robot has it, too."""
+        limits = self._settings.limits_for(chain)
+        share = limits.speed_scaling * self._robot_state.speed_scaling
+        return replace(limits, speed_scaling=share)
+
+    def _on_robot_state(self) -> None:
+        """Take over what the robot says of itself."""
+        robot_state = self._robot_state
+        if self._follower is not None:
+            self._follower.not_ready = robot_state.not_ready
+            self._follower.paused_by = robot_state.paused_by
+        if self._motion is not None:
+            share = self._settings.speed_scaling * robot_state.speed_scaling
+            self._motion.scale_speed(share)
 
     # -- messages in
 
@@ -449,11 +495,12 @@ class FabrikNode(LifecycleNode):
             )
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
-        follower = self._follower_at(received)
+        twist = twist_to_array(message.twist)
+        follower = self._follower_at(received, asks=bool(np.any(twist)))
         now, number = self._node_clock.now(), self._tips.index(tip)
         self._check_age(message, now)
         in_tip = self._is_in_tip(message.header.frame_id.removeprefix('/'), number)
-        if follower.jog(twist_to_array(message.twist), now, number, in_tip):
+        if follower.jog(twist, now, number, in_tip):
             self._tally.last_refusal = ''
             tip.target_stamp = 0.0
             assert self._loop is not None
@@ -503,18 +550,26 @@ class FabrikNode(LifecycleNode):
 
     def _active_follower(self) -> Follower:
         if self._follower is None:
-            raise RefusedError(f'the node is not active: {self._state()[1]}')
+            raise RefusedError(TOLD_TO_HOLD if self._gate.is_held else self._inactivity())
         return self._follower
 
-    def _follower_at(self, received: int) -> Follower:
-        """Follower, for what was `received` [ns] since it is active."""
-        follower = self._active_follower()
-        if time.monotonic_ns() - age_of(received) < self._active_since:
-            raise RefusedError('it was received while the node was not active')
+    def _follower_at(self, received: int, asks: bool = True) -> Follower:
+        """Follower, for a target or jog `received` [ns]; one that `asks` for motion is noted."""
+        try:
+            follower = self._active_follower()
+            if time.monotonic_ns() - age_of(received) < self._active_since:
+                raise RefusedError('it was received while the node was not active')
+        except RefusedError:
+            if asks:
+                self._gate.ask(self._node_clock.at(received))
+            raise
         return follower
 
     def _on_hold(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(response, self._hold)
+
+    def _on_resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        return self._answer(response, self._resume)
 
     def _on_home(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._answer(response, self._go_home)
@@ -530,9 +585,23 @@ class FabrikNode(LifecycleNode):
         return response
 
     def _hold(self) -> str:
-        follower = self._active_follower()
+        follower = self._follower
+        if follower is None:
+            self._gate.hold()
+            return f'held, although {self._inactivity()}: nothing sets out until ~/resume'
         follower.hold_when_told()
         return 'holding still' if follower.is_at_rest else 'slowing down to hold'
+
+    def _resume(self) -> str:
+        follower = self._follower
+        if follower is None:
+            self._gate.release(RESUMED)
+            return f'no longer held, but {self._inactivity()}'
+        follower.resume(self._node_clock.now())
+        return 'ready for a new target'
+
+    def _inactivity(self) -> str:
+        return f'the node is not active: {self._state()[1]}'
 
     def _go_home(self) -> str:
         self._active_follower().go_home(self._node_clock.now())
@@ -555,24 +624,25 @@ class FabrikNode(LifecycleNode):
         if self._base is not None:
             self._base.forget()
         if self._follower is not None:
-            self._follower.hold('the clock jumped back')
+            self._follower.fail('the clock jumped back', self._node_clock.now())
 
     # -- reports
 
     def _state(self) -> tuple[State, str]:
         if self._follower is not None:
             return self._follower.state(self._node_clock.now())
+        held = f'{TOLD_TO_HOLD}; ' if self._gate.is_held else ''
         if self._robot is not None:
             changed = 'the robot description has changed' if self._model_changed else ''
             inactive = changed or 'the node is inactive'
-            return State.HOLDING, self._trouble or f'{inactive}: activate it'
+            return State.HOLDING, held + (self._trouble or f'{inactive}: activate it')
         if self._is_over:
             return State.HOLDING, 'the node was shut down for good: start it again'
         missing = f'no robot description yet on {self._description_topic()}'
         waits = (
             'there is a robot description: configure the node' if self._description else missing
         )
-        return State.WAITING_FOR_MODEL, self._trouble or waits
+        return State.WAITING_FOR_MODEL, held + (self._trouble or waits)
 
     def _report(self) -> Report:
         (state, reason), follower = self._state(), self._follower
@@ -591,6 +661,7 @@ class FabrikNode(LifecycleNode):
 
     def _facts(self, follower: Follower | None, q: Array | None) -> dict[str, Any]:
         facts = self._tally.facts()
+        facts |= {'held': self._gate.is_held, **self._robot_state.facts()}
         facts['solve_time'] = 0.0 if self._motion is None else self._motion.weighing_time
         if self._chain is not None:
             tips = ', '.join(tip_links_of(self._chain))

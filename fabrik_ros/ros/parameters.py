@@ -172,6 +172,16 @@ SPECS = (
         'where the arm stands when nothing is measured [rad or m]; empty: mid limits', live=False,
     ),
     Spec('home_configuration', [], 'where ~/home goes [rad or m]; empty: it is refused'),
+    Spec(
+        'ready_topic', '',
+        'std_msgs/Bool that tells whether the robot is ready to move; empty: it always is',
+        live=False,
+    ),
+    Spec(
+        'speed_scaling_topic', '',
+        'std_msgs/Float64, percentage of speed that the robot lets itself have; empty: 100',
+        live=False,
+    ),
     Spec('state_timeout', 0.5, 'age at which a joint state is lost [s]', low=1e-3),
     Spec('resync_tolerance', 0.1, 'greatest gap to the measured state [rad or m]', low=1e-4),
     Spec('limit_margin', 0.1, 'how far outside a limit a start may be [rad or m]', low=0.0),
@@ -437,7 +447,8 @@ def _check_output(values: Mapping[str, Any]) -> None:
 def _check_topics(node: Node, values: Mapping[str, Any]) -> None:
     """Look whether the node could have the topics: each message has one of its own."""
     topics = {name: _resolved(node, name, values[name]) for name in TOPIC_OF.values()}
-    _resolved(node, 'base_odometry', values['base_odometry'] or 'odom')
+    for name in ('base_odometry', 'ready_topic', 'speed_scaling_topic'):
+        _resolved(node, name, values[name] or name)
     tips = [f'~/{name}' for name in topic_names(values['tip_links'])] or ['~']
     own = [*OWN_TOPICS, *(f'{tip}/{topic}' for tip in tips for topic in TOPICS_OF_TIPS)]
     if 'joint_state' in values['output']:

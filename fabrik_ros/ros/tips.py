@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 import re
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
 from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -12,7 +14,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from ..errors import FabrikError
 from ..transforms import Array
-from .conversions import stamped_pose
+from .conversions import stamped_pose, twist_to_array
 from .receiving import with_receipt
 
 NEWEST = QoSProfile(
@@ -128,6 +130,11 @@ class TipTopics:
                 f'{publishers} publishers send targets on {topic}; the newest target wins'
             )
 
+    def drop_waiting(self) -> bool:
+        """Drop the target and the jog that came before now; tell whether one asked for motion."""
+        target, jog = _taken(self.targets), _taken(self._jogs)
+        return target is not None or (jog is not None and bool(np.any(twist_to_array(jog.twist))))
+
     def close(self) -> None:
         """Take the topics away."""
         self._node.destroy_subscription(self.targets)
@@ -148,3 +155,10 @@ class TipTopics:
             f'the parameter qos_overrides.{topic}'
             '.subscription.reliability to best_effort'
         )
+
+
+def _taken(subscription: Any) -> Any:
+    """Take the message that waits at a subscription; None if none does."""
+    with subscription.handle:
+        found = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+    return None if found is None else found[0]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import math
 
 from fabrik_ros import load_urdf, SolverOptions
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, RefusedError, State
+from fabrik_ros.errors import RefusedError
+from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, State
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion import Motion, MotionOptions
 from fabrik_ros.reference import MotionLimits

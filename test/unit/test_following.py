@@ -7,7 +7,8 @@ from itertools import pairwise
 import math
 
 from fabrik_ros import JointValueError, load_urdf, SolverOptions
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, RefusedError, State
+from fabrik_ros.errors import RefusedError
+from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, State
 from fabrik_ros.motion import Motion, MotionOptions
 from fabrik_ros.reference import MotionLimits
 from helpers import assert_close, joint_xml, robot_xml
@@ -47,6 +48,7 @@ def pose(shoulder, elbow):
     return T
 
 
+HELD = 'told to hold, until ~/resume'
 GOAL = pose(1.2, 1.3)
 FAR_GOAL = pose(2.4, 1.3)
 
@@ -376,7 +378,7 @@ class TestGap:
         scene.follows = False
         scene.accept(FAR_GOAL)
         scene.until(State.HOLDING)
-        scene.go(1.0)
+        scene.go(2.5)
         count = len(scene.commands)
         scene.follows = True
         scene.accept()
@@ -384,21 +386,99 @@ class TestGap:
         assert np.abs(scene.q[count] - list(START.values())).max() <= 5.0 * DT * DT + 1e-12
         assert_close(pose(*scene.q[-1])[:3, 3], GOAL[:3, 3], 1e-5)
 
-    def test_arm_that_does_not_follow_starts_anew_only_after_a_pause(self):
+    def test_stop_of_an_arm_that_does_not_follow_ends_where_it_is_measured(self):
         scene = Scene()
         scene.follows = False
         scene.accept(FAR_GOAL)
         scene.until(State.HOLDING)
-        while not scene.follower.is_at_rest:
-            scene.tick()
-        assert 'after the last command' in scene.refusal()
-        silent = scene.now
-        scene.follows = True
-        while scene.state is not State.MOVING:
-            scene.tick()
+        scene.go(3.0)
+        assert scene.state is State.HOLDING
+        assert "'elbow'" in scene.reason
+        assert_close(scene.q[-1], list(START.values()), 1e-9)
+        assert not np.any(scene.commands[-1][1].velocity)
+        assert scene.tick() is None
+        gaps = np.diff([time for time, _ in scene.commands])
+        assert gaps.max() <= DT + 1e-9, 'one run of commands'
+        scene.check_smooth()
+
+    @pytest.mark.parametrize('stream', [0.01, 0.3, 0.99])
+    def test_frozen_arm_under_a_stream_is_sent_one_stop(self, stream):
+        """A protective stop: nothing moves for five seconds, while targets keep coming."""
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.5)
+        scene.follows = False
+        for i in range(round(5.0 / stream)):
             with contextlib.suppress(RefusedError):
-                scene.accept()
-        assert scene.now - silent >= 0.2 - DT
+                scene.accept(pose(2.4, 1.3 - 1e-3 * i * stream))
+            scene.go(max(stream, DT))
+        frozen = list(scene.values.values())
+        assert_close(scene.q[-1], frozen, 1e-9)
+        gaps = np.diff([time for time, _ in scene.commands])
+        assert gaps.max() <= DT + 1e-9, 'one run of commands'
+        assert scene.now - scene.commands[-1][0] > 2.0
+        assert 'accepted again after 1 s without any' in scene.refusal(GOAL)
+        scene.check_smooth()
+
+    def test_arm_may_set_out_again_when_the_stream_has_paused(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        scene.go(2.0)
+        scene.refusal(FAR_GOAL)
+        scene.go(0.99)
+        scene.refusal(GOAL)
+        scene.go(1.01)
+        scene.follows = True
+        scene.accept(GOAL)
+        scene.until(State.REACHED)
+
+    def test_interrupted_target_waits_until_the_arm_is_told_to_go_on(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        with pytest.raises(RefusedError, match='still stopping'):
+            scene.follower.resume(scene.now)
+        scene.go(3.0)
+        nearly_the_same = FAR_GOAL.copy()
+        nearly_the_same[0, 3] += 1e-6
+        assert '~/resume allows it again' in scene.refusal(nearly_the_same)
+        scene.go(1.01)
+        assert '~/resume allows it again' in scene.refusal(FAR_GOAL)
+        scene.follows = True
+        scene.go(1.01)
+        scene.follower.resume(scene.now)
+        assert scene.state is State.IDLE
+        scene.accept(FAR_GOAL)
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_stream_that_runs_when_the_arm_is_told_to_go_on_has_to_pause(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        scene.until(State.HOLDING)
+        scene.go(3.0)
+        scene.refusal(FAR_GOAL)
+        scene.follower.resume(scene.now)
+        for _ in range(20):
+            scene.go(0.1)
+            assert 'told to go on' in scene.refusal(GOAL)
+        scene.go(1.01)
+        scene.accept(GOAL)
+
+    def test_hold_while_the_commands_go_back_lets_them_go_back(self):
+        scene = Scene()
+        scene.follows = False
+        scene.accept(FAR_GOAL)
+        while not scene.follower.is_going_back:
+            scene.tick()
+        scene.follower.hold_when_told()
+        scene.go(2.0)
+        assert_close(scene.q[-1], list(START.values()), 1e-9)
+        assert (scene.state, scene.reason) == (State.HOLDING, HELD)
 
     def test_stream_of_targets_right_after_a_stop_makes_no_jump(self):
         scene = Scene(target_timeout=0.1)
@@ -705,16 +785,23 @@ def test_rules_can_change_on_the_way():
 
 
 class TestToldToHold:
-    def test_arm_slows_down_and_stays_until_the_next_target(self):
+    def test_arm_slows_down_and_stays_until_it_is_told_to_go_on(self):
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(0.8)
         scene.follower.hold_when_told()
-        assert 'told to hold' in scene.refusal(GOAL), 'it is still stopping'
+        assert scene.refusal(GOAL) == HELD
         scene.go(2.0)
-        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        assert (scene.state, scene.reason) == (State.HOLDING, HELD)
         assert not np.any(scene.commands[-1][1].velocity)
-        assert scene.tick() is None
+        for _ in range(30):
+            assert scene.refusal(GOAL) == HELD
+            assert scene.tick() is None
+        scene.go(2.0)
+        assert scene.refusal(GOAL) == HELD
+        scene.go(1.01)
+        scene.follower.resume(scene.now)
+        assert scene.state is State.IDLE
         scene.accept()
         scene.until(State.REACHED)
         scene.check_smooth()
@@ -723,10 +810,95 @@ class TestToldToHold:
         scene = Scene()
         scene.follower.hold_when_told()
         scene.go(0.5)
-        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        assert (scene.state, scene.reason) == (State.HOLDING, HELD)
         assert not scene.commands
+        scene.follower.resume(scene.now)
         scene.accept()
         scene.until(State.REACHED)
+
+    def test_home_and_jogs_are_refused(self):
+        scene = Scene(home_configuration=HOME)
+        scene.follower.hold_when_told()
+        with pytest.raises(RefusedError, match=HELD):
+            scene.follower.go_home(scene.now)
+        with pytest.raises(RefusedError, match=HELD):
+            scene.follower.jog(np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.0]), scene.now)
+        scene.go(0.5)
+        assert not scene.commands
+
+    def test_arm_that_is_not_held_goes_on_when_it_is_told_to(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.3)
+        scene.follower.resume(scene.now)
+        scene.accept(GOAL)
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_it_outlives_the_follower(self):
+        scene = Scene()
+        scene.follower.hold_when_told()
+        gate = scene.follower.gate
+        again = Follower(
+            scene.follower.chain, scene.motion, scene.follower.rules, scene.measured, gate=gate
+        )
+        with pytest.raises(RefusedError, match=HELD):
+            again.accept(GOAL, scene.now)
+        assert again.state(scene.now)[0] is State.HOLDING
+
+
+class TestReady:
+    def test_robot_that_is_not_ready_is_stopped_and_waits_for_another_target(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.8)
+        scene.follower.not_ready = 'not ready: somebody says false'
+        scene.until(State.HOLDING, longest=0.1)
+        assert scene.reason == 'not ready: somebody says false'
+        scene.go(1.0)
+        assert scene.tick() is None
+        assert scene.refusal(GOAL) == 'not ready: somebody says false'
+        with pytest.raises(RefusedError, match='somebody says false'):
+            scene.follower.resume(scene.now)
+        scene.follower.not_ready = ''
+        scene.go(0.5)
+        assert 'after 1 s without any' in scene.refusal(GOAL)
+        scene.go(1.01)
+        assert '~/resume' in scene.refusal(FAR_GOAL)
+        scene.go(1.01)
+        scene.accept(GOAL)
+        scene.until(State.REACHED)
+        scene.check_smooth()
+
+    def test_robot_that_was_never_ready_says_so_and_accepts_nothing(self):
+        scene = Scene()
+        scene.follower.not_ready = 'not ready: no message yet'
+        assert (scene.state, scene.reason) == (State.HOLDING, 'not ready: no message yet')
+        assert scene.refusal(GOAL) == 'not ready: no message yet'
+        scene.follower.not_ready = ''
+        assert scene.state is State.IDLE
+
+    def test_pause_of_the_robot_is_no_fault(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.5)
+        scene.motion.scale_speed(0.0)
+        scene.follower.paused_by = 'paused by the robot'
+        scene.go(2.0)
+        assert (scene.state, scene.reason) == (State.MOVING, 'paused by the robot')
+        rested = scene.q[-1]
+        scene.go(5.0)
+        assert_close(scene.q[-1], rested, 0.0)
+        scene.motion.scale_speed(0.1)
+        scene.follower.paused_by = ''
+        count = len(scene.commands)
+        scene.go(2.0)
+        tip = np.array([pose(*q)[:2, 3] for q in scene.q[count:]])
+        speeds = np.linalg.norm(np.diff(tip, axis=0), axis=1) / DT
+        assert 0.02 < speeds.max() <= 0.025 * 1.001
+        scene.motion.scale_speed(1.0)
+        scene.until(State.REACHED)
+        scene.check_smooth()
 
 
 HOME = (-0.7, 0.5)
@@ -884,10 +1056,11 @@ class TestJog:
         scene = Scene()
         self.jog(scene, 1.0)
         scene.follower.hold_when_told()
-        with pytest.raises(RefusedError, match='still stopping: told to hold'):
+        with pytest.raises(RefusedError, match=HELD):
             scene.follower.jog(self.SIDE, scene.now)
-        scene.go(1.0)
-        assert (scene.state, scene.reason) == (State.HOLDING, 'told to hold')
+        scene.go(1.1)
+        assert (scene.state, scene.reason) == (State.HOLDING, HELD)
+        scene.follower.resume(scene.now)
         self.jog(scene, 0.2)
         assert scene.state is State.MOVING
 
