@@ -4,6 +4,7 @@ Start an arm from its description: robot_state_publisher, the node and, if wante
 ros2 launch fabrik_ros bringup.launch.py description:=ur_description/urdf/ur.urdf.xacro \
     xacro_args:="ur_type:=ur5e name:=ur" tip_link:=tool0 simulate:=true rviz:=true
 
+Beside the driver of a real arm, which publishes the description itself, use attach.launch.py.
 Takes the arguments of fabrik.launch.py too. Two arms run side by side in two namespaces; each
 then has its own tf and tf_static unless tf:=/tf tf_static:=/tf_static, for which the links of
 the arms need different names.
@@ -18,6 +19,19 @@ from fabrik_ros.ros.launch_arguments import (
     require_packages,
     resolve_private,
 )
+from fabrik_ros.ros.launch_parts import (
+    BOOLEAN,
+    clock,
+    frame_remappings,
+    is_true,
+    launch_file,
+    node_arguments,
+    rviz,
+    rviz_arguments,
+    ScopedLaunchDescription,
+    topic_arguments,
+    xacro_argument,
+)
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -25,45 +39,36 @@ from launch.actions import (
     OpaqueFunction,
     SetLaunchConfiguration,
 )
-from launch.conditions import IfCondition
-from launch.substitutions import Command, LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import Command, LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
-BOOLEAN = ['true', 'false', 'True', 'False']
 PHYSICS = 'physics'
 SIMULATION_RATE = 100
 """Joint states a second from the simulated arm [Hz]; the node stops below 2."""
 
 
 def generate_launch_description() -> LaunchDescription:
-    node_launch = PathJoinSubstitution(
-        [FindPackageShare('fabrik_ros'), 'launch', 'fabrik.launch.py']
-    )
-    return LaunchDescription(
+    return ScopedLaunchDescription(
         [
             *_arguments(),
             OpaqueFunction(function=_prepare),
             # The node has the model from the topic, as on a robot: its own `description` is none.
-            IncludeLaunchDescription(node_launch, launch_arguments={'description': ''}.items()),
+            IncludeLaunchDescription(
+                launch_file('fabrik.launch.py'), launch_arguments={'description': ''}.items()
+            ),
             OpaqueFunction(function=_start_arm),
         ]
     )
 
 
 def _arguments() -> list[DeclareLaunchArgument]:
-    config = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'demo.rviz'])
     return [
         DeclareLaunchArgument(
             'description',
             description='URDF or xacro file of the robot: package/path/inside/share or a path.',
         ),
-        DeclareLaunchArgument(
-            'xacro_args',
-            default_value='',
-            description="Arguments for the xacro file: 'name:=value name:=value'.",
-        ),
+        xacro_argument(),
         DeclareLaunchArgument(
             'simulate',
             default_value='false',
@@ -85,18 +90,9 @@ def _arguments() -> list[DeclareLaunchArgument]:
             description="Where the simulated arm starts: 'joint:=value joint:=value' [rad, m]. "
             'Other joints start at 0, or in the middle if 0 is outside their limits.',
         ),
-        DeclareLaunchArgument(
-            'rviz', default_value='false', choices=BOOLEAN, description='Open RViz.'
-        ),
-        DeclareLaunchArgument(
-            'rviz_config',
-            default_value=config,
-            description='Configuration of RViz; base_link, if given, becomes its fixed frame.',
-        ),
-        DeclareLaunchArgument('tf', default_value='tf', description='Topic: moving frames.'),
-        DeclareLaunchArgument(
-            'tf_static', default_value='tf_static', description='Topic: fixed frames.'
-        ),
+        *rviz_arguments(),
+        *node_arguments(),
+        *topic_arguments(own_frames=True),
     ]
 
 
@@ -121,7 +117,7 @@ def _start_arm(context: LaunchContext) -> list[Node]:
     return [
         _robot_state_publisher(context),
         *_simulated_arm(context),
-        _rviz(context),
+        rviz(context),
     ]
 
 
@@ -133,9 +129,9 @@ def _robot_state_publisher(context: LaunchContext) -> Node:
         output='screen',
         parameters=[
             {'robot_description': ParameterValue(LaunchConfiguration('model'), value_type=str)},
-            _clock(context),
+            clock(context),
         ],
-        remappings=_remappings('joint_states', 'robot_description') + _frames(),
+        remappings=_remappings('joint_states', 'robot_description') + frame_remappings(),
     )
 
 
@@ -147,32 +143,32 @@ def _simulated_arm(context: LaunchContext) -> list[Node]:
     command = resolve_private(values['joint_command'], values['node_name'])
     if values['simulate'] == PHYSICS:
         return [_physical_arm(joints, command, context)]
-    return [_ideal_arm(joints, command, _clock(context))]
+    return [_ideal_arm(joints, command, clock(context))]
 
 
-def _ideal_arm(joints: dict[str, float], command: str, clock: dict[str, bool]) -> Node:
+def _ideal_arm(joints: dict[str, float], command: str, time: dict[str, bool]) -> Node:
     zeros = {f'zeros.{joint}': value for joint, value in joints.items()}
     return Node(
         package='joint_state_publisher',
         executable='joint_state_publisher',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        parameters=[{'source_list': [command], 'rate': SIMULATION_RATE, **zeros, **clock}],
+        parameters=[{'source_list': [command], 'rate': SIMULATION_RATE, **zeros, **time}],
         remappings=_remappings('joint_states', 'robot_description'),
     )
 
 
 def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext) -> Node:
     # Its own time is the simulated one: it does not wait for the clock that it publishes.
-    clock = {'use_sim_time': False, 'publish_clock': _is_true(context, 'use_sim_time')}
-    view = {'view': _is_true(context, 'view')}
+    time = {'use_sim_time': False, 'publish_clock': is_true(context, 'use_sim_time')}
+    view = {'view': is_true(context, 'view')}
     start = {'start_names': list(joints), 'start_values': list(joints.values())} if joints else {}
     return Node(
         package='fabrik_ros',
         executable='physical_arm',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        parameters=[{**start, **clock, **view}],
+        parameters=[{**start, **time, **view}],
         remappings=[
             ('joint_command', command),
             *_remappings('joint_states', 'robot_description'),
@@ -180,41 +176,5 @@ def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext
     )
 
 
-def _rviz(context: LaunchContext) -> Node:
-    values = context.launch_configurations
-    arguments = ['-d', str(find_file(values['rviz_config'], 'rviz_config'))]
-    if values['base_link']:
-        arguments += ['-f', values['base_link']]
-    shown = ['target_pose', 'solution_pose', 'markers']
-    return Node(
-        package='rviz2',
-        executable='rviz2',
-        namespace=LaunchConfiguration('namespace'),
-        condition=IfCondition(LaunchConfiguration('rviz')),
-        arguments=arguments,
-        parameters=[_clock(context)],
-        remappings=[
-            ('/robot_description', LaunchConfiguration('robot_description')),
-            *(
-                (f'/fabrik/{topic}', resolve_private(values[topic], values['node_name']))
-                for topic in shown
-            ),
-            *_frames(),
-        ],
-    )
-
-
-def _clock(context: LaunchContext) -> dict[str, bool]:
-    return {'use_sim_time': _is_true(context, 'use_sim_time')}
-
-
-def _is_true(context: LaunchContext, argument: str) -> bool:
-    return context.launch_configurations[argument].lower() == 'true'
-
-
 def _remappings(*topics: str) -> list[tuple[str, LaunchConfiguration]]:
     return [(topic, LaunchConfiguration(topic)) for topic in topics]
-
-
-def _frames() -> list[tuple[str, LaunchConfiguration]]:
-    return [(f'/{topic}', LaunchConfiguration(topic)) for topic in ('tf', 'tf_static')]

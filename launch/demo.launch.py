@@ -8,11 +8,17 @@ Takes the arguments of bringup.launch.py too.
 """
 
 from fabrik_ros.ros.launch_arguments import resolve_private
+from fabrik_ros.ros.launch_parts import (
+    clock,
+    launch_file,
+    node_arguments,
+    rviz_arguments,
+    ScopedLaunchDescription,
+    topic_arguments,
+)
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
-from launch.substitutions import PathJoinSubstitution
+from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch_ros.actions import Node
-from launch_ros.substitutions import FindPackageShare
 
 ARM = {
     'description': 'fabrik_ros/urdf/six_axis.urdf.xacro',
@@ -25,16 +31,14 @@ ARM = {
 
 
 def generate_launch_description() -> LaunchDescription:
-    bringup = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'launch', 'bringup.launch.py'])
-    return LaunchDescription(
+    return ScopedLaunchDescription(
         [
-            DeclareLaunchArgument(
-                'rviz',
-                default_value='true',
-                choices=['true', 'false', 'True', 'False'],
-                description='Open RViz.',
+            *rviz_arguments(is_open='true'),
+            *node_arguments(),
+            *topic_arguments(own_frames=True),
+            IncludeLaunchDescription(
+                launch_file('bringup.launch.py'), launch_arguments=ARM.items()
             ),
-            IncludeLaunchDescription(bringup, launch_arguments=ARM.items()),
             OpaqueFunction(function=_start_targets),
         ]
     )
@@ -49,7 +53,7 @@ def _start_targets(context: LaunchContext) -> list[Node]:
             executable='demo_targets',
             namespace=values['namespace'],
             output='screen',
-            parameters=[{'use_sim_time': values['use_sim_time'].lower() == 'true'}],
+            parameters=[clock(context)],
             remappings=[('fabrik/target_pose', topic)],
         )
     ]

@@ -117,15 +117,24 @@ def find_file(path: str, argument: str) -> Path:
 
 def find_preset(arm: str) -> Path:
     """Find the parameter file of an arm: the name of a bundled one, or the path of a file."""
-    presets = Path(get_package_share_directory('fabrik_ros'), 'config', 'arms')
-    bundled = presets / f'{arm}.yaml'
+    bundled = _presets() / f'{arm}.yaml'
     if bundled.is_file():
         return bundled
     path = Path(arm).expanduser()
     if path.is_file():
         return path
-    names = ', '.join(sorted(preset.stem for preset in presets.glob('*.yaml')))
-    raise LaunchArgumentError(f"arm: '{arm}' is no file and no bundled preset; these are: {names}")
+    raise LaunchArgumentError(
+        f"arm: '{arm}' is no file and no bundled preset; these are: {preset_names()}"
+    )
+
+
+def preset_names() -> str:
+    """Names of the bundled presets, in one line."""
+    return ', '.join(sorted(preset.stem for preset in _presets().glob('*.yaml')))
+
+
+def _presets() -> Path:
+    return Path(get_package_share_directory('fabrik_ros'), 'config', 'arms')
 
 
 def read_pairs(text: str, argument: str) -> dict[str, str]:

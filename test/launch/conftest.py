@@ -27,8 +27,8 @@ import json, os, pathlib, sys
 given = sys.argv[1:]
 files = [file for flag, file in zip(given, given[1:]) if flag == '--params-file']
 record = dict(arguments=given, files=[pathlib.Path(file).read_text() for file in files])
-name = pathlib.Path(sys.argv[0]).name
-pathlib.Path({folder!r}, name + '.json').write_text(json.dumps(record))
+name = pathlib.Path(sys.argv[0]).name + '.' + str(os.getpid()) + '.json'
+pathlib.Path({folder!r}, name).write_text(json.dumps(record))
 """
 HIDING = """
 import importlib.util
@@ -48,6 +48,7 @@ ACME_XACRO = """<?xml version="1.0"?>
 class Started:
     """How one process was started."""
 
+    executable: str
     arguments: list[str]
     parameters: dict[str, object]
     """What its parameter files say together; the last one wins."""
@@ -64,7 +65,21 @@ class Launched:
     """What became of a launch file."""
 
     output: str
-    processes: dict[str, Started]
+    started: list[Started]
+
+    @property
+    def processes(self) -> dict[str, Started]:
+        """How each executable was started; for launch files that start each but once."""
+        names = [process.executable for process in self.started]
+        assert len(set(names)) == len(names), f'more than one of {sorted(names)}'
+        return dict(zip(names, self.started, strict=True))
+
+    def inside(self, namespace: str) -> dict[str, Started]:
+        """How each executable in a namespace was started."""
+        return Launched(
+            self.output,
+            [process for process in self.started if process.remappings['__ns'] == namespace],
+        ).processes
 
 
 class Prefix:
@@ -120,7 +135,9 @@ class Prefix:
         }
 
     def launch(self, launch_file: str, *arguments: str) -> Launched:
-        """Run a launch file of this package until all its processes have ended."""
+        """Run a launch file of this package, or any by its path, until all it starts has ended."""
+        for record in self.records.iterdir():
+            record.unlink()
         run = Path(__file__).with_name('run_launch_file.py')
         path = self.share('fabrik_ros') / 'launch' / launch_file
         done = subprocess.run(
@@ -133,8 +150,8 @@ class Prefix:
         )
         return Launched(done.stdout, self._read_records())
 
-    def _read_records(self) -> dict[str, Started]:
-        return {path.stem: _started(path) for path in self.records.glob('*.json')}
+    def _read_records(self) -> list[Started]:
+        return [_started(path) for path in sorted(self.records.glob('*.json'))]
 
 
 def _started(record: Path) -> Started:
@@ -145,7 +162,7 @@ def _started(record: Path) -> Started:
         # launch_ros tags lists as Python tuples, which the parser of rcl ignores.
         for node in yaml.safe_load(text.replace('!!python/tuple', '')).values():
             parameters |= node['ros__parameters']
-    return Started(content['arguments'], parameters)
+    return Started(record.name.split('.')[0], content['arguments'], parameters)
 
 
 @pytest.fixture

@@ -33,12 +33,21 @@ def test_every_argument_is_described(prefix, launch_file):
         assert argument.description not in ('', 'no description given'), argument.name
 
 
-def test_demo_and_bringup_take_the_arguments_of_the_node(prefix):
-    def names(launch_file):
-        description = get_launch_description_from_python_launch_file(str(LAUNCH / launch_file))
-        return {argument.name for argument in description.get_launch_arguments()}
+def names_of_arguments(launch_file):
+    description = get_launch_description_from_python_launch_file(str(LAUNCH / launch_file))
+    return {argument.name for argument in description.get_launch_arguments()}
 
-    assert names('fabrik.launch.py') < names('bringup.launch.py') <= names('demo.launch.py')
+
+def test_demo_and_bringup_take_the_arguments_of_the_node(prefix):
+    node, bringup, demo = (
+        names_of_arguments(f'{name}.launch.py') for name in ('fabrik', 'bringup', 'demo')
+    )
+    assert node < bringup <= demo
+
+
+def test_attach_takes_the_arguments_of_the_node_but_for_its_description(prefix):
+    node, attach = (names_of_arguments(f'{name}.launch.py') for name in ('fabrik', 'attach'))
+    assert attach == node - {'description', 'xacro_args'} | {'rviz', 'rviz_config'}
 
 
 def test_fabrik_starts_nothing_but_the_node(prefix):
@@ -95,6 +104,42 @@ def test_fabrik_can_read_the_model_from_a_file(prefix):
     launched = prefix.launch('fabrik.launch.py', ACME, 'xacro_args:=size:=3')
     model = launched.processes['fabrik_node'].parameters['robot_description']
     assert 'base_of_size_3' in model
+
+
+def test_attach_starts_the_node_with_a_preset_and_publishes_no_description(prefix):
+    launched = prefix.launch('attach.launch.py', 'arm:=ur5e', 'joint_states:=/ur/joint_states')
+    node = launched.processes['fabrik_node']
+    assert set(launched.processes) == {'fabrik_node'}
+    assert node.parameters['array_topic'] == 'forward_position_controller/commands'
+    assert 'robot_description' not in node.parameters
+    assert node.remappings['joint_states'] == '/ur/joint_states'
+    assert node.remappings['/tf'] == '/tf', 'that of the driver'
+
+
+def test_attach_opens_rviz_on_the_description_of_the_driver(prefix):
+    prefix.remove_package('robot_state_publisher')
+    launched = prefix.launch(
+        'attach.launch.py', 'arm:=ur5e', 'rviz:=true', 'robot_description:=/ur/robot_description'
+    )
+    assert set(launched.processes) == {'fabrik_node', 'rviz2'}
+    for name, topic in (('fabrik_node', 'robot_description'), ('rviz2', '/robot_description')):
+        assert launched.processes[name].remappings[topic] == '/ur/robot_description'
+
+
+@pytest.mark.parametrize('given', ['arm:=so101', 'tip_link:=tool0', 'base_link:=base', 'params'])
+def test_attach_is_content_with_anything_that_tells_which_arm(prefix, tmp_path, given):
+    own = tmp_path / 'own.yaml'
+    own.write_text('/**:\n  ros__parameters:\n    tip_link: flange\n')
+    argument = f'params_file:={own}' if given == 'params' else given
+    assert 'fabrik_node' in prefix.launch('attach.launch.py', argument).processes
+
+
+def test_attach_says_that_it_does_not_use_a_description(prefix):
+    launched = prefix.launch('attach.launch.py', 'arm:=ur5e', ACME)
+    assert set(launched.processes) == {'fabrik_node'}
+    assert 'robot_description' not in launched.processes['fabrik_node'].parameters
+    assert "acme.urdf.xacro' is not used" in launched.output
+    assert 'use bringup.launch.py' in launched.output
 
 
 def test_bringup_gives_the_model_to_robot_state_publisher_only(prefix):
@@ -250,6 +295,9 @@ def test_demo_runs_without_rviz(prefix):
         ('bringup.launch.py', [ACME, 'rviz_config:=no.rviz'], "no.rviz' is no file"),
         ('fabrik.launch.py', ['params_file:=no.yaml'], "no.yaml' is no file"),
         ('fabrik.launch.py', ['arm:=ur55'], 'these are: franka_fr3, so101, ur5e'),
+        ('attach.launch.py', [], 'which arm? Give arm:=<preset> (franka_fr3, so101, ur5e)'),
+        ('attach.launch.py', ['arm:=ur5e', 'rviz_config:=no.rviz'], "no.rviz' is no file"),
+        ('attach.launch.py', ['arm:=ur55'], 'these are: franka_fr3, so101, ur5e'),
         ('fabrik.launch.py', ['autostart:=perhaps'], '"autostart" provided value "perhaps"'),
     ],
 )
@@ -257,6 +305,14 @@ def test_bad_argument_says_why_and_starts_nothing(prefix, launch_file, arguments
     launched = prefix.launch(launch_file, *arguments)
     assert message in launched.output
     assert 'process started' not in launched.output
+
+
+def test_attach_without_rviz_installed_says_so_and_starts_nothing(prefix):
+    prefix.remove_package('rviz2')
+    launched = prefix.launch('attach.launch.py', 'arm:=ur5e', 'rviz:=true')
+    assert 'not installed: rviz2' in launched.output
+    assert 'process started' not in launched.output
+    assert 'process started' in prefix.launch('attach.launch.py', 'arm:=ur5e').output
 
 
 def test_broken_xacro_shows_what_xacro_says(prefix, tmp_path):

@@ -18,6 +18,7 @@ DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
 XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
 COAL = re.compile('coal|hppfcl')
 RUCKIG = re.compile('ruckig')
+LAUNCH = re.compile(r'launch(_\w+)?')
 
 DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
@@ -72,6 +73,11 @@ def test_only_the_module_of_solids_imports_coal(module):
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'jerk.py'])
 def test_only_the_module_of_jerks_imports_ruckig(module):
     assert imports_of(RUCKIG, module) == []
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launch_parts.py'])
+def test_only_the_module_of_launch_parts_imports_launch(module):
+    assert imports_of(LAUNCH, module) == []
 
 
 def modules_loaded_by(code: str) -> set[str]:

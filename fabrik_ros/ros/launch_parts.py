@@ -1,0 +1,224 @@
+"""What the launch files share: scope, arguments, RViz. The only module that imports `launch`."""
+
+from collections.abc import Iterable
+import inspect
+from types import FrameType
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+from .launch_arguments import find_file, resolve_private
+
+BOOLEAN = ['true', 'false', 'True', 'False']
+OPTIONAL_BOOLEAN = ['', *BOOLEAN]
+TOPICS = {
+    'target_pose': ('~/target_pose', 'where the tool should go'),
+    'jog': ('~/jog', 'how fast the tool should go, for as long as it comes'),
+    'joint_states': ('joint_states', 'where the joints are'),
+    'robot_description': ('robot_description', 'the model, if no description is given'),
+    'joint_command': ('~/joint_command', 'where the joints should go'),
+    'solution_pose': ('~/solution_pose', 'where the command puts the tool'),
+    'status': ('~/status', 'what the node is doing and why'),
+    'markers': ('~/markers', 'chain, target and residual for RViz'),
+    'diagnostics': ('/diagnostics', 'for the diagnostic aggregator'),
+    'tf': ('/tf', 'moving frames that targets may be given in'),
+    'tf_static': ('/tf_static', 'fixed frames that targets may be given in'),
+}
+"""Topics of the node that can be renamed: default name and meaning."""
+FRAME_TOPICS = ('tf', 'tf_static')
+SHOWN_TOPICS = ('target_pose', 'solution_pose', 'markers')
+"""Topics of the node that RViz sends or shows, as named in its configuration."""
+
+
+class ScopedLaunchDescription(LaunchDescription):
+    """
+    A launch description whose includer finds its launch configurations as they were before.
+
+    `launch` sets the arguments of an include in the configurations of the includer, where they
+    overwrite values of the same name and reach the next include; the included file runs after
+    that, so a group in it comes too late (https://github.com/ros2/launch/issues/801). Just
+    before, however, the include asks the description which arguments it declares. The values of
+    that moment are kept, and put back at the end. Where another release of `launch` does not ask,
+    its own behaviour remains: what this file sets is gone at the end, the arguments stay.
+
+    Parameters
+    ----------
+    entities : iterable of LaunchDescriptionEntity
+        Actions of the launch file, its arguments among them.
+
+    """
+
+    def __init__(self, entities: Iterable[LaunchDescriptionEntity]) -> None:
+        super().__init__([GroupAction(entities), OpaqueFunction(function=self._put_back)])
+        self._before: dict[str, str] | None = None
+        """Configurations of the includer before it set the arguments; None: not included."""
+
+    def get_launch_arguments_with_include_launch_description_actions(
+        self, conditional_inclusion: bool = False
+    ) -> list[tuple[DeclareLaunchArgument, list[IncludeLaunchDescription]]]:
+        """Tell the declared arguments; keep the configurations where an include asks for them."""
+        frame = inspect.currentframe()
+        context = _context_of_include(frame.f_back if frame is not None else None)
+        if context is not None:
+            self._before = dict(context.launch_configurations)
+        return super().get_launch_arguments_with_include_launch_description_actions(
+            conditional_inclusion
+        )
+
+    def _put_back(self, context: LaunchContext) -> None:
+        if self._before is not None:
+            context.launch_configurations.clear()
+            context.launch_configurations.update(self._before)
+            self._before = None
+
+
+def _context_of_include(frame: FrameType | None) -> LaunchContext | None:
+    """Context that an include runs in; None if the frame is not that of an include."""
+    names = frame.f_locals if frame is not None else {}
+    is_include = isinstance(names.get('self'), IncludeLaunchDescription)
+    return names.get('context') if is_include else None
+
+
+def launch_file(name: str) -> PathJoinSubstitution:
+    """Path of a launch file of this package."""
+    return PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'launch', name])
+
+
+def node_arguments() -> list[DeclareLaunchArgument]:
+    """Declare what the node is called, and where its parameters come from."""
+    return [
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='Namespace of everything started here.'
+        ),
+        DeclareLaunchArgument(
+            'node_name', default_value='fabrik', description='Name of the node.'
+        ),
+        DeclareLaunchArgument(
+            'params_file',
+            default_value=default_params_file(),
+            description='Parameters of the node.',
+        ),
+        DeclareLaunchArgument(
+            'arm',
+            default_value='',
+            description='Parameters of an arm, read after params_file: '
+            'the name of a bundled preset (ur5e, franka_fr3, so101) or a file.',
+        ),
+        DeclareLaunchArgument(
+            'base_link',
+            default_value='',
+            description='First link of the chain. Empty: as in arm or params_file.',
+        ),
+        DeclareLaunchArgument(
+            'tip_link',
+            default_value='',
+            description='Last link of the chain. Empty: as in arm or params_file.',
+        ),
+        DeclareLaunchArgument(
+            'use_sim_time',
+            default_value='',
+            choices=OPTIONAL_BOOLEAN,
+            description='Take the time from /clock. Empty: as in params_file.',
+        ),
+        DeclareLaunchArgument(
+            'autostart',
+            default_value='',
+            choices=OPTIONAL_BOOLEAN,
+            description='Configure and activate by itself. Empty: as in params_file.',
+        ),
+        DeclareLaunchArgument(
+            'log_level',
+            default_value='info',
+            choices=['debug', 'info', 'warn', 'error', 'fatal'],
+            description='What the node logs.',
+        ),
+    ]
+
+
+def default_params_file() -> PathJoinSubstitution:
+    """Path of the file that has all parameters with their defaults."""
+    return PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'fabrik.yaml'])
+
+
+def topic_arguments(own_frames: bool = False) -> list[DeclareLaunchArgument]:
+    """Declare the names of the topics; with `own_frames` tf is inside the namespace."""
+    return [
+        DeclareLaunchArgument(
+            name,
+            default_value=name if own_frames and name in FRAME_TOPICS else topic,
+            description=f'Topic: {meaning}.',
+        )
+        for name, (topic, meaning) in TOPICS.items()
+    ]
+
+
+def xacro_argument() -> DeclareLaunchArgument:
+    """Declare what is handed to a xacro file."""
+    return DeclareLaunchArgument(
+        'xacro_args',
+        default_value='',
+        description="Arguments for the xacro file: 'name:=value name:=value'.",
+    )
+
+
+def rviz_arguments(is_open: str = 'false') -> list[DeclareLaunchArgument]:
+    """Declare whether RViz opens, and with what."""
+    config = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'demo.rviz'])
+    return [
+        DeclareLaunchArgument(
+            'rviz', default_value=is_open, choices=BOOLEAN, description='Open RViz.'
+        ),
+        DeclareLaunchArgument(
+            'rviz_config',
+            default_value=config,
+            description='Configuration of RViz; base_link, if given, becomes its fixed frame.',
+        ),
+    ]
+
+
+def rviz(context: LaunchContext) -> Node:
+    """Open RViz, if wanted, on the topics of the node and the description of the robot."""
+    values = context.launch_configurations
+    arguments = ['-d', str(find_file(values['rviz_config'], 'rviz_config'))]
+    if values['base_link']:
+        arguments += ['-f', values['base_link']]
+    return Node(
+        package='rviz2',
+        executable='rviz2',
+        namespace=LaunchConfiguration('namespace'),
+        condition=IfCondition(LaunchConfiguration('rviz')),
+        arguments=arguments,
+        parameters=[clock(context)],
+        remappings=[
+            ('/robot_description', LaunchConfiguration('robot_description')),
+            *(
+                (f'/fabrik/{topic}', resolve_private(values[topic], values['node_name']))
+                for topic in SHOWN_TOPICS
+            ),
+            *frame_remappings(),
+        ],
+    )
+
+
+def clock(context: LaunchContext) -> dict[str, bool]:
+    """Parameters of whatever runs beside the node: the same clock."""
+    return {'use_sim_time': is_true(context, 'use_sim_time')}
+
+
+def is_true(context: LaunchContext, argument: str) -> bool:
+    """Whether an argument is true; an empty one is not."""
+    return bool(context.launch_configurations[argument].lower() == 'true')
+
+
+def frame_remappings() -> list[tuple[str, LaunchConfiguration]]:
+    """Remappings of /tf and /tf_static, which nodes name absolutely."""
+    return [(f'/{topic}', LaunchConfiguration(topic)) for topic in FRAME_TOPICS]
