@@ -43,6 +43,7 @@ from .control import CommandLoop, LastWords
 from .conversions import seconds, twist_to_array
 from .executor import make_executor
 from .frames import FrameResolver
+from .neighbours import Neighbours
 from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError
 from .receiving import age_of, with_receipt
@@ -102,6 +103,13 @@ class FabrikNode(LifecycleNode):
         self._outputs = Outputs(self, self._settings)
         self._reporter = Reporter(self, self._node_clock, self._report, lambda: self._tips)
         self._create_subscriptions()
+        self._neighbours = Neighbours(
+            self,
+            self._description_subscription,
+            outputs=lambda: self._outputs.publishers,
+            uses_topic=lambda: not self._settings.robot_description,
+            is_active=lambda: self._follower is not None,
+        )
         self._create_tip_topics()
         self.create_service(Trigger, '~/hold', self._on_hold)
         self.create_service(Trigger, '~/resume', self._on_resume)
@@ -660,7 +668,7 @@ class FabrikNode(LifecycleNode):
         return np.array(self._measured.newest(names))
 
     def _facts(self, follower: Follower | None, q: Array | None) -> dict[str, Any]:
-        facts = self._tally.facts()
+        facts = {**self._tally.facts(), **self._neighbours.facts()}
         facts |= {'held': self._gate.is_held, **self._robot_state.facts()}
         facts['solve_time'] = 0.0 if self._motion is None else self._motion.weighing_time
         if self._chain is not None:

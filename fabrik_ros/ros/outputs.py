@@ -1,9 +1,10 @@
 """Where the commands go: messages for whatever drives the joints."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -51,6 +52,11 @@ class Outputs:
         self._names = tuple(names)
         self._order = [chain.joint_names.index(name) for name in names]
         self._joint_state = JointState(name=list(names))
+
+    @property
+    def publishers(self) -> Mapping[str, Publisher]:
+        """Publisher of each output that is asked for."""
+        return self._publishers
 
     @property
     def takes_trajectories(self) -> bool:

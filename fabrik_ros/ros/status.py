@@ -33,14 +33,16 @@ def diagnostic_array(
     reason : str
         Why; '' where that is plain.
     facts : dict
-        What else is known, by name.
+        What else is known, by name; `warnings`, where there are any, raise the level.
     stamp : Time
         The present time.
 
     """
     status = DiagnosticStatus(name=f'{name}: arm', hardware_id=str(facts.get('tip_link', '')))
-    status.level = DiagnosticStatus.OK if state in GOOD else DiagnosticStatus.WARN
-    status.message = f'{state.name}: {reason or state.value}'
+    warnings = facts.get('warnings', '')
+    is_good = state in GOOD and not warnings
+    status.level = DiagnosticStatus.OK if is_good else DiagnosticStatus.WARN
+    status.message = '; '.join(filter(None, [f'{state.name}: {reason or state.value}', warnings]))
     facts = {'state': state.name, 'reason': reason, **facts}
     status.values = [KeyValue(key=key, value=_text(value)) for key, value in facts.items()]
     array = DiagnosticArray(status=[status])
