@@ -152,6 +152,8 @@ class Follower:
         Why the robot is not ready to move, as it says itself; '' when it is.
     paused_by : str
         Why the robot pauses the motion; '' when it does not.
+    delay : float
+        How long after a command the arm is meant to be there [s].
 
     """
 
@@ -166,6 +168,7 @@ class Follower:
     ) -> None:
         self.gate = StartGate() if gate is None else gate
         self.not_ready = self.paused_by = ''
+        self.delay = 0.0
         self.chain = chain
         self.motion = motion
         self.rules = rules
@@ -588,7 +591,7 @@ class Follower:
 
     def _remember(self, now: float) -> None:
         self._recent.append((now, self.motion.command[0]))
-        while not 0.0 <= now - self._recent[0][0] <= FOLLOWING_TIME:
+        while not 0.0 <= now - self._recent[0][0] <= FOLLOWING_TIME + self.delay:
             self._recent.popleft()
 
     def _missing(self, now: float) -> list[str]:
@@ -688,10 +691,15 @@ class Follower:
         if last is not None:
             raise RefusedError(
                 'the arm does not stand where it was last told to be; it can start from where it '
-                f'is {RESTART_PAUSE:g} s after the last command'
+                f'is {self._restart_pause:g} s after the last command'
             )
         self.motion.reset(q)
         return True
+
+    @property
+    def _restart_pause(self) -> float:
+        """How long after a command the arm has done what it was told [s]."""
+        return RESTART_PAUSE + self.delay
 
     def _spoken_a_moment_ago(self, now: float) -> Array | None:
         """Last command, shape (n,), if it is so new that the next one must go on from there."""
@@ -699,7 +707,7 @@ class Follower:
             return None
         time, q = self._recent[-1]
         # The stamp of a command may be a little ahead of the time.
-        return q if abs(now - time) < RESTART_PAUSE else None
+        return q if abs(now - time) < self._restart_pause else None
 
     def _assumed_start(self) -> Array:
         if not self.rules.start_configuration:

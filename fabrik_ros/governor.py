@@ -375,6 +375,15 @@ class CommandGovernor:
         """
         return 0.5 * dt if self._limiter is None else 0.0
 
+    @property
+    def longest_stop(self) -> float:
+        """How long the joints take to stop from the greatest speeds they may have [s]."""
+        limits = self.limits
+        braking = float(np.max(limits.joint_velocity / limits.joint_acceleration))
+        if self._limiter is None:
+            return braking
+        return braking + 2.0 * float(np.max(limits.joint_acceleration)) / self._limiter.jerk
+
     def ramp(self) -> Ramp:
         """
         Tell the knots of the last step, and the stop trajectory that begins with the last one.

@@ -223,6 +223,11 @@ class Motion:
         return self._governor.is_moving
 
     @property
+    def longest_stop(self) -> float:
+        """How long the joints take to stop from the greatest speeds they may have [s]."""
+        return self._governor.longest_stop
+
+    @property
     def limits(self) -> MotionLimits:
         """What the motion keeps to now."""
         return self._governor.limits

@@ -75,6 +75,8 @@ class CommandLoop:
         Decides what the arm does; None while the node is inactive.
     spoken : tuple of float and Command, or None
         Time and last command [s].
+    period : float
+        Time between commands [s].
 
     """
 
@@ -93,7 +95,7 @@ class CommandLoop:
         before: LastWords | None = None,
     ) -> None:
         self._node, self._clock = node, clock
-        self._period = 1.0 / rate
+        self.period = 1.0 / rate
         self._motion = motion
         self._outputs, self._tips = outputs, tips
         self._base_at = base_at
@@ -101,14 +103,14 @@ class CommandLoop:
         self._tally = tally
         takes_trajectories = outputs.takes_trajectories
         self._stamps = CommandClock(
-            self._period, None if before is None else before.stamps, even=takes_trajectories
+            self.period, None if before is None else before.stamps, even=takes_trajectories
         )
         self._timer: Timer | None = None
         self.follower: Follower | None = None
         self.spoken: tuple[float, Command] | None = None
         self._stepper: TrajectoryStepper | None = None
         if takes_trajectories:
-            look_ahead = look_ahead or default_look_ahead(self._period)
+            look_ahead = look_ahead or default_look_ahead(self.period)
             self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
         if before is not None and before.joint_names == motion.chain.joint_names:
             self.spoken = before.spoken
@@ -131,8 +133,8 @@ class CommandLoop:
         """Send the commands of a follower from now on."""
         simulated = self._node.get_parameter('use_sim_time').value
         clock = self._node.get_clock() if simulated else Clock(clock_type=ClockType.STEADY_TIME)
-        self.follower = follower
-        self._timer = self._node.create_timer(self._period, self._tick, clock=clock)
+        self.follower, follower.delay = follower, self.look_ahead
+        self._timer = self._node.create_timer(self.period, self._tick, clock=clock)
         self._tick_period = self._timer.timer_period_ns
         """That of the timer [ns]; to ask the timer takes longer."""
 
@@ -159,7 +161,7 @@ class CommandLoop:
         if self._stepper is not None:
             self._outputs.send_trajectory(self._stepper.points(now))  # with all of the stop
         while not follower.is_at_rest:
-            due += self._period
+            due += self.period
             time.sleep(max(0.0, due - time.monotonic()))
             self._come_nearer_to_rest(follower, now if has_paused else None)
             has_paused = False
@@ -253,7 +255,7 @@ class CommandLoop:
             last = stamp - period
         command = stepper.step(
             follower,
-            lambda stamp: self._advance(follower, stamp, self._period),
+            lambda stamp: self._advance(follower, stamp, self.period),
             now, last, stamp, is_paused=round(dt * NANOSECONDS) != stamp - last,
         )  # fmt: skip
         if command is None:

@@ -674,6 +674,11 @@ class FabrikNode(LifecycleNode):
         if self._chain is not None:
             tips = ', '.join(tip_links_of(self._chain))
             facts |= {'base_link': self._chain.base_link, 'tip_link': tips}
+        if self._motion is not None and self._loop is not None:
+            facts |= {
+                'look_ahead': self._loop.look_ahead,
+                'longest_stop': self._motion.longest_stop + self._loop.period,
+            }
         if self._watch is not None:
             facts |= self._watch.facts(q)
         if follower is not None and follower.goal is not None:

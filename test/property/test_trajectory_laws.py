@@ -1,0 +1,259 @@
+"""
+Laws of what controllers of trajectories play, whatever their settings, their arm and the way there.
+
+The controller is the stand-in of `controllers`, written from the sources of the real one. The
+first message may cost the offset of the arm: the controller then leaves where it was for where
+the arm is measured. From the second message on everything is judged at the rate of the controller.
+
+"""
+
+import math
+
+from controllers import Arm, fastest, largest_step_against
+from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.jerk import JerkLimiter
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.motion import Motion, MotionOptions
+from fabrik_ros.reference import MotionLimits
+from fabrik_ros.trajectory import default_look_ahead
+from helpers import find_robot, REAL_ARMS, SIX_AXIS
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+from rig import Delivery, make_controller, Rig, SECOND
+
+FASTEST, HARDEST = 1.5, 5.0
+OFFSET, LAG, NOISE = 0.02, 0.05, 1e-3
+ARMS = ('ur5', 'ur10', 'panda', 'xarm7', 'jaco', 'so101')
+LONGEST = 0.02
+"""Delay of messages that the default look-ahead bears, and one lost [s]."""
+EVENTS = ('target', 'joint target', 'jog', 'circle', 'stop', 'pause', 'scale')
+
+arms_measured = st.builds(
+    dict,
+    offset=st.sampled_from([0.0, OFFSET, -OFFSET]),
+    lag=st.sampled_from([0.0, LAG]),
+    noise=st.sampled_from([0.0, NOISE]),
+    velocity_noise=st.sampled_from([0.0, 0.05]),
+)
+controllers = st.builds(
+    dict,
+    update_rate=st.sampled_from([100.0, 125.0, 250.0, 500.0, 1000.0]),
+    phase_ns=st.integers(0, 9_999_999),
+    interpolate_from_desired_state=st.booleans(),
+    version=st.sampled_from(['kilted', 'humble']),
+)
+events = st.lists(
+    st.tuples(st.sampled_from(EVENTS), st.integers(0, 2**32 - 1), st.floats(0.05, 1.0)),
+    min_size=2,
+    max_size=6,
+)
+CHAINS = {}
+
+
+def chain_of(name):
+    """Give a real arm where example-robot-data is installed, else one of our own."""
+    if name not in CHAINS:
+        path, arm = find_robot(name), REAL_ARMS[name]
+        CHAINS[name] = (
+            load_urdf(SIX_AXIS).chain()
+            if path is None
+            else load_urdf(path).chain(arm.base_link, arm.tip_link)
+        )
+    return CHAINS[name]
+
+
+def make_motion(chain, seed, path='line', jerk=0.0, period=0.01):
+    n = len(chain)
+    velocity, limits = np.minimum(chain.velocity, FASTEST), np.full(n, HARDEST)
+    motion = Motion(
+        chain,
+        MotionLimits(0.25, 1.0, 1.5, velocity, limits),
+        SolverOptions(mode='auto', budget=math.inf, max_restarts=6),
+        MotionOptions(path=path, allow_reconfiguration=True),
+        limiter=JerkLimiter(jerk, period, chain.lower, chain.upper) if jerk else None,
+    )
+    middle = chain.mid_configuration()
+    motion.reset(middle + 0.3 * (chain.random_configuration(np.random.default_rng(seed)) - middle))
+    return motion
+
+
+def do(rig, what, seed, seconds):
+    """Let something happen, and time pass."""
+    rng, follower, chain = np.random.default_rng(seed), rig.follower, rig.motion.chain
+    if what in ('target', 'joint target'):
+        rig.motion.options = MotionOptions('joint' if what != 'target' else 'line', True)
+        q = chain.random_configuration(rng)
+        T = chain.forward_kinematics(rig.motion.q + rng.uniform(0.1, 1.0) * (q - rig.motion.q))
+        rig.ask(lambda: follower.accept(T, rig.seconds))
+        rig.go(seconds)
+    elif what == 'jog':
+        twist = rng.uniform(-0.2, 0.2, 6)
+        for _ in range(round(seconds / 0.02)):
+            rig.ask(lambda: follower.jog(twist, rig.seconds))
+            rig.go(0.02)
+    elif what == 'circle':
+        rig.motion.options = MotionOptions('line', True)
+        centre = chain.forward_kinematics(rig.motion.q)
+        for i in range(round(seconds / 0.02)):
+            T = centre.copy()
+            T[:2, 3] += 0.05 * np.array([math.cos(0.1 * i) - 1.0, math.sin(0.1 * i)])
+            rig.ask(lambda T=T: follower.accept(T, rig.seconds))
+            rig.go(0.02)
+    elif what == 'stop':
+        follower.hold('a test')
+        rig.go(seconds)
+    elif what == 'scale':
+        rig.motion.scale_speed(float(rng.choice([0.0, 0.1, 0.5, 1.0])))
+        rig.go(seconds)
+        rig.motion.scale_speed(1.0)
+    else:
+        rig.go(seconds)
+
+
+def check_played(rig, played, upto=1.05):
+    """Check what was played from the second message on, apart from where it begins anew."""
+    period = rig.controller.period_ns
+    lower = np.minimum(rig.motion.chain.lower, played.command.min(axis=0).clip(max=0.0) - 1e9)
+    assert np.all(played.command >= lower)
+    stamps = np.array([stamp for stamp, _ in rig.commands])
+    q = np.array([q for _, q in rig.commands])
+    for begin, end in parts(rig):
+        rows = (played.times_ns >= begin + 2 * period) & (played.times_ns <= end)
+        if np.count_nonzero(rows) < 4:
+            continue
+        times, wanted = played.times_ns[rows], played.command[rows]
+        speed, acceleration = fastest(times, wanted)
+        assert np.all(speed <= rig.motion.limits.joint_velocity * 1.001)
+        assert acceleration.max() <= HARDEST * upto
+        chain = rig.motion.chain
+        assert np.all((chain.lower - 1e-9 <= wanted) & (wanted <= chain.upper + 1e-9))
+        # The command of an update is for the next one; on Humble for this one.
+        meant_at = times + rig.controller._ahead - round(rig.look_ahead * SECOND)
+        meant = np.column_stack([np.interp(meant_at, stamps, column) for column in q.T])
+        yield times, wanted, meant
+
+
+def parts(rig):
+    """Tell from the arrival of each second message to that of the next that begins anew [ns]."""
+    firsts = [0, *rig.restarts]
+    for first, following in zip(firsts, [*firsts[1:], len(rig.sent)], strict=True):
+        arrived = [at for _, at in rig.sent[first:following] if at >= 0]
+        if len(arrived) < 2:
+            continue
+        later = [at for _, at in rig.sent[following:] if at >= 0]
+        yield arrived[1], later[0] - 1 if later else math.inf
+
+
+@settings(max_examples=60 if COMPILED else 2)
+@given(
+    st.sampled_from(ARMS),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([50.0, 100.0, 125.0, 500.0]),
+    controllers,
+    arms_measured,
+    st.booleans(),
+    events,
+)
+def test_controller_plays_the_motion_within_the_limits(
+    name, seed, rate, options, measured, takes_long, what
+):
+    chain, rng = chain_of(name), np.random.default_rng(seed)
+    motion = make_motion(chain, seed, period=1.0 / rate)
+    motion.reset(motion.q)
+    look_ahead = default_look_ahead(1.0 / rate) + (0.03 if takes_long else 0.0)
+    delivery = Delivery(rng, LONGEST + (0.03 if takes_long else 0.0), lost=0.1)
+    controller = make_controller(motion, Arm(**measured, seed=seed % 1000), **options)
+    rig = Rig(motion, controller, 1.0 / rate, delivery, look_ahead)
+    for event in what:
+        do(rig, *event)
+    played = rig.end()
+    assert 'does not follow' not in rig.follower.state(rig.seconds)[1]
+    nearest = HARDEST / rate**2 + NOISE / 10.0
+    for _, wanted, meant in check_played(rig, played):
+        assert np.abs(wanted - meant).max() <= nearest
+        against = largest_step_against(wanted, meant)
+        assert against.max() <= nearest
+
+
+LATENESS = st.lists(
+    st.one_of(st.floats(0.1, 3.0), st.floats(3.0, 60.0)), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=60 if COMPILED else 2)
+@given(
+    st.integers(0, 2**32 - 1),
+    LATENESS,
+    st.sampled_from([100.0, 500.0]),
+    st.sampled_from(['line', 'joint']),
+    st.sampled_from([0.0, 0.0, 50.0, 500.0]),
+)
+def test_controller_plays_within_the_limits_however_late_the_ticks_are(
+    seed, late, rate, path, jerk
+):
+    """No tick is in time for seconds, or the process stands still: messages take up to 20 ms."""
+    if jerk:
+        pytest.importorskip('ruckig', reason='ruckig plans the steps')
+    motion = make_motion(load_urdf(SIX_AXIS).chain(), seed, path, jerk, 1.0 / rate)
+    delivery = Delivery(np.random.default_rng(seed), LONGEST, late=late, lateness=0.05)
+    rig = Rig(motion, make_controller(motion, Arm(OFFSET, noise=NOISE)), 1.0 / rate, delivery)
+    for i in range(3):
+        do(rig, 'target' if path == 'line' else 'joint target', seed + i, 0.7)
+    for _ in check_played(rig, rig.end()):
+        pass
+    times, q = (np.array(column) for column in zip(*rig.commands, strict=True))
+    gaps = np.diff(times)
+    for run in np.split(np.arange(len(times)), np.flatnonzero(gaps > SECOND // 10) + 1):
+        if len(run) > 2:
+            speed, acceleration = fastest(times[run], q[run])
+            assert speed.max() <= FASTEST * (1.0 + 1e-6)
+            assert acceleration.max() <= HARDEST * (1.0 + 1e-4)
+
+
+@settings(max_examples=30 if COMPILED else 2)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([50.0, 100.0, 500.0]), st.booleans())
+def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset):
+    motion = make_motion(load_urdf(SIX_AXIS).chain(), seed, 'joint', period=1.0 / rate)
+    delivery = Delivery(np.random.default_rng(seed), LONGEST)
+    controller = make_controller(motion, Arm(OFFSET * is_offset))
+    rig = Rig(motion, controller, 1.0 / rate, delivery)
+    do(rig, 'joint target', seed, 0.5)
+    rig.follower.hold_when_told()
+    held = rig.now
+    rig.go(2.0)
+    played = rig.end()
+    allowed = rig.look_ahead + motion.longest_stop + 2.0 / rate
+    after = played.times_ns > held + round(allowed * SECOND)
+    assert np.count_nonzero(after) > 100
+    assert np.ptp(played.command[after], axis=0).max() < 1e-12
+
+
+def test_frozen_arm_is_sent_one_stop_that_ends_where_it_is():
+    """A protective stop under a stream of targets; after it, the first message is no jump."""
+    motion = make_motion(load_urdf(SIX_AXIS).chain(), 3, 'line')
+    arm = Arm()
+    delivery = Delivery(np.random.default_rng(3), LONGEST)
+    rig = Rig(motion, make_controller(motion, arm), 0.01, delivery)
+    T = motion.chain.forward_kinematics(motion.q)
+
+    def stream(seconds, y):
+        for i in range(round(seconds / 0.01)):
+            target = T.copy()
+            target[1, 3] += y + 1e-3 * i
+            rig.ask(lambda target=target: rig.follower.accept(target, rig.seconds))
+            rig.tick()
+
+    stream(1.0, 0.0)
+    arm.frozen = True
+    stream(5.0, 0.1)
+    where = arm.read(rig.now)
+    assert np.abs(rig.commands[-1][1] - where).max() <= 1e-3
+    gaps = np.diff([stamp for stamp, _ in rig.commands])
+    assert gaps.max() <= SECOND // 100, 'one run of commands'
+    arm.frozen = False
+    stream(1.0, 0.3)
+    assert np.abs(arm.read(rig.now) - where).max() <= 1e-3, 'the arm waits'
+    assert rig.now - rig.commands[-1][0] > 4 * SECOND
+    for _ in check_played(rig, rig.end()):
+        pass
