@@ -7,6 +7,7 @@ exception as attributes.
 """
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 LONGEST_SHOWN = 80
 """[characters] of a name or value in a message."""
@@ -25,6 +26,13 @@ def listed(names: Sequence[str], between: str = ', ') -> str:
     line = between.join(map(shown, names[:MOST_LISTED]))
     more = len(names) - MOST_LISTED
     return f'{line} and {more} more' if more > 0 else line
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Ask for the name that is most like one that does not exist; '' where none is like it."""
+    return ''.join(
+        f"; did you mean '{shown(like)}'?" for like in get_close_matches(name, names, 1)
+    )
 
 
 class FabrikError(Exception):
@@ -71,7 +79,11 @@ class TargetError(FabrikError):
 
 
 class CollisionError(FabrikError):
-    """Collisions cannot be looked for: coal is missing, or there is no geometry."""
+    """Collisions cannot be looked for as asked."""
+
+
+class CollisionUnavailableError(CollisionError):
+    """Collisions cannot be looked for at all: coal is missing, or there is no geometry."""
 
 
 class MotionError(FabrikError):

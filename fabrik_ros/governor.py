@@ -103,6 +103,8 @@ class CommandGovernor:
         self.velocity = np.zeros_like(self.q)
         if self._limiter is not None:
             self._limiter.reset(self.q)
+        if self._guard is not None:
+            self._guard.reset()
         self._inner_points: Callable[[], Ramp] | None = None
         """Tells the points inside the last step, where there are any."""
 

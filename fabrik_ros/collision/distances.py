@@ -37,6 +37,11 @@ class PairDistances:
     lower, upper : array, shape (n,)
         Values of the arm's joints, the first n of those, between which the levers hold.
 
+    Attributes
+    ----------
+    taken_by_others : array, shape (p,)
+        How much nearer the joints outside the arm can have brought each pair so far, at most [m].
+
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class PairDistances:
         self._levers = np.ascontiguousarray(levers[:, :count])
         self._lower, self._upper = lower, upper
         self._always_hold = bool(np.isinf(lower).all() and np.isinf(upper).all())
+        self.taken_by_others = np.zeros(len(self._pairs))
         self._known = np.full(len(self._pairs), -np.inf)
         self._at = np.zeros((len(self._pairs), count))
         self._now, self._holds_now = b'', False
@@ -141,7 +147,9 @@ class PairDistances:
 
     def others_moved(self, moved: Array) -> None:
         """Take it that joints outside the arm have moved so far, shape (v,)."""
-        self._known -= self._levers_of_others @ moved[self._levers.shape[1] :]
+        taken = self._levers_of_others @ moved[self._levers.shape[1] :]
+        self.taken_by_others += taken
+        self._known -= taken
         self._now = b''
 
     def forget(self) -> None:

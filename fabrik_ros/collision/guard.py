@@ -31,6 +31,9 @@ ROUNDING = 1e-6
 EASE = 0.001
 # In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
 NEAR_LIMIT = 0.1
+# Shares of a way at which a pair that may only move apart is measured: denser towards the start,
+# where a way that ends farther apart may first come nearer.
+SHARES = tuple(0.5**i for i in reversed(range(7)))
 # So many parts of a long way are looked at one by one: at once, all pairs would have to be.
 PARTS = 16
 
@@ -45,7 +48,7 @@ class CollisionGuard:
     Parameters
     ----------
     collision : SelfCollision
-        Knows how far the links are apart; its clearance is kept.
+        Knows how far the links are apart; its clearances are kept.
 
     Attributes
     ----------
@@ -58,9 +61,18 @@ class CollisionGuard:
         self.refusal = ''
         self._collision = collision
         self._distances = collision.distances
-        self._clearance = np.full(len(collision.distances), collision.clearance)
+        self._clearance = collision.clearances
         self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
         self._kept: dict[int, float] = {}
+        """
+        Distance that pairs which may only move apart have reached [m].
+
+        Before the joints outside the arm took anything from it: see `taken_by_others`.
+        """
+
+    def reset(self) -> None:
+        """Let the arm start anew, where somebody else may have brought links nearer together."""
+        self._kept.clear()
 
     def warm_up(self) -> None:
         """Compile what a step needs."""
@@ -126,8 +138,9 @@ class CollisionGuard:
             if p in kept or not self._moves_apart(p, distance, ways):
                 self.refusal = self._reason(p, distance)
                 return False
-            kept[p] = max(distance, self._kept.get(p, -math.inf))
-            least[p] = distance - EASE if distance <= 0.0 else max(distance - EASE, 0.0)
+            taken = self._distances.taken_by_others[p]
+            kept[p] = max(distance + taken, self._kept.get(p, -math.inf))
+            least[p] = _eased(distance)
         self._kept = kept
         return True
 
@@ -147,7 +160,7 @@ class CollisionGuard:
         """
         distances, least = self._distances, self._clearance.copy()
         for p in distances.due(q, least):
-            least[p] = min(least[p], distances.measure(int(p), q) - EASE)
+            least[p] = min(least[p], _eased(distances.measure(int(p), q)))
         ends = [q + share * (goal - q) for share in np.linspace(0.0, 1.0, PARTS + 1)]
         for start, end in pairwise(ends):
             near = distances.due(0.5 * (start + end), least, 0.5 * np.abs(end - start))
@@ -179,19 +192,34 @@ class CollisionGuard:
         return next((p for p in found if p >= 0), -1)
 
     def _moves_apart(self, p: int, distance: float, ways: tuple[Way, ...]) -> bool:
-        """Whether a pair that is too near, or all but, comes no nearer on the ways."""
+        """
+        Whether a pair that is too near, or all but, comes no nearer on the ways.
+
+        What it has gained on the way, up to its clearance, it may not lose again.
+        """
         if distance > self._clearance[p] + EASE:
             return False
-        least = max(distance, self._kept.get(p, -math.inf)) - ROUNDING
-        return all(self._distances.measure(p, way.end) >= least for way in ways)
+        kept = self._kept.get(p, -math.inf) - self._distances.taken_by_others[p]
+        level, clearance = max(distance, kept), float(self._clearance[p])
+        for q in (way.at(share) for way in ways for share in SHARES):
+            reached = self._distances.measure(p, q)
+            if reached < level - ROUNDING:
+                return False
+            level = max(level, min(reached, clearance))
+        return True
 
     def _reason(self, p: int, distance: float = math.inf) -> str:
         """Say what is wrong with a pair, which is `distance` apart before it moves."""
         link_a, link_b = self._collision.links(p)
-        clearance = 1000.0 * self._collision.clearance
-        if distance > self._collision.clearance:
-            return f"'{link_a}' and '{link_b}' would come within {clearance:.3g} mm of each other"
+        within = f'within {1000.0 * self._clearance[p]:.3g} mm of each other'
+        if distance > self._clearance[p]:
+            return f"'{link_a}' and '{link_b}' would come {within}"
         return (
-            f"'{link_a}' and '{link_b}' are within {clearance:.3g} mm of each other already, and "
-            'may only move apart; may_touch allows more'
+            f"'{link_a}' and '{link_b}' are {within} already, and "
+            'may only move apart; may_touch or pair_clearances allow more'
         )
+
+
+def _eased(distance: float) -> float:
+    """Distance [m] that a pair which is too near keeps on the way; it must not come to touch."""
+    return distance - EASE if distance <= 0.0 else max(distance - EASE, 0.0)

@@ -10,7 +10,8 @@ always touch. But pairs that never touched in the samples stay in: they cost nex
 their bounds say that they are far apart, and a sample may miss what they do. Pairs that touch at
 the zero configuration, or amid the limits, are left out only where they touch in half of the
 samples too: zero put inside the limits folds some arms (Panda's hand into its forearm) into a real
-collision. To touch means here to be within the clearance.
+collision. To touch means here to be within the clearance; a clearance of its own counts for a pair
+only where it is the smaller one, so that a wide one never leaves the pair out.
 
 """
 

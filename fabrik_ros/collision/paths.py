@@ -23,6 +23,10 @@ class Way:
     """Joints that may fall behind the others, shape (n,): they are anywhere on what they have
     come from the start."""
 
+    def at(self, share: float) -> Array:
+        """Joint values at a share of the way, shape (n,), if no joint falls behind."""
+        return self.start + share * (self.end - self.start)
+
     def around(self, begin: float, end: float) -> tuple[Array, Array]:
         """Middle and half width of a part of the way, which is given by two shares of it."""
         way = self.end - self.start

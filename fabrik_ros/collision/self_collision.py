@@ -1,6 +1,6 @@
 """Whether an arm collides with its own robot, and how far it is from that."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 import os
@@ -8,10 +8,11 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import CollisionError
+from ..errors import CollisionUnavailableError
 from ..mechanism import Mechanism
 from ..robot import Robot
 from ..transforms import Array
+from .clearances import Clearances
 from .distances import MANY, PairDistances
 from .frames import SolidFrames
 from .meshes import MeshFinder
@@ -33,6 +34,8 @@ class Nearest:
     """[m]; 0 or less when they touch, inf when there is no pair."""
     link_a: str
     link_b: str
+    clearance: float
+    """Distance that they must keep [m]."""
 
 
 class SelfCollision:
@@ -65,9 +68,15 @@ class SelfCollision:
         Names of links that may touch, besides those that are found out.
     clearance : float
         Configurations are free where all distances are greater than this [m].
+    pair_clearances : mapping of (str, str) to float
+        Clearances of pairs of links instead, by the names of the links in any order [m].
 
     Attributes
     ----------
+    clearance : float
+        Clearance of pairs that have none of their own [m].
+    clearances : array, shape (p,)
+        Clearance of each of the p pairs of solids of `distances` [m].
     pairs : tuple of (str, str)
         Names of the links that are looked after.
     left_out : tuple of LeftOut
@@ -78,6 +87,8 @@ class SelfCollision:
     Raises
     ------
     CollisionError
+        If a clearance cannot be used: see `Clearances`.
+    CollisionUnavailableError
         If coal is not installed, or there is no geometry at all.
 
     """
@@ -91,26 +102,27 @@ class SelfCollision:
         folders: Iterable[str | os.PathLike[str]] = (),
         may_touch: Iterable[tuple[str, str]] = (),
         clearance: float = CLEARANCE,
+        pair_clearances: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
-        if not 0.0 <= clearance < math.inf:
-            raise CollisionError(f'clearance is {clearance}; expected a length of 0 m or more')
+        clearances = Clearances(clearance, pair_clearances or {}, robot.links)
         self.mechanism = mechanism
         self.clearance = clearance
         finder = MeshFinder(folders, robot.folder)
         solids, self.missing = solids_of(robot.collisions, finder)
         if not solids:
-            raise CollisionError(_no_geometry(robot, self.missing))
+            raise CollisionUnavailableError(_no_geometry(robot, self.missing))
         if len(solids) > MOST_SOLIDS:
-            raise CollisionError(
+            raise CollisionUnavailableError(
                 f'the robot has {len(solids)} collision geometries; at most {MOST_SOLIDS} are '
                 'looked after'
             )
         self._frames = SolidFrames(robot, mechanism, solids)
         self._frames.stand(standing or {})
         told = {frozenset(names) for names in may_touch}
-        kept, self.left_out = self._chosen(robot, solids, told)
+        kept, self.left_out = self._chosen(robot, solids, told, clearances)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
         self.distances = self._distances(solids, kept)
+        self.clearances = _of_solids(kept, clearances.of)
         self._links = [(pair.link_a, pair.link_b) for pair in kept for _ in pair.solids]
 
     def __repr__(self) -> str:
@@ -130,7 +142,7 @@ class SelfCollision:
         """
         q = self.mechanism.checked(q)
         if not self.pairs:
-            return Nearest(math.inf, '', '')
+            return Nearest(math.inf, '', '', self.clearance)
         bounds = self.distances.bounds(q)
         if np.count_nonzero(bounds <= 0.0) > MANY:
             self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
@@ -140,11 +152,12 @@ class SelfCollision:
             nearest = min(nearest, (self.distances.measure(p, q), p))
             bounds[p] = math.inf
             p = int(np.argmin(bounds))
-        return Nearest(nearest[0], *self._links[nearest[1]])
+        distance, p = nearest
+        return Nearest(distance, *self._links[p], float(self.clearances[p]))
 
     def is_free(self, q: npt.ArrayLike) -> bool:
         """
-        Whether all distances at joint values `q`, shape (n,), are greater than `clearance`.
+        Whether all distances at joint values `q`, shape (n,), are greater than the clearances.
 
         Raises
         ------
@@ -153,8 +166,8 @@ class SelfCollision:
 
         """
         q = self.mechanism.checked(q)
-        due = self.distances.due(q, np.full(len(self.distances), self.clearance))
-        return all(self.distances.measure(int(p), q) > self.clearance for p in due)
+        due = self.distances.due(q, self.clearances)
+        return all(self.distances.measure(int(p), q) > self.clearances[p] for p in due)
 
     def stand(self, values: Mapping[str, float]) -> None:
         """Let joints outside the arm stand elsewhere [rad or m]; others are passed over."""
@@ -165,7 +178,11 @@ class SelfCollision:
         return self._links[p]
 
     def _chosen(
-        self, robot: Robot, solids: Sequence[Solid], told: Container[frozenset[str]]
+        self,
+        robot: Robot,
+        solids: Sequence[Solid],
+        told: Container[frozenset[str]],
+        clearances: Clearances,
     ) -> tuple[list[LinkPair], tuple[LeftOut, ...]]:
         reasons: dict[LinkPair, Reason] = {}
         pairs, adjacent = list(link_pairs(self._frames, solids)), neighbours(robot)
@@ -178,18 +195,16 @@ class SelfCollision:
                 reasons[pair] = Reason.TOLD
         asked = [pair for pair in pairs if pair not in reasons]
         distances = self._distances(solids, asked)
-        numbers = _numbers(asked)
+        numbers, least = _numbers(asked), _of_solids(asked, clearances.touching)
 
         def touching(q: Array, some: Sequence[LinkPair]) -> list[LinkPair]:
             distances.forget()
-            distances.learn_from_balls(q, np.full(len(distances), self.clearance))
-            near = distances.bounds(q) <= self.clearance
+            distances.learn_from_balls(q, least)
+            near = distances.bounds(q) <= least
             return [
                 pair
                 for pair in some
-                if any(
-                    near[p] and distances.measure(p, q) <= self.clearance for p in numbers[pair]
-                )
+                if any(near[p] and distances.measure(p, q) <= least[p] for p in numbers[pair])
             ]
 
         reasons |= often_touching(asked, self.mechanism, touching)
@@ -213,6 +228,11 @@ def _numbers(pairs: Sequence[LinkPair]) -> dict[LinkPair, range]:
         numbers[pair] = range(first, first + len(pair.solids))
         first += len(pair.solids)
     return numbers
+
+
+def _of_solids(pairs: Sequence[LinkPair], of: Callable[[frozenset[str]], float]) -> Array:
+    """Give each pair of solids what is there for its pair of links, shape (p,)."""
+    return np.array([of(pair.links) for pair in pairs for _ in pair.solids], dtype=np.float64)
 
 
 def _no_geometry(robot: Robot, missing: Sequence[MissingGeometry]) -> str:

@@ -15,11 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CollisionError, shown
+from ..errors import CollisionUnavailableError, shown
 from ..geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
 from ..transforms import Array
 from .meshes import MeshFinder
 
+CURE = (
+    'sudo apt install ros-$ROS_DISTRO-coal, or, where ROS 2 is not from apt, pip install coal in '
+    'a virtual environment'
+)
+"""How to install coal; README says why so."""
 LARGEST = 1e4
 """Beyond this many metres nothing is part of a robot, and numbers become coarse."""
 SMALLEST = 1e-9
@@ -69,7 +74,7 @@ def solids_of(
 
     Raises
     ------
-    CollisionError
+    CollisionUnavailableError
         If coal is not installed.
 
     """
@@ -122,10 +127,7 @@ def _coal() -> Any:
     try:
         import coal
     except ImportError as error:
-        raise CollisionError(
-            'looking for self-collisions needs coal, which is not installed: '
-            "pip install 'fabrik_ros[collision]', or pip install coal"
-        ) from error
+        raise CollisionUnavailableError(f'coal is not installed; cure: {CURE}') from error
     return coal
 
 

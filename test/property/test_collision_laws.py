@@ -342,6 +342,53 @@ def test_arm_that_starts_in_collision_never_goes_deeper(seed):
         assert collision.distance(arm.q).distance > min(depth, collision.clearance) - 1.1e-3
 
 
+CLEARANCES_OF_PAIRS = {('l1', 'l3'): 0.1, ('l4', 'l1'): 0.02, ('l2', 'l4'): 0.0}
+
+
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_links_within_their_own_clearance_only_move_apart_until_they_are_clear(seed):
+    """Each pair keeps what it has gained, up to its clearance, on commands and in between."""
+    xml = planar_arm(4).replace('revolute', 'continuous')
+    collision = collision_of(xml, pair_clearances=CLEARANCES_OF_PAIRS)
+    clearances = {(0, 2): 0.1, (0, 3): 0.02, (1, 3): 0.0}
+    rng = np.random.default_rng(seed)
+    arm = GuardedArm(collision, configuration_within(clearances, rng), rng)
+    gained = planar_distances(arm.q)
+    for _ in range(200):
+        before = arm.q
+        arm.step(0.01)
+        for share in (0.25, 0.5, 0.75, 1.0):
+            now = planar_distances(before + share * (arm.q - before))
+            for pair, clearance in clearances.items():
+                assert now[pair] > min(gained[pair], clearance) - 5e-6
+        gained = {pair: max(gained[pair], now[pair]) for pair in clearances}
+
+
+def configuration_within(clearances, rng):
+    """Draw where some links are within their clearances, and none touch."""
+    while True:
+        q = rng.uniform(-2.8, 2.8, 4)
+        distances = planar_distances(q)
+        is_within = [distances[pair] < clearance for pair, clearance in clearances.items()]
+        if any(is_within) and min(distances.values()) > 0.0:
+            return q
+
+
+def test_links_that_start_within_their_own_clearances_do_part():
+    """The law above is about something: in the end all are clear, and the arm goes on."""
+    xml = planar_arm(4).replace('revolute', 'continuous')
+    collision = collision_of(xml, pair_clearances=CLEARANCES_OF_PAIRS)
+    clearances = {(0, 2): 0.1, (0, 3): 0.02, (1, 3): 0.0}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        arm = GuardedArm(collision, configuration_within(clearances, rng), rng)
+        assert not collision.is_free(arm.q)
+        for _ in range(600):
+            arm.step(0.01)
+        assert collision.is_free(arm.q)
+
+
 # The motion.
 
 SPEEDS = {'ur5': 3.0, 'panda': 2.0}

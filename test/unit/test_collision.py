@@ -1,17 +1,18 @@
 """Self-collision: distances worked out on paper, the choice of pairs, and what cannot be had."""
 
 import math
+import re
 import sys
 
 from collision_models import body, planar_arm, planar_distances, real_robot, with_bodies
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, Reason, SelfCollision
-from fabrik_ros.errors import CollisionError, JointValueError
+from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
 from helpers import assert_close, joint_xml, PLANAR, robot_xml, Segment, serial_xml
 import numpy as np
 import pytest
 
-pytest.importorskip('coal', reason='coal measures the distances')
+coal = pytest.importorskip('coal', reason='coal measures the distances')
 
 BALL = '<sphere radius="0.1"/>'
 TRIPLE = serial_xml([Segment(), Segment(xyz=(1.0, 0.0, 0.0)), Segment(xyz=(0.8, 0.0, 0.0))])
@@ -260,19 +261,81 @@ def test_same_robot_gives_the_same_pairs_in_the_same_order():
     assert one.left_out == two.left_out
 
 
+# Clearances of pairs.
+
+
+TWO_BALLS = with_bodies(TRIPLE, {'l0': body(BALL), 'l3': body(BALL)})
+"""A ball at the base, and one on the hand that folds back to it."""
+
+
+@pytest.mark.parametrize('names', [('l0', 'l3'), ('l3', 'l0')])
+def test_pair_keeps_its_own_clearance_however_it_is_named(names):
+    collision = collision_of(TWO_BALLS, pair_clearances={names: 0.05})
+    straight = collision.distance([0.0, 0.0, 0.0])
+    assert straight.clearance == 0.05
+    for margin in (0.049, 0.051):
+        q = [0.0, bend_to(0.2 + margin), 0.0]
+        assert_close(collision.distance(q).distance, margin, 1e-9)
+        assert collision.is_free(q) == (margin > 0.05)
+
+
+def bend_to(distance):
+    """Elbow angle at which the hand of `TRIPLE` is so far from its base [m], by the cosines."""
+    return math.pi - math.acos((1.0 + 0.8**2 - distance**2) / (2.0 * 0.8))
+
+
+def test_clearance_of_one_pair_is_none_of_the_others():
+    xml = planar_arm(4)
+    own = collision_of(xml, clearance=0.01, pair_clearances={('l1', 'l3'): 0.0, ('l4', 'l1'): 0.2})
+    expected = {('l1', 'l3'): 0.0, ('l1', 'l4'): 0.2, ('l2', 'l4'): 0.01}
+    found = {own.links(p): clearance for p, clearance in enumerate(own.clearances)}
+    assert found == expected
+
+
+def test_wide_clearance_of_a_pair_never_leaves_it_out():
+    """Within 3 m of each other is where these links always are."""
+    own = {('l0', 'l3'): 3.0}
+    assert collision_of(TWO_BALLS, pair_clearances=own).pairs == (('l0', 'l3'),)
+    assert collision_of(TWO_BALLS, clearance=3.0).pairs == ()
+    assert collision_of(TWO_BALLS, clearance=3.0, pair_clearances={('l0', 'l3'): 0.01}).pairs
+
+
+@pytest.mark.parametrize(
+    ('own', 'reason'),
+    [
+        ({('l0', 'l33'): 0.1}, "'l0' and 'l33': no link named 'l33'; did you mean 'l3'?"),
+        ({('x', 'l3'): 0.1}, "no link named 'x'; the model has: l0, l1, l2, l3"),
+        (
+            {('l0', 'l3'): -0.1},
+            "clearance of 'l0' and 'l3' is -0.1; expected a length of 0 m or m",
+        ),
+        ({('l0', 'l3'): math.nan}, "clearance of 'l0' and 'l3' is nan; expected"),
+        ({('l0', 'l3'): math.inf}, "clearance of 'l0' and 'l3' is inf; expected"),
+        ({('l0', 'l0'): 0.1}, "'l0' and 'l0': a link has none from itself"),
+        ({('l0', 'l3'): 0.1, ('l3', 'l0'): 0.2}, "clearance of 'l3' and 'l0' is given twice"),
+    ],
+)
+def test_clearance_of_a_pair_that_makes_no_sense_is_refused(monkeypatch, own, reason):
+    """Also where coal is missing: it would be wrong once it is there."""
+    for module in (coal, None):
+        monkeypatch.setitem(sys.modules, 'coal', module)
+        with pytest.raises(CollisionError, match=re.escape(reason)) as error:
+            collision_of(TWO_BALLS, pair_clearances=own)
+        assert not isinstance(error.value, CollisionUnavailableError)
+
+
 # What cannot be had.
 
 
 def test_without_coal_the_answer_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, 'coal', None)
-    with pytest.raises(
-        CollisionError, match=r"needs coal, .*pip install 'fabrik_ros\[collision\]'"
-    ):
+    cure = r'coal is not installed; cure: sudo apt install ros-\$ROS_DISTRO-coal, .*pip install co'
+    with pytest.raises(CollisionUnavailableError, match=cure):
         collision_of(planar_arm(3))
 
 
 def test_robot_without_geometry_is_told_apart_from_a_free_one():
-    with pytest.raises(CollisionError, match='the robot has no <collision> geometry'):
+    with pytest.raises(CollisionUnavailableError, match='the robot has no <collision> geometry'):
         collision_of(PLANAR)
 
 
@@ -440,7 +503,7 @@ def test_links_that_start_too_near_may_move_apart_but_not_nearer():
     assert not allows(guard, STRETCHED, [0.002, 0, 0], [0.01, 0, 0])
     assert guard.refusal == (
         "'l0' and 'l3' are within 2 mm of each other already, and may only move apart; "
-        'may_touch allows more'
+        'may_touch or pair_clearances allow more'
     )
     assert allows(guard, STRETCHED, [-0.002, 0, 0], [-0.01, 0, 0])
 
@@ -490,3 +553,83 @@ def test_creeping_nearer_than_the_clearance_ends_within_a_hair():
         q = q + step
     assert guard.refusal
     assert collision.distance(q).distance >= 0.01 - 3e-6
+
+
+# The guard, and clearances of pairs.
+
+NEAR_HAND = BUMPERS.replace('xyz="0 0.5 0"', 'xyz="1.8 {} 0"')
+"""A ball beside the stretched hand; the two balls measure 0.2 m together."""
+
+
+def test_guard_keeps_the_clearance_of_the_pair_and_names_it():
+    xml = BUMPERS.replace('xyz="0 0.5 0"', 'xyz="0 1.8 0"')
+    _, guard = guard_of(xml, pair_clearances={('l3', 'l0'): 0.1})
+    at = math.pi / 2 - 2.0 * math.asin(0.5 * (0.2 + 0.1) / 1.8)
+    said = "'l0' and 'l3' would come within 100 mm of each other"
+    assert not allows(guard, [at - 0.01, 0, 0], [at + 0.001, 0, 0], [0, 0, 0])
+    assert guard.refusal == said
+    assert allows(guard, [at - 0.01, 0, 0], [at - 0.001, 0, 0], [0, 0, 0])
+    assert guard.collision_at(np.array([at + 0.001, 0, 0])) == said
+    assert guard.collision_at(np.array([at - 0.001, 0, 0])) == ''
+    assert not guard.is_way_free(np.zeros(3), np.array([at + 0.001, 0, 0]))
+    assert guard.is_way_free(np.zeros(3), np.array([at - 0.002, 0, 0]))
+
+
+def test_links_nearer_than_their_own_clearance_may_only_move_apart():
+    collision, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
+    assert_close(collision.distance(STRETCHED).distance, 0.04, 1e-9)
+    assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
+    assert not allows(guard, STRETCHED, [1e-5, 0, 0], [1e-5, 0, 0])
+    assert guard.refusal == (
+        "'l0' and 'l3' are within 50 mm of each other already, and may only move apart; "
+        'may_touch or pair_clearances allow more'
+    )
+    assert allows(guard, STRETCHED, [-0.002, 0, 0], [-0.05, 0, 0])
+
+
+def test_what_links_have_gained_they_may_not_lose_again_before_they_are_clear():
+    _, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
+    assert allows(guard, STRETCHED, [-0.002, 0, 0], [0, 0, 0])
+    assert allows(guard, [-0.002, 0, 0], [-0.002, 0, 0], [0, 0, 0])
+    assert not allows(guard, [-0.002, 0, 0], [-0.0019, 0, 0], [0, 0, 0])
+    assert not allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0]), 'it has been farther apart'
+    assert allows(guard, [-0.002, 0, 0], [-0.02, 0, 0], [0, 0, 0])
+    assert allows(guard, [-0.02, 0, 0], [-0.015, 0, 0], [0, 0, 0]), 'clear now: the usual rule'
+    assert not allows(guard, [-0.015, 0, 0], [-0.002, 0, 0], [0, 0, 0])
+    assert 'would come within 50 mm' in guard.refusal
+
+
+def test_links_that_part_may_not_come_nearer_on_the_way_there():
+    """The hand passes in front of the ball: both ends are as far from it, the middle is not."""
+    _, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.1})
+    ball = math.atan2(0.24, 1.8)
+    for half in (0.0003, 0.003, 0.03):
+        start, end = [ball - half, 0, 0], [ball + 1.01 * half, 0, 0]
+        assert not allows(guard, start, end, [0, 0, 0])
+
+
+def test_arm_that_somebody_moved_nearer_may_move_apart_from_there():
+    _, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
+    assert allows(guard, [-0.004, 0, 0], [-0.005, 0, 0], [0, 0, 0])
+    guard.reset()
+    assert allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0])
+
+
+def test_links_that_another_joint_brought_nearer_may_move_apart_from_there():
+    """A slide outside the arm carries a ball towards the hand."""
+    slide = joint_xml(
+        'slide', 'l0', 'side', 'prismatic',
+        '<origin xyz="1.8 0.24 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1"/>',
+    )  # fmt: skip
+    links = f'<link name="side">{body(BALL)}</link>{slide}</robot>'
+    xml = with_bodies(TRIPLE, {'l3': body(BALL)}).replace('</robot>', links)
+    robot = load_urdf(xml)
+    arm = robot.chain('l0', 'l3')
+    collision = SelfCollision(robot, arm, pair_clearances={('side', 'l3'): 0.05})
+    guard = CollisionGuard(collision)
+    assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
+    collision.stand({'slide': -0.01})
+    assert_close(collision.distance(STRETCHED).distance, 0.03, 1e-9)
+    assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
+    assert allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0])
+    assert not allows(guard, [-0.001, 0, 0], [-0.0005, 0, 0], [0, 0, 0])
