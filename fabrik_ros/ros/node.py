@@ -27,7 +27,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from ..chain import Chain
-from ..errors import ChainError, FabrikError, MotionError, RefusedError
+from ..errors import ChainError, CollisionError, FabrikError, MotionError, RefusedError
 from ..following import ACTIVATED, Follower, home_of, MeasuredJoints, RESUMED, State
 from ..kernels._jit import COMPILED
 from ..motion import Motion
@@ -45,7 +45,7 @@ from .executor import make_executor
 from .frames import FrameResolver
 from .neighbours import Neighbours
 from .outputs import Outputs
-from .parameters import declare, fixed_names, NodeParameters, ParameterError
+from .parameters import declare, fixed_names, NodeParameters, ParameterError, wrong_type
 from .receiving import age_of, with_receipt
 from .reports import Report, Reporter, Tally
 from .robot_state import RobotState
@@ -142,7 +142,7 @@ class FabrikNode(LifecycleNode):
             self._build()
         except Exception as error:  # rclpy would swallow it without a word
             what = 'the links' if isinstance(error, ChainError) else 'the robot description'
-            asks = isinstance(error, MotionError)
+            asks = isinstance(error, CollisionError | MotionError)
             self._trouble = str(error) if asks else f'{what} cannot be used: {error}'
             self.get_logger().error(self._trouble)
             if not isinstance(error, FabrikError):
@@ -396,6 +396,13 @@ class FabrikNode(LifecycleNode):
             self._loop.end()
 
     # -- parameters
+
+    def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
+        """Set parameters together; rclpy would give types by number where it refuses one."""
+        reason = wrong_type(parameter_list)
+        if reason:
+            return SetParametersResult(successful=False, reason=reason)
+        return super().set_parameters_atomically(parameter_list)
 
     def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
         values = {change.name: change.value for change in changes}

@@ -1,5 +1,6 @@
 """The node's parameters: declared once, with meaning, unit and range, and validated together."""
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 import math
@@ -14,7 +15,7 @@ from rclpy.validate_topic_name import validate_topic_name
 
 from ..chain import Chain
 from ..destination import MotionOptions
-from ..errors import FabrikError
+from ..errors import did_you_mean, FabrikError, shown
 from ..following import FollowingRules
 from ..jerk import JerkLimiter
 from ..options import METHODS, MODES, SolverOptions
@@ -30,10 +31,25 @@ LONGEST_STOP = 0.5
 SOONEST = 0.01
 """A look-ahead is longer than two periods by at least this [s]."""
 LONGEST_SMOOTHING = 0.5
+WIDEST_CLEARANCE = 1.0
+"""[m]"""
 OUTPUTS = ('joint_state', 'trajectory', 'array')
 TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
 OWN_TOPICS = ('~/status', '~/markers', '/diagnostics', 'joint_states', 'robot_description')
 TOPICS_OF_TIPS = ('target_pose', 'jog', 'solution_pose')
+
+IN_WORDS = {
+    Parameter.Type.BOOL: 'true or false',
+    Parameter.Type.INTEGER: 'an integer',
+    Parameter.Type.DOUBLE: 'a number such as 1.0',
+    Parameter.Type.STRING: 'text',
+    Parameter.Type.BYTE_ARRAY: 'a list of bytes',
+    Parameter.Type.BOOL_ARRAY: 'a list of true or false',
+    Parameter.Type.INTEGER_ARRAY: 'a list of integers',
+    Parameter.Type.DOUBLE_ARRAY: 'a list of numbers such as 1.0',
+    Parameter.Type.STRING_ARRAY: 'a list of texts',
+}
+"""What values of a type are called."""
 
 
 class ParameterError(FabrikError):
@@ -54,6 +70,12 @@ class Spec:
     """What a list holds."""
     live: bool = True
     """Whether it can change while the node is configured."""
+
+    @property
+    def type_(self) -> Parameter.Type:
+        """Type of its value in ROS."""
+        is_list = isinstance(self.default, list)
+        return self.entries if is_list else Parameter.Type.from_parameter_value(self.default)
 
     def descriptor(self) -> ParameterDescriptor:
         """Describe the parameter to ROS."""
@@ -151,12 +173,18 @@ SPECS = (
         'base_timeout', 0.5, 'age at which the pose of the base is lost [s]', low=1e-3, live=False,
     ),
     Spec(
-        'self_collision', True,
-        'stop in front of collisions of the arm with itself, where coal is installed', live=False,
+        'self_collision', 'auto',
+        'stop in front of collisions of the arm with itself; auto: where coal is installed',
+        choices=('auto', 'require', 'never'), live=False,
     ),
     Spec(
         'collision_clearance', 0.002, 'distance that links keep from each other [m]',
-        low=0.0, high=1.0, live=False,
+        low=0.0, high=WIDEST_CLEARANCE, live=False,
+    ),
+    Spec(
+        'pair_clearances', [],
+        'distances that pairs of links keep instead [m], as link_a/link_b=0.01',
+        entries=Parameter.Type.STRING_ARRAY, live=False,
     ),
     Spec(
         'may_touch', [], 'pairs of links that may touch, as link_a/link_b',
@@ -194,11 +222,88 @@ SPEC_BY_NAME = {spec.name: spec for spec in SPECS}
 
 
 def declare(node: Node) -> None:
-    """Declare every parameter."""
+    """
+    Declare every parameter; warn about values that were given for none of them.
+
+    Raises
+    ------
+    ParameterError
+        If an empty list was given for a parameter that is no list.
+    InvalidParameterTypeException, InvalidParameterValueException
+        If another value was given that has another type, or is out of range.
+
+    """
     for spec in SPECS:
-        # An empty list has no type in ROS, so such a parameter is declared without a value.
-        default = spec.entries if spec.default == [] else spec.default
-        node.declare_parameter(spec.name, default, spec.descriptor())
+        _declare(node, spec)
+    node.add_pre_set_parameters_callback(
+        lambda changes: [_as_declared(node, change) for change in changes]
+    )
+    _warn_of_unknown_names(node)
+
+
+def _declare(node: Node, spec: Spec) -> None:
+    is_list = isinstance(spec.default, list)
+    overridden = given = node._parameter_overrides.get(spec.name)
+    if given is None and spec.default != []:
+        node.declare_parameter(spec.name, spec.default, spec.descriptor())
+        return
+    if given is None or (given.value is None and is_list):
+        given = Parameter(spec.name, spec.entries, [])
+    elif given.value is None:  # which is what rclpy makes of an empty list in a file
+        raise ParameterError(f'{spec.name} must be one value, got an empty list')
+    start = _as_declared(node, given)
+    if start.type_ != spec.type_ or start is overridden:
+        node.declare_parameter(spec.name, spec.type_, spec.descriptor())
+        return
+    # First the type, then the value: rclpy would take [] for an array of bytes.
+    node.declare_parameter(spec.name, spec.type_, spec.descriptor(), ignore_override=True)
+    node.set_parameters([start])
+
+
+def _as_declared(node: Node, given: Parameter) -> Parameter:
+    """Put a value that a user gave into the type that is declared, where it can only mean one."""
+    spec, value = SPEC_BY_NAME.get(given.name), given.value
+    if spec is None:
+        return given
+    if isinstance(spec.default, list) and _means_none(value):
+        return Parameter(spec.name, spec.entries, [])
+    if isinstance(value, array):  # never equal to a list
+        return Parameter(spec.name, given.type_, list(value))
+    if spec.name == 'self_collision' and isinstance(value, bool):
+        word = 'auto' if value else 'never'
+        node.get_logger().warning(
+            f"self_collision: {str(value).lower()} is now called '{word}'; "
+            'true and false are accepted until 1.0'
+        )
+        return Parameter(spec.name, value=word)
+    return given
+
+
+def wrong_type(changes: Iterable[Parameter]) -> str:
+    """Say which value has another type than its parameter, in words; '' where none has."""
+    for change in changes:
+        spec = SPEC_BY_NAME.get(change.name)
+        if spec is None or change.type_ is Parameter.Type.NOT_SET:
+            continue
+        is_none = isinstance(spec.default, list) and _means_none(change.value)
+        is_old_word = spec.name == 'self_collision' and isinstance(change.value, bool)
+        if change.type_ != spec.type_ and not is_none and not is_old_word:
+            wanted, given = IN_WORDS[spec.type_], IN_WORDS[change.type_]
+            return f'{spec.name} must be {wanted}, got {given}: {shown(str(change.value))}'
+    return ''
+
+
+def _means_none(value: Any) -> bool:
+    """Whether a value is an empty list, of whatever type, or [''], which is how some write it."""
+    return isinstance(value, list | tuple | array) and list(value) in ([], [''])
+
+
+def _warn_of_unknown_names(node: Node) -> None:
+    """Name what was given on the command line or in files and is no parameter of the node."""
+    for name in sorted(node._parameter_overrides):
+        if not node.has_parameter(name) and not name.startswith('qos_overrides.'):
+            cure = did_you_mean(name, SPEC_BY_NAME) or ': it is ignored'
+            node.get_logger().warning(f"unknown parameter '{shown(name)}'{cure}")
 
 
 @dataclass(frozen=True)
@@ -253,6 +358,11 @@ class NodeParameters:
         """Pairs of names of links."""
         pairs = [pair.split('/') for pair in self.values['may_touch']]
         return [(a, b) for a, b in pairs]
+
+    @property
+    def clearances_of_pairs(self) -> dict[tuple[str, str], float]:
+        """Distances that pairs of links keep [m], by their names."""
+        return dict(map(_pair_clearance, self.values['pair_clearances']))
 
     def arms_of(self, robot: Robot) -> Chain | Tree:
         """
@@ -333,7 +443,7 @@ class NodeParameters:
 
 
 def _value(node: Node, spec: Spec) -> Any:
-    value = node.get_parameter_or(spec.name, Parameter(spec.name, spec.entries, [])).value
+    value = node.get_parameter(spec.name).value
     return list(value) if isinstance(spec.default, list) else value
 
 
@@ -372,6 +482,10 @@ def _check_together(values: Mapping[str, Any]) -> None:
     for pair in values['may_touch']:
         if len(list(filter(None, pair.split('/')))) != 2 or pair.count('/') != 1:
             raise ParameterError(f"may_touch must hold pairs as 'link_a/link_b', got '{pair}'")
+    pairs = [frozenset(_pair_clearance(entry)[0]) for entry in values['pair_clearances']]
+    for pair, entry in zip(pairs, values['pair_clearances'], strict=True):
+        if pairs.count(pair) > 1:
+            raise ParameterError(f"pair_clearances names the links of '{shown(entry)}' twice")
     length = math.hypot(*values['axis'])
     if not TINY <= length <= HUGE:
         raise ParameterError(f'axis must not be zero, nor of absurd length; got {length:g}')
@@ -383,6 +497,27 @@ def _check_together(values: Mapping[str, Any]) -> None:
             f'{values["max_joint_acceleration"]:g}; at most {LONGEST_STOP:g} s is allowed'
         )
     _check_jerk(values)
+
+
+def _pair_clearance(entry: str) -> tuple[tuple[str, str], float]:
+    """Read the names of two links and their clearance [m]; ParameterError where it has none."""
+    names, _, number = entry.rpartition('=')
+    links = [name.strip() for name in names.split('/')]
+    try:
+        clearance = float(number)
+    except ValueError:
+        clearance = None
+    if clearance is None or len(links) != 2 or not all(links):
+        raise ParameterError(
+            "pair_clearances must hold pairs and their clearances [m] as 'link_a/link_b=0.01', "
+            f"got '{shown(entry)}'"
+        )
+    if not 0.0 <= clearance <= WIDEST_CLEARANCE:
+        raise ParameterError(
+            f'pair_clearances must be in [0, {WIDEST_CLEARANCE:g}] m, got {clearance:g} in '
+            f"'{shown(entry)}'"
+        )
+    return (links[0], links[1]), clearance
 
 
 def _check_jerk(values: Mapping[str, Any]) -> None:

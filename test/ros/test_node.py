@@ -584,7 +584,7 @@ class TestJointStates:
     def test_start_a_little_outside_the_limits_only_moves_inwards(self, bench, six_axis, judge):
         outside = math.pi + 0.05
         # Folded so far the arm lies in itself, from where it could not move.
-        bench.start_node(robot_description=six_axis, self_collision=False)
+        bench.start_node(robot_description=six_axis, self_collision='never')
         Puppet(bench, AT_START | {'elbow': outside})
         bench.wait_for_state('IDLE')
         bench.send(judge.pose((0.1, -1.2, 2.9, -1.8, -1.5, 0.1)))

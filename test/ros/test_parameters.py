@@ -15,26 +15,17 @@ from fabrik_ros.ros.tips import topic_name
 from helpers import joint_xml, PLANAR, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
 import rclpy
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.parameter import Parameter
+from rclpy.parameter import get_parameter_value, Parameter, parameter_value_to_python
 from rclpy.validate_topic_name import validate_topic_name
 
 README = Path(__file__).parents[2] / 'README.md'
 CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
-NOT_IN_FILE = {
-    'may_touch',
-    'mesh_folders',
-    'robot_description',
-    'start_configuration',
-    'home_configuration',
-    'tip_links',
-    'tip_modes',
-    'tip_weights',
-    'command_joints',
-}
-"""Too long for a file, and without a default that could be written."""
+NOT_IN_FILE = {'robot_description'}
+"""Too long for a file."""
 POSITIVE = [
     'position_tolerance',
     'orientation_tolerance',
@@ -59,7 +50,7 @@ NOT_NEGATIVE = [
     'target_timeout',
     'max_target_age',
 ]
-WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips']
+WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips', 'self_collision']
 FIXED = {
     'robot_description': f'{PLANAR}<!-- another -->',
     'base_link': 'l0',
@@ -71,8 +62,9 @@ FIXED = {
     'world_frame': 'odom',
     'base_timeout': 1.0,
     'use_safety_limits': False,
-    'self_collision': False,
+    'self_collision': 'never',
     'collision_clearance': 0.01,
+    'pair_clearances': ['l0/l2=0.01'],
     'may_touch': ['l0/l2'],
     'mesh_folders': ['/tmp'],
     'command_rate': 50.0,
@@ -500,3 +492,254 @@ def test_pairs_of_links_that_are_none_are_refused(make_node, pair):
     for reason in refusals(make_node, may_touch=['hand/tool', pair]):
         assert 'link_a/link_b' in reason
         assert repr(pair) in reason
+
+
+@pytest.mark.parametrize(
+    'entry', ['a/b', 'a/b=', 'a/b=x', 'a=0.1', '/b=0.1', 'a/b/c=0.1', '=', '']
+)
+def test_clearances_of_pairs_that_are_none_are_refused(make_node, entry):
+    for reason in refusals(make_node, pair_clearances=['hand/tool=0.01', entry]):
+        assert "'link_a/link_b=0.01'" in reason
+        assert repr(entry) in reason
+
+
+@pytest.mark.parametrize('number', ['-0.01', 'nan', 'inf', '1.01'])
+def test_clearances_of_pairs_out_of_their_range_are_refused(make_node, number):
+    for reason in refusals(make_node, pair_clearances=[f'hand/tool={number}']):
+        assert 'pair_clearances must be in [0, 1] m' in reason
+        assert f"'hand/tool={number}'" in reason
+
+
+def test_pair_with_two_clearances_is_refused(make_node):
+    for reason in refusals(make_node, pair_clearances=['hand/tool=0.01', 'tool/hand=0.02']):
+        assert reason == "pair_clearances names the links of 'hand/tool=0.01' twice"
+
+
+def test_clearances_of_pairs_are_read_with_or_without_spaces(make_node):
+    node = make_node(pair_clearances=['hand/tool=0.01', 'base / hand = 1e-2', 'a=b/c=0'])
+    assert NodeParameters.read(node).clearances_of_pairs == {
+        ('hand', 'tool'): 0.01,
+        ('base', 'hand'): 0.01,
+        ('a=b', 'c'): 0.0,
+    }
+
+
+# As files, command lines and services give them.
+
+LISTS = {spec.name: spec.type_ for spec in SPECS if isinstance(spec.default, list)}
+EMPTY = [spec.name for spec in SPECS if spec.default == []]
+
+
+@pytest.fixture
+def start_with(bench):
+    """Start a node with arguments of ROS, as from a command line."""
+
+    def start(*arguments):
+        return bench.add(FabrikNode, {}, cli_args=['--ros-args', *arguments])
+
+    return start
+
+
+@pytest.fixture
+def write_file(tmp_path):
+    """Write lines into a file of parameters; return the arguments that read it."""
+
+    def write(*lines):
+        path = tmp_path / 'parameters.yaml'
+        path.write_text('\n    '.join(['/**:\n  ros__parameters:', *lines]) + '\n')
+        return '--params-file', str(path)
+
+    return write
+
+
+def values_of(bench, names):
+    """Read parameters all at once, as `ros2 param dump` does."""
+    answer = bench.ask(GetParameters, 'fabrik/get_parameters', GetParameters.Request(names=names))
+    return [parameter_value_to_python(value) for value in answer.values]
+
+
+def dump_of(bench):
+    """All parameters by name."""
+    answer = bench.ask(ListParameters, 'fabrik/list_parameters', ListParameters.Request())
+    names = sorted(answer.result.names)
+    return dict(zip(names, values_of(bench, names), strict=True))
+
+
+def set_by_text(bench, name, text):
+    """Set a parameter as `ros2 param set` does; the reason where it is refused, else ''."""
+    request = SetParameters.Request()
+    value = Parameter(name, value=None).to_parameter_msg()
+    value.value = get_parameter_value(text)
+    request.parameters.append(value)
+    (result,) = bench.ask(SetParameters, 'fabrik/set_parameters', request).results
+    return '' if result.successful else result.reason
+
+
+CHANGED = {
+    'robot_description': PLANAR,
+    'autostart': False,
+    'tip_links': TWO,
+    'tip_weights': [1.0, 1e-5],
+    'tip_modes': ['position', 'axis'],
+    'start_configuration': [0.1, -1.0],
+    'position_tolerance': 1e-9,
+    'pair_clearances': ['l0/l2=0.01'],
+    'self_collision': 'require',
+}
+
+
+class TestDump:
+    @pytest.mark.parametrize('changed', [{}, CHANGED], ids=['defaults', 'changed'])
+    def test_given_back_as_a_file_it_is_the_same(self, bench, tmp_path, changed):
+        yaml = pytest.importorskip('yaml')
+        node, dumps = bench.start_node(**changed), []
+        for number in range(2):
+            dumps.append(dump_of(bench))
+            file = tmp_path / f'{number}.yaml'
+            document = {'/fabrik': {'ros__parameters': dumps[-1]}}
+            file.write_text(yaml.dump(document, default_flow_style=False))
+            bench.executor.remove_node(node)
+            bench.nodes.remove(node)
+            node.destroy_node()
+            node = bench.add(FabrikNode, {}, cli_args=['--ros-args', '--params-file', str(file)])
+        dumps.append(dump_of(bench))
+        assert dumps[0] == dumps[1] == dumps[2]
+        assert dumps[0].keys() >= {spec.name for spec in SPECS}
+        assert {name: dumps[0][name] for name in changed} == changed
+
+    def test_none_of_the_values_is_missing_in_a_bulk_read(self, bench):
+        bench.start_node()
+        names = [spec.name for spec in SPECS]
+        assert values_of(bench, names) == [spec.default for spec in SPECS]
+
+    def test_loaded_into_a_configured_node_it_changes_nothing(self, bench):
+        """Tools set one value after the other, and take [] for a list of true and false."""
+        node = bench.start_node(robot_description=PLANAR, autostart=False)
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        for name, value in dump_of(bench).items():
+            if isinstance(value, list):
+                assert set_by_text(bench, name, str(value)) == ''
+
+
+class TestEmptyLists:
+    @pytest.mark.parametrize('written', ['[]', "['']"])
+    @pytest.mark.parametrize('name', EMPTY)
+    def test_in_a_file_they_mean_none(self, start_with, write_file, name, written):
+        node = start_with(*write_file(f'{name}: {written}', 'path: joint'))
+        parameter = node.get_parameter(name)
+        assert (parameter.type_, parameter.value) == (LISTS[name], [])
+        assert node.get_parameter('path').value == 'joint'
+
+    @pytest.mark.parametrize('name', EMPTY)
+    def test_on_the_command_line_they_mean_none(self, start_with, name):
+        parameter = start_with('-p', f'{name}:=[]').get_parameter(name)
+        assert (parameter.type_, parameter.value) == (LISTS[name], [])
+
+    def test_robot_starts_with_the_configuration_file_that_lists_them_all(self, start_with):
+        node = start_with('--params-file', str(CONFIG), '-p', f'robot_description:={PLANAR!r}')
+        assert [node.get_parameter(name).value for name in EMPTY] == [[]] * len(EMPTY)
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+
+    def test_tips_can_be_named_and_taken_back(self, bench):
+        node = bench.start_node()
+        for text in ('[]', "['']"):
+            assert set_by_text(bench, 'tip_links', "['l2', 'l3']") == ''
+            assert len(node._tips) == 2
+            assert values_of(bench, ['tip_links']) == [TWO]
+            assert set_by_text(bench, 'tip_links', text) == ''
+            assert [tip.targets.topic_name for tip in node._tips] == ['/fabrik/target_pose']
+            assert values_of(bench, ['tip_links']) == [[]]
+
+    @pytest.mark.parametrize(
+        ('name', 'reason'),
+        [
+            ('axis', 'axis must hold 3 numbers, got 0'),
+            ('tool_offset', 'tool_offset must hold 6 numbers, got 0'),
+            ('output', 'output must hold one or more of'),
+            ('max_tip_speed', 'max_tip_speed must be one value, got an empty list'),
+            ('mode', 'mode must be one value, got an empty list'),
+        ],
+    )
+    def test_where_something_is_needed_they_are_refused(
+        self, start_with, write_file, name, reason
+    ):
+        with pytest.raises(ParameterError, match=reason):
+            start_with(*write_file(f'{name}: []'))
+
+
+class TestTypes:
+    def test_list_of_another_type_is_refused_at_the_start(self, start_with):
+        with pytest.raises(InvalidParameterTypeException, match='start_configuration'):
+            start_with('-p', "start_configuration:=['l1']")
+
+    @pytest.mark.parametrize(
+        ('name', 'text', 'reason'),
+        [
+            ('start_configuration', "['a']", 'a list of numbers such as 1.0, got a list of texts'),
+            ('tip_weights', '[1, 2]', 'a list of numbers such as 1.0, got a list of integers'),
+            ('tip_links', '[1.0]', 'a list of texts, got a list of numbers'),
+            ('tip_links', 'l3', 'a list of texts, got text: l3'),
+            ('max_tip_speed', '1', 'a number such as 1.0, got an integer: 1'),
+            ('max_tip_speed', '[]', 'a number such as 1.0, got a list'),
+            ('self_collision', '1', 'text, got an integer: 1'),
+            ('autostart', 'yes please', 'true or false, got text: yes please'),
+        ],
+    )  # fmt: skip
+    def test_value_of_another_type_is_refused_later_in_words(self, bench, name, text, reason):
+        bench.start_node()
+        (before,) = values_of(bench, [name])
+        assert set_by_text(bench, name, text).startswith(f'{name} must be {reason}')
+        assert values_of(bench, [name]) == [before]
+
+    def test_range_is_kept_by_the_services_too(self, bench):
+        bench.start_node()
+        assert 'out of range' in set_by_text(bench, 'max_tip_speed', '1000.0')
+
+
+class TestOldWords:
+    @pytest.mark.parametrize(('old', 'new'), [('true', 'auto'), ('false', 'never')])
+    def test_they_are_taken_with_a_warning_that_names_the_new_one(
+        self, bench, start_with, write_file, capfd, old, new
+    ):
+        said = (
+            f"self_collision: {old} is now called '{new}'; true and false are accepted until 1.0"
+        )
+        node = start_with(*write_file(f'self_collision: {old}'))
+        assert node.get_parameter('self_collision').value == new
+        assert capfd.readouterr().err.count(said) == 1
+        assert set_by_text(bench, 'self_collision', old) == ''
+        assert values_of(bench, ['self_collision']) == [new]
+        assert capfd.readouterr().err.count(said) == 1
+
+    def test_new_words_are_not_warned_about(self, start_with, write_file, capfd):
+        start_with(*write_file('self_collision: never'))
+        assert 'self_collision' not in capfd.readouterr().err
+
+
+class TestUnknownNames:
+    @pytest.mark.parametrize('from_file', [True, False])
+    def test_misspelt_one_is_warned_about_with_the_nearest(
+        self, start_with, write_file, capfd, from_file
+    ):
+        arguments = write_file('max_tip_sped: 0.1') if from_file else ('-p', 'max_tip_sped:=0.1')
+        start_with(*arguments)
+        said = "unknown parameter 'max_tip_sped'; did you mean 'max_tip_speed'?"
+        assert capfd.readouterr().err.count(said) == 1
+
+    def test_one_that_is_like_none_is_warned_about(self, start_with, capfd):
+        start_with('-p', 'zzz:=1')
+        assert "unknown parameter 'zzz': it is ignored" in capfd.readouterr().err
+
+    @pytest.mark.parametrize(
+        'argument',
+        [
+            'use_sim_time:=false',
+            'start_type_description_service:=true',
+            'qos_overrides./joint_states.subscription.depth:=10',
+            'max_tip_speed:=0.1',
+            'somebody_else:max_tip_sped:=0.1',
+        ],
+    )
+    def test_those_of_rclpy_and_of_other_nodes_are_not(self, start_with, capfd, argument):
+        start_with('-p', argument)
+        assert 'unknown parameter' not in capfd.readouterr().err

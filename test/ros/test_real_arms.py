@@ -89,7 +89,7 @@ def test_real_arm_reaches_its_targets(bench, name):
         mode=mode,
         allow_reconfiguration=True,
         # Random configurations may lie in the robot itself.
-        self_collision=False,
+        self_collision='never',
         **SPEEDS,
     )
     tour = Tour(judge, start, SOFT_LIMITS.get(name, 0.0))

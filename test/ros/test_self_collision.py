@@ -1,5 +1,7 @@
 """The node stops in front of a collision of the arm with its own body, judged by pinocchio."""
 
+import sys
+
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
@@ -133,8 +135,8 @@ def test_target_inside_the_body_moves_nothing_where_the_arm_is_to_hold(bench):
 
 
 def test_where_it_is_told_not_to_look_it_goes_through(bench):
-    started(bench, self_collision=False)
-    assert 'false' in bench.status['self_collision']
+    started(bench, self_collision='never')
+    assert bench.status['self_collision'] == "off: the parameter self_collision is 'never'"
     bench.send(tip_at(BEHIND))
     bench.wait_for_state('REACHED')
     assert nearest(bench.commands.q) <= 0.0
@@ -146,7 +148,79 @@ def test_links_that_may_touch_do(bench):
     bench.wait_for_state('REACHED')
 
 
-def test_arm_without_geometry_says_that_nothing_is_looked_after(bench):
-    bench.start_all(BARE)
-    assert bench.status['self_collision'].startswith('off: ')
-    assert 'collision' in bench.status['self_collision']
+# What cannot be had.
+
+NO_COAL = 'off: coal is not installed; cure: sudo apt install ros-$ROS_DISTRO-coal, or'
+NO_GEOMETRY = 'off: the robot has no <collision> geometry, so no collision can be found'
+
+
+@pytest.mark.parametrize(('robot', 'state'), [(ARM, NO_COAL), (BARE, NO_GEOMETRY)])
+def test_what_is_missing_is_said_once_in_the_log_and_always_in_the_status(
+    bench, monkeypatch, capfd, robot, state
+):
+    if robot is ARM:
+        monkeypatch.setitem(sys.modules, 'coal', None)
+    bench.start_all(robot, values_at(('shoulder', 'elbow'), BEFORE))
+    for _ in range(3):
+        bench.wait_for_statuses(2)
+        assert bench.status['self_collision'].startswith(state)
+    assert capfd.readouterr().err.count(f'self-collision checking is {state}') == 1
+
+
+@pytest.mark.parametrize(('robot', 'state'), [(ARM, NO_COAL), (BARE, NO_GEOMETRY)])
+def test_node_does_not_configure_without_what_it_requires(bench, monkeypatch, robot, state):
+    if robot is ARM:
+        monkeypatch.setitem(sys.modules, 'coal', None)
+    bench.start_node(self_collision='require')
+    bench.describe(robot)
+    bench.spin_until(lambda: 'require' in bench.status.get('reason', ''), 'a reason')
+    assert bench.status['state'] == 'WAITING_FOR_MODEL'
+    said = f"self_collision is 'require', but self-collision checking is {state}"
+    assert bench.status['reason'].startswith(said)
+
+
+def test_node_configures_with_what_it_requires(bench):
+    started(bench, self_collision='require')
+    assert bench.status['self_collision'].startswith('on: ')
+
+
+# Clearances of pairs.
+
+
+def test_pair_keeps_its_own_clearance_and_the_status_names_it(bench):
+    started(bench, pair_clearances=['lower/base=0.05'])
+    bench.send(tip_at(BEHIND))
+    assert (
+        "'base' and 'lower' would come within 50 mm" in bench.wait_for_state('HOLDING')['reason']
+    )
+    bench.wait_until_silent()
+    assert 0.05 - 1e-6 < nearest(bench.commands.q, links=['lower']) < 0.3
+    assert bench.status['nearest_links'] == 'base, lower'
+    assert float(bench.status['nearest_clearance']) == 0.05
+
+
+def test_target_within_the_clearance_of_a_pair_says_so(bench):
+    """The same target is free with the clearance of all pairs."""
+    started(bench, pair_clearances=['base/lower=0.25'], on_unreachable='hold')
+    near = (1.2, 0.2)
+    assert 0.002 < nearest([np.array(near)], links=['lower']) < 0.25
+    bench.send(tip_at(near))
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert "the target is in self-collision: 'base' and 'lower' would come within 250 mm" in reason
+
+
+@pytest.mark.parametrize('self_collision', ['auto', 'require'])
+def test_clearance_of_an_unknown_link_is_refused_with_the_nearest_name(bench, self_collision):
+    bench.start_node(self_collision=self_collision, pair_clearances=['base/lowr=0.05'])
+    bench.describe(ARM)
+    bench.spin_until(lambda: 'lowr' in bench.status.get('reason', ''), 'a reason')
+    assert bench.status['state'] == 'WAITING_FOR_MODEL'
+    assert "no link named 'lowr'; did you mean 'lower'?" in bench.status['reason']
+
+
+def test_clearance_of_a_pair_that_is_not_checked_is_warned_about(bench, capfd):
+    started(bench, pair_clearances=['upper/lower=0.05', 'base/tip=0.1', 'base/lower=0.01'])
+    said = capfd.readouterr().err
+    assert "pair_clearances: 'upper' and 'lower' are not checked: they are neighbours" in said
+    assert "pair_clearances: 'base' and 'tip' are not checked: one has no geometry" in said
+    assert "'base' and 'lower' are not checked" not in said
