@@ -8,6 +8,8 @@ from collision_models import body, planar_arm, planar_distances, real_robot, wit
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, Reason, SelfCollision
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
+from fabrik_ros.governor import CommandGovernor
+from fabrik_ros.motion import MotionLimits
 from helpers import assert_close, joint_xml, PLANAR, robot_xml, Segment, serial_xml
 import numpy as np
 import pytest
@@ -633,3 +635,14 @@ def test_links_that_another_joint_brought_nearer_may_move_apart_from_there():
     assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
     assert allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0])
     assert not allows(guard, [-0.001, 0, 0], [-0.0005, 0, 0], [0, 0, 0])
+
+
+def test_motion_that_starts_anew_lets_links_part_from_where_they_are_then():
+    """The arm was moved by hand, nearer than it had come apart before."""
+    collision, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
+    limits = MotionLimits(1.0, 3.0, 3.0, FASTEST, ACCELERATION)
+    governor = CommandGovernor(collision.mechanism, limits, guard)
+    for start in ([-0.004, 0.0, 0.0], STRETCHED):
+        governor.reset(np.array(start))
+        governor.begin_step(0.01)
+        assert governor.go(np.array([-0.04, 0.0, 0.0]), 0.01), governor.refusal
