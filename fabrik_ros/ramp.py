@@ -116,4 +116,5 @@ def _duration(needed: float, period: float) -> tuple[float, float]:
         return end, end
     periods = needed / period
     whole = math.floor(periods + ROUNDING)
-    return whole * period, math.ceil(periods - ROUNDING) * period
+    turn, end = whole * period, math.ceil(periods - ROUNDING) * period
+    return TICK * round(turn / TICK), TICK * round(end / TICK)

@@ -72,6 +72,13 @@ class StartGate:
         """Take note that a target was accepted: what follows belongs to the same stream."""
         self._reason, self._interrupted = '', []
 
+    def waits_for_pause(self, now: float) -> bool:
+        """Whether a target or jog that came `now` [s] would belong to a stream."""
+        # A clock that went back must not close the gate for long.
+        self._asked_at, self._blocked_at = min(self._asked_at, now), min(self._blocked_at, now)
+        last = max(self._asked_at, self._blocked_at)
+        return bool(self._reason) and now - last < QUIET
+
     def check_hold(self) -> None:
         """
         Refuse everything while the arm is told to hold.
@@ -95,11 +102,7 @@ class StartGate:
             If one came less than a second ago.
 
         """
-        if not self._reason:
-            return
-        # A clock that went back must not close the gate for long.
-        self._asked_at, self._blocked_at = min(self._asked_at, now), min(self._blocked_at, now)
-        if now - max(self._asked_at, self._blocked_at) < QUIET:
+        if self.waits_for_pause(now):
             raise RefusedError(
                 f'{self._reason}: targets and jogs are accepted again after {QUIET:g} s without '
                 'any'

@@ -141,9 +141,7 @@ class Rig:
     def _message(self):
         points = self._stepper.points(self.now)
         begin = points[0].time
-        return Message(
-            self.names, begin, [Point(time - begin, q, v) for time, q, v in points]
-        )
+        return Message(self.names, begin, [Point(time - begin, q, v) for time, q, v in points])
 
     def _deliver(self):
         while self._coming and self._coming[0][0] <= self.now:

@@ -1,19 +1,19 @@
-"""A joint trajectory controller on paper: cubic splines, a new trajectory replaces the old one."""
+"""What the tests ask of trajectories: their splines, and what a controller makes of them."""
 
-from itertools import pairwise, product
 import math
 
+from controllers import Controller, from_ros, play, SECOND
 import numpy as np
 
-STEP = 0.001
-"""Between the times that are looked at [s]."""
-LONGEST_WAY = 1.0
+RATE = 1000.0
+"""Updates of the controller per second."""
+LONGEST_WAY = 1
 """Time for the last trajectory [s]."""
 
 
 class SplineController:
     """
-    Does what joint_trajectory_controller does with positions and velocities.
+    Goes through points by cubics, as joint_trajectory_controller does.
 
     It goes from where it wants to be when a trajectory comes to the first point, and on from
     point to point, by cubics that meet the positions and velocities at both ends.
@@ -47,47 +47,21 @@ def _between(q0, v0, q1, v1, length, t):
     )
 
 
-def points(trajectory):
-    """Points of a message as a controller takes them: time from its start, q, velocity."""
-    stamps = [point.time_from_start for point in trajectory.points]
-    times = [stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps]
-    rows = zip(times, trajectory.points, strict=True)
-    return [(time, point.positions, point.velocities) for time, point in rows]
-
-
-def played(arrivals, trajectories):
-    """Tell what a controller does with trajectories as they arrive: times and joint values."""
-    controller = SplineController(trajectories[0][0][1])
-    coming = list(zip(arrivals, trajectories, strict=True))
-    times, q = np.arange(arrivals[0], arrivals[-1] + LONGEST_WAY, STEP), []
-    for t in times:
-        while coming and coming[0][0] <= t:
-            controller.take(*coming.pop(0))
-        q.append(controller.state(t)[0])
-    return times, np.array(q)
-
-
-def arrivals_of(trajectories, stamps):
+def played(messages, sent_at):
     """
-    Find the times at which trajectories, lists of points, were sent, from those of the commands.
+    Tell what a controller makes of messages of ROS: times [s] and joint values.
 
-    The first commands are theirs; others may follow. A trajectory shares points on the way, or at
-    least where it ends, with the one before, and these tell. Otherwise that was at rest or too
-    long ago, and this one went with its command in the moment of its stamp.
+    Parameters
+    ----------
+    messages : sequence of trajectory_msgs.msg.JointTrajectory
+        In the order in which they were sent.
+    sent_at : sequence of int
+        When each was sent [ns].
+
     """
-    arrivals = [stamps[0]]
-    for stamp, (before, trajectory) in zip(stamps[1:], pairwise(trajectories), strict=False):
-        later = next(_times_between(before, trajectory), None)
-        arrivals.append(stamp if later is None else arrivals[-1] + later)
-    return arrivals
-
-
-def _times_between(before, trajectory):
-    """For each point on the way that both have, how much later the second one has begun."""
-    on_the_way = [point for point in before if np.any(point[2])]
-    pairs = [*product(on_the_way, trajectory)]
-    if on_the_way:
-        pairs.append((before[-1], trajectory[-1]))
-    for (at_before, *state_before), (at, *state) in pairs:
-        if np.allclose(state, state_before, rtol=0.0, atol=1e-12):
-            yield at_before - at
+    names, q = messages[0].joint_names, messages[0].points[0].positions
+    controller = Controller(names, q, RATE, activated_at_ns=sent_at[0] - SECOND // 10)
+    sent = zip(sent_at, map(from_ros, messages), strict=False)
+    done = play(sent, controller, until_ns=sent_at[-1] + LONGEST_WAY * SECOND)
+    assert not done.rejected
+    return 1e-9 * (done.times_ns - sent_at[0]), done.command

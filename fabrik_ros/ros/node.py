@@ -676,7 +676,11 @@ class FabrikNode(LifecycleNode):
 
     def _facts(self, follower: Follower | None, q: Array | None) -> dict[str, Any]:
         facts = {**self._tally.facts(), **self._neighbours.facts()}
-        facts |= {'held': self._gate.is_held, **self._robot_state.facts()}
+        facts |= {
+            'held': self._gate.is_held,
+            'waits_for_pause': self._gate.waits_for_pause(self._node_clock.now()),
+            **self._robot_state.facts(),
+        }
         facts['solve_time'] = 0.0 if self._motion is None else self._motion.weighing_time
         if self._chain is not None:
             tips = ', '.join(tip_links_of(self._chain))

@@ -20,6 +20,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PAUSE, PAUSE_PERIODS = 0.1, 3.0
@@ -248,6 +249,21 @@ class Bench:
     def wait_for_commands(self, count: int = 1) -> None:
         before = len(self.commands)
         self.spin_until(lambda: len(self.commands) >= before + count, f'{count} more commands')
+
+    def resume(self) -> None:
+        """Let the arm set out again, as soon as the node answers that it may."""
+        self.spin_until(
+            lambda: self.ask(Trigger, 'fabrik/resume', Trigger.Request()).success,
+            'an answer that the arm may go on',
+        )
+        self.wait_until_it_may_set_out()
+
+    def wait_until_it_may_set_out(self) -> None:
+        """Wait until no fault lasts, and no target came for so long that the next is accepted."""
+        self.wait_for_statuses(2)
+        self.spin_until(
+            lambda: self.status['waits_for_pause'] == 'False', 'the pause before the next target'
+        )
 
     def wait_until_silent(self, reports: int = 8) -> None:
         """Wait until no command comes while so many reports do, ten of them a second."""

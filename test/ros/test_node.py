@@ -551,7 +551,7 @@ class TestJointStates:
         check_end_at_rest(by_hand)
         assert 'wrist_3' in by_hand.refusal(away)
         by_hand.puppet.speak_again()
-        by_hand.wait_for_statuses(2)
+        by_hand.resume()
         by_hand.send(away)
         by_hand.wait_for_state('REACHED')
         assert judge.errors(away, by_hand.commands.q[-1]) < (1e-5, 1e-4)
@@ -564,8 +564,13 @@ class TestJointStates:
         by_hand.wait_until_silent()
         check_commands(by_hand, judge)
         check_end_at_rest(by_hand)
+        frozen = [by_hand.puppet.values[name] for name in JOINTS]
+        assert np.abs(by_hand.commands.q[-1] - frozen).max() < 1e-3, 'the commands came back'
         count = len(by_hand.commands)
         by_hand.puppet.follows = True
+        by_hand.wait_until_it_may_set_out()
+        assert '~/resume' in by_hand.refusal(away)
+        by_hand.resume()
         by_hand.send(away)
         by_hand.wait_for_state('MOVING')
         by_hand.wait_for_state('REACHED')
@@ -615,6 +620,7 @@ class TestStopping:
         ready.wait_until_silent(4)
         count = len(ready.commands)
         assert ready.node.trigger_activate() == SUCCESS
+        ready.wait_until_it_may_set_out()
         ready.send(away)
         ready.wait_for_state('REACHED')
         step = np.abs(ready.commands.q[count] - ready.commands.q[count - 1]).max()
@@ -627,6 +633,7 @@ class TestStopping:
         count = len(ready.commands)
         assert ready.node.trigger_deactivate() == SUCCESS
         assert ready.node.trigger_activate() == SUCCESS
+        ready.node._gate.open()
         ready.node._on_target(ready.node._tips[0], matrix_message(away), time.time_ns())
         ready.wait_for_state('REACHED')
         assert len(ready.commands.runs()) == 1
@@ -699,6 +706,7 @@ class TestStopping:
         check_commands(ready, judge)
         check_end_at_rest(ready)
         monkeypatch.undo()
+        ready.resume()
         ready.send(away)
         ready.wait_for_state('REACHED')
 
@@ -830,7 +838,7 @@ class TestSimulatedTime:
         assert 'does not stand where it was last told to be' in bench.status['last_refusal']
         assert len(bench.commands) == last
         clock.runs = bench.puppet.follows = True
-        bench.wait_for_statuses(10)
+        bench.wait_until_it_may_set_out()
         bench.send(SOMEWHERE)
         bench.wait_for_state('REACHED')
         check_commands(bench, judge)

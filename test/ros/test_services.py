@@ -5,12 +5,14 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from bench import JOINTS, shifted, six_axis_judge, START, values_at
+from bench import JOINTS, matrix_message, PREPARATION, shifted, six_axis_judge, START, values_at
 from judging import accelerations, velocities
 import numpy as np
+from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
 FASTEST, HARDEST = 1.5, 5.0
+HELD = 'told to hold, until ~/resume'
 HOME = [0.3, -1.1, 1.4, -1.7, -1.4, 0.2]
 
 
@@ -44,22 +46,63 @@ def move(bench, target):
     bench.spin_until(lambda: len(bench.commands) > 45, 'the arm is on its way')
 
 
-def test_hold_on_the_way_brings_the_arm_to_rest_until_the_next_target(ready, six_axis, start):
+def test_hold_on_the_way_brings_the_arm_to_rest_until_it_is_resumed(ready, six_axis, start):
     move(ready, shifted(start, y=0.4))
     assert call(ready, 'hold') == (True, 'slowing down to hold')
     status = ready.wait_for_state('HOLDING')
-    assert status['reason'] == 'told to hold'
+    assert status['reason'] == HELD
     ready.wait_until_silent()
     assert not np.any(ready.commands.messages[-1].velocity)
     assert ready.status['state'] == 'HOLDING'
+    assert ready.refusal(shifted(start, y=0.05)) == HELD
+    assert call(ready, 'home') == (False, HELD)
+    ready.resume()
     ready.send(shifted(start, y=0.05))
     ready.wait_for_state('REACHED')
     check_commands(ready, six_axis)
 
 
+def test_hold_under_a_stream_holds_and_so_does_resume_until_the_stream_pauses(ready, start):
+    move(ready, shifted(start, y=0.4))
+    timer = ready.tester.create_timer(
+        0.01, lambda: ready._targets[''].publish(matrix_message(shifted(start, y=0.3)))
+    )
+    assert call(ready, 'hold')[0]
+    ready.wait_for_statuses(6)
+    count = len(ready.commands)
+    ready.wait_for_statuses(20)
+    assert call(ready, 'resume') == (True, 'ready for a new target')
+    ready.wait_for_statuses(20)
+    assert len(ready.commands) == count
+    assert 'after 1 s without any' in ready.status['last_refusal']
+    timer.cancel()
+    ready.wait_until_it_may_set_out()
+    ready.send(shifted(start, y=0.05))
+    ready.wait_for_state('REACHED')
+
+
+def test_hold_outlives_a_start_of_the_node_by_itself_but_no_activation_by_others(
+    bench, six_axis, start
+):
+    bench.start_node(tip_link='tool0')
+    bench.start_arm(values_at(JOINTS, START))
+    success, message = call(bench, 'hold')
+    assert success
+    assert 'no robot description yet' in message
+    bench.describe(six_axis)
+    bench.wait_for_state('HOLDING', PREPARATION)
+    assert bench.refusal(start) == HELD
+    assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert bench.node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    bench.wait_for_state('IDLE')
+    bench.wait_until_it_may_set_out()
+    bench.send(shifted(start, y=0.02))
+    bench.wait_for_state('REACHED')
+
+
 def test_hold_at_rest_moves_nothing_and_says_so(ready):
     assert call(ready, 'hold') == (True, 'holding still')
-    assert ready.wait_for_state('HOLDING')['reason'] == 'told to hold'
+    assert ready.wait_for_state('HOLDING')['reason'] == HELD
     assert len(ready.commands) == 0
 
 
@@ -92,10 +135,9 @@ def test_without_a_home_the_service_says_how_to_set_one_and_then_goes(bench, six
     bench.wait_for_state('REACHED')
 
 
-@pytest.mark.parametrize('name', ['hold', 'home'])
-def test_service_is_refused_while_the_node_is_not_active(bench, six_axis, name):
+def test_home_is_refused_while_the_node_is_not_active(bench, six_axis):
     bench.start_node(autostart=False, robot_description=six_axis)
-    success, message = call(bench, name)
+    success, message = call(bench, 'home')
     assert not success
     assert message.startswith('the node is not active: ')
 

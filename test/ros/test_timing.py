@@ -125,7 +125,7 @@ def test_stamps_go_on_where_those_of_the_clock_before_ended(steps, later, slower
         now += step
         last, _ = clock.next(now)
     after = CommandClock(slower * PERIOD / NANOSECONDS, clock)
-    assert after.since_last(now + later) == clock.since_last(now + later)
+    assert after.has_paused(now + later) == clock.has_paused(now + later)
     stamp, _ = after.next(now + later)
     assert stamp > last
     assert not after.went_back
@@ -293,6 +293,31 @@ def test_led_commands_are_stamped_evenly(gap, jitter):
 def test_commands_are_not_much_more_frequent_than_ticks_whatever_the_targets_are(gap):
     times = [now for now, *_ in commands_for(targets_every(gap))]
     assert len(times) <= 1.0 / 0.9 * (times[-1] - times[0]) / PERIOD + 3
+
+
+@given(st.lists(st.floats(0.5, 60.0), min_size=1, max_size=30))
+def test_even_stamps_are_whole_periods_apart_and_near_the_time(periods):
+    clock, now, last = CommandClock(PERIOD / NANOSECONDS, even=True), BEGIN, None
+    for late in periods:
+        now += max(PERIOD // 2 + 1, round(late * PERIOD))
+        stamp, dt = clock.next(now)
+        if not clock.was_interrupted:
+            assert (stamp - last) % PERIOD == 0
+            assert stamp > last
+            assert round(dt * NANOSECONDS) == stamp - last
+            assert abs(stamp - now) <= PERIOD
+        last = stamp
+
+
+@given(st.integers(0, 60 * PERIOD))
+def test_stamp_that_is_taken_back_is_that_of_the_next_command(later):
+    clock = CommandClock(PERIOD / NANOSECONDS, even=True)
+    first, _ = clock.next(BEGIN)
+    clock.next(BEGIN + PERIOD)
+    clock.take_back()
+    assert clock.last == first
+    stamp, _ = clock.next(BEGIN + PERIOD + later)
+    assert stamp > first
 
 
 @given(paces)
