@@ -26,7 +26,8 @@ from .kernels.braking import (
     velocity_bounds,
 )
 from .ramp import Ramp, ramp_to_rest
-from .reference import approach, LANDED, largest, MotionLimits
+from .reference import LANDED, largest, MotionLimits
+from .tip_speed import TipSpeed
 from .transforms import Array
 from .tree import Tree
 
@@ -78,6 +79,8 @@ class CommandGovernor:
         What the motion has to keep to now.
     dt : float
         Length of the last step [s]; 0 where there was none just before.
+    tip_speed : TipSpeed
+        Knows how fast the joints may go for tips and joint centres.
     refusal : str
         Which links would have collided in the last step that was wanted; '' if none.
 
@@ -91,6 +94,7 @@ class CommandGovernor:
         limiter: JerkLimiter | None = None,
     ) -> None:
         self._arm, self._guard, self._limiter = arm, guard, limiter
+        self.tip_speed = TipSpeed(arm)
         self.dt = 0.0
         self.refusal = ''
         self._limits_in_force = self.limits = limits
@@ -183,6 +187,7 @@ class CommandGovernor:
                 limits = replace(limits, joint_acceleration=before.joint_acceleration)
         self._limits_in_force = limits
         self.limits = limits = limits if self._limiter is None else self._limiter.heed(limits)
+        self.tip_speed.change_limits(limits)
         arm = self._arm
         self._joint_limits = np.array(
             [arm.lower, arm.upper, limits.joint_velocity, limits.joint_acceleration]
@@ -200,15 +205,20 @@ class CommandGovernor:
     def velocity_towards(self, q: Array, dt: float) -> Array:
         """Velocity on the straight way to `q`, shape (n,): all joints arrive there together."""
         limits = self.limits
+        path = (q - self.q) / limits.joint_velocity
+        if largest(path) < LANDED:
+            return (q - self.q) / dt
         gain = float(np.min(limits.joint_acceleration / limits.joint_velocity))
-        error = (q - self.q) / limits.joint_velocity
         # As gently as in front of a limit: else a joint whose goal is near one would slow down
         # ahead of the others, and those would overshoot.
-        braking = BRAKING_SHARE * gain
-        now, most = self.velocity / limits.joint_velocity, limits.speed_scaling
-        speed = approach(error, now, braking, gain, dt, largest, most)
-        if largest(error) < LANDED:
-            return (q - self.q) / dt
+        deceleration, change = BRAKING_SHARE * gain, gain * self._usable(dt)
+        now, lag = self.velocity / limits.joint_velocity, 0.0
+        if self._limiter is not None:
+            lag = self._limiter.lag
+        speed = self.tip_speed.on_joint_path(
+            self._joint_limits, self.q, path, now, limits.speed_scaling, change, deceleration, dt,
+            lag,
+        )  # fmt: skip
         return speed * limits.joint_velocity
 
     def stopping_velocity(self, dt: float) -> Array:

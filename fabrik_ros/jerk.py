@@ -289,6 +289,11 @@ class JerkLimiter:
             joint_acceleration=left * limits.joint_acceleration,
         )
 
+    @property
+    def lag(self) -> float:
+        """Time by which the average lags behind the motion [s]."""
+        return 0.5 * self._window
+
     def reset(self, q: Array) -> None:
         """Take the arm, and the motion, to stand still at `q`, shape (n,)."""
         self.q = np.array(q, dtype=np.float64)

@@ -25,7 +25,8 @@ class Judge:
         before = set(self._model.supports[self._model.frames[self._base].parentJoint])
         self.joint_names = tuple(self._model.names[i] for i in above if i not in before)
         """Names of the moving joints from base to tip."""
-        joints = [self._model.joints[self._model.getJointId(name)] for name in self.joint_names]
+        self._joints = [self._model.getJointId(name) for name in self.joint_names]
+        joints = [self._model.joints[i] for i in self._joints]
         turns = np.array([joint.nq == 2 for joint in joints])
         index_q, index_v = [joint.idx_q for joint in joints], [joint.idx_v for joint in joints]
         self.lower = np.where(turns, -math.inf, self._model.lowerPositionLimit[index_q])
@@ -44,6 +45,13 @@ class Judge:
         pinocchio.framesForwardKinematics(self._model, self._data, q)
         T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
         return (T_root_base.inverse() * T_root_tip).homogeneous
+
+    def points(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
+        """Joint centres and the tip, shape (moving joints + 1, 3), in the base frame [m]."""
+        tip = self.pose(values, names)[:3, 3]
+        T_root_base = self._data.oMf[self._base]
+        centres = [self._data.oMi[i].translation for i in self._joints]
+        return np.array([*(T_root_base.actInv(centre) for centre in centres), tip])
 
     def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> 'PoseErrors':
         """Distance [m] and angle [rad] from the tip at joint values to a target."""
@@ -67,11 +75,11 @@ class TreeJudge:
     def __init__(
         self, urdf: str, base_link: str, tip_links: Sequence[str], joint_names: Sequence[str]
     ) -> None:
-        self._arms = [Judge(urdf, base_link, tip_link) for tip_link in tip_links]
+        self.arms = tuple(Judge(urdf, base_link, tip_link) for tip_link in tip_links)
         self.joint_names = tuple(joint_names)
         limits = {
             name: ends
-            for arm in self._arms
+            for arm in self.arms
             for name, *ends in zip(arm.joint_names, arm.lower, arm.upper, strict=True)
         }
         assert sorted(limits) == sorted(self.joint_names)
@@ -79,7 +87,7 @@ class TreeJudge:
 
     def poses(self, values: Sequence[float]) -> np.ndarray:
         """Pose of each tip, shape (k, 4, 4), at joint values [rad or m]."""
-        return np.array([arm.pose(values, self.joint_names) for arm in self._arms])
+        return np.array([arm.pose(values, self.joint_names) for arm in self.arms])
 
     def errors(self, targets: np.ndarray, values: Sequence[float]) -> np.ndarray:
         """Distance [m] and angle [rad] of each tip from its target, shape (k, 2)."""
@@ -105,6 +113,32 @@ def pose_errors(T: np.ndarray, T_other: np.ndarray) -> PoseErrors:
     turn = pinocchio.log3(T[:3, :3].T @ T_other[:3, :3])
     distance = float(np.linalg.norm(T[:3, 3] - T_other[:3, 3]))
     return PoseErrors(distance, float(np.linalg.norm(turn)))
+
+
+class PointSpeeds(NamedTuple):
+    """How fast an arm moves between commands."""
+
+    centres: np.ndarray
+    """The fastest joint centre, shape (m - 1,) [m/s]."""
+    tips: np.ndarray
+    """The fastest tip, shape (m - 1,) [m/s]."""
+    turning: np.ndarray
+    """The tip that turns fastest, shape (m - 1,) [rad/s]."""
+
+
+def point_speeds(judge: Judge | TreeJudge, times: np.ndarray, values: np.ndarray) -> PointSpeeds:
+    """Chords over time between joint values, shape (m, n), at times, shape (m,)."""
+    arms = judge.arms if isinstance(judge, TreeJudge) else (judge,)
+    centres, tips, turning = [], [], []
+    for arm in arms:
+        points = np.array([arm.points(q, judge.joint_names) for q in values])
+        R = np.array([arm.pose(q, judge.joint_names)[:3, :3] for q in values])
+        speeds = np.linalg.norm(np.diff(points, axis=0), axis=-1) / np.diff(times)[:, None]
+        turns = [np.linalg.norm(pinocchio.log3(a.T @ b)) for a, b in zip(R, R[1:], strict=False)]
+        centres.append(speeds[:, :-1].max(axis=1))
+        tips.append(speeds[:, -1])
+        turning.append(np.array(turns) / np.diff(times))
+    return PointSpeeds(*(np.max(each, axis=0) for each in (centres, tips, turning)))
 
 
 def distances_from_line(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
