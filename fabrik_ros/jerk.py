@@ -97,12 +97,15 @@ class Stop:
     Parameters
     ----------
     trajectory : ruckig.Trajectory
-        Planned to rest in the velocity interface.
+        Planned to rest in the velocity interface, from the position 0: in that interface Ruckig
+        takes 0 for the end of the way, and among its extrema.
+    start : array, shape (n,)
+        Joint values where it begins [rad or m].
 
     """
 
-    def __init__(self, trajectory: Any) -> None:
-        self._trajectory = trajectory
+    def __init__(self, trajectory: Any, start: Array) -> None:
+        self._trajectory, self._start = trajectory, start
         self.duration: float = trajectory.duration
         """How long it takes [s]."""
         self._ends = trajectory.position_extrema
@@ -110,24 +113,27 @@ class Stop:
     @property
     def lowest(self) -> Array:
         """Least value of each joint on the way, shape (n,) [rad or m]."""
-        return np.array([end.min for end in self._ends])
+        lowest: Array = self._start + [end.min for end in self._ends]
+        return lowest
 
     @property
     def highest(self) -> Array:
         """Greatest value of each joint on the way, shape (n,) [rad or m]."""
-        return np.array([end.max for end in self._ends])
+        highest: Array = self._start + [end.max for end in self._ends]
+        return highest
 
     @property
     def q(self) -> Array:
         """Joint values at rest, shape (n,) [rad or m]."""
-        return np.array(self._trajectory.at_time(self.duration)[0])
+        end: Array = self._start + self._trajectory.at_time(self.duration)[0]
+        return end
 
     def state(self, time: float) -> tuple[Array, Array, Array]:
         """Joint values, velocities and accelerations at a time, each of shape (n,)."""
         if time >= self.duration:
             return self.q, np.zeros(len(self._ends)), np.zeros(len(self._ends))
         q, velocity, acceleration = self._trajectory.at_time(time)[:3]
-        return np.array(q), np.array(velocity), np.array(acceleration)
+        return self._start + q, np.array(velocity), np.array(acceleration)
 
     def corners(self) -> Array:
         """Joint values on the way, shape (m, n), between which no joint turns back."""
@@ -270,6 +276,7 @@ class JerkLimiter:
         wanted.control_interface = self._ruckig.ControlInterface.Velocity
         wanted.synchronization = self._ruckig.Synchronization.No
         wanted.max_jerk = [self.jerk] * n
+        wanted.current_position = [0.0] * n
         wanted.target_velocity = wanted.target_acceleration = [0.0] * n
         return wanted
 
@@ -415,11 +422,10 @@ class JerkLimiter:
 
     def _stop_from(self, q: Array, velocity: Array, acceleration: Array) -> Stop:
         wanted, trajectory = self._stop_input, self._ruckig.Trajectory(len(q))
-        wanted.current_position = q
         wanted.current_velocity = velocity
         wanted.current_acceleration = acceleration
         self._stopper.calculate(wanted, trajectory)
-        return Stop(trajectory)
+        return Stop(trajectory, q)
 
     def _can_stop_after(self, step: Step) -> bool:
         """Whether a step and the stop after it stay within limits, or go towards them."""

@@ -151,3 +151,15 @@ def test_window_that_has_grown_at_rest_begins_with_the_rest(limiter):
     assert np.abs(np.diff(commands, 2)).max() <= 20.0 * DT * DT
     assert np.all(np.diff(commands) >= -1e-12)
     assert_close(np.diff(commands)[-1] / DT, 1.0)
+
+
+@pytest.mark.parametrize(('lower', 'upper'), [(1.0, 2.0), (-2.0, -1.0)])
+def test_joint_whose_limits_have_0_outside_is_followed(lower, upper):
+    limiter = JerkLimiter(JERK, DT, np.array([lower]), np.array([upper]))
+    limiter.heed(LIMITS)
+    middle = 0.5 * (lower + upper)
+    limiter.reset(np.array([middle]))
+    commands = follow(limiter, lambda time: middle + cruise(time, 0.2), 100)
+    assert commands[-1] == pytest.approx(middle + cruise(0.9, 0.2), abs=1e-6)
+    _, rest = braked(limiter, DT)
+    assert commands[-1] < rest < upper
