@@ -221,6 +221,14 @@ class CommandGovernor:
         )  # fmt: skip
         return speed * limits.joint_velocity
 
+    def share_ahead(self, velocity: Array, dt: float) -> float:
+        """Part of a velocity, shape (n,), from which tips and centres can keep to their limits."""
+        limits = self.limits
+        effort = float(np.max(np.abs(velocity) / limits.joint_acceleration))
+        return self.tip_speed.share_along(
+            self.q, velocity, limits.speed_scaling, BRAKING_SHARE / effort, dt
+        )
+
     def stopping_velocity(self, dt: float) -> Array:
         """Velocity on the way to rest, keeping its direction."""
         effort = float(np.max(np.abs(self.velocity) / self.limits.joint_acceleration))

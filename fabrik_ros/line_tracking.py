@@ -1,6 +1,7 @@
 """Steps of the joints along a line: as far as all can follow, and gently at their limits."""
 
 from collections.abc import Callable
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,10 @@ from .reference import Answer, is_free, largest, LineReference
 from .transforms import Array
 from .tree import Tree
 
+ROUNDING = 5e-4
+"""Share by which a step may exceed the limits of the points before it is shortened."""
+LEAST = 1e-3
+"""Share of the limits that is left to a line, however fast joints catch up with it."""
 CATCHING_UP = 1e-4
 """Joints that catch up with the line more slowly [rad/s or m/s] are as good as there."""
 
@@ -64,28 +69,41 @@ class LineTracker:
             line.ends_early = answer
             return
         line.heed(answer.q, distance)
+        line.cap = min(line.cap, self._share_ahead(line, answer.q, distance))
 
-    def room_beside(self, line: LineReference, catch_up: Array, dt: float) -> float:
+    def _share_ahead(self, line: LineReference, q_ahead: Array, distance: float) -> float:
         """
-        Share of the full speed that is left for the line while joints catch up with it.
+        Share of the full speed from which a line can slow down in time for the joint centres.
 
-        Parameters
-        ----------
-        line : LineReference
-            Tells which tips are free, and may be as fast as they like.
-        catch_up : array, shape (n,)
-            Velocity of the joints that catch up [rad/s or m/s].
-        dt : float
-            Length of the step [s].
-
+        They are looked at here, half way to joint values some way [s] ahead, and there.
         """
+        tip_speed, mean = self._governor.tip_speed, (q_ahead - line.q) / distance
+        middle = tip_speed.largest_share(0.5 * (line.q + q_ahead), mean)
+        share = math.sqrt(middle * middle + line.brake * distance)
+        if line.pace > 0.0:
+            share = min(share, tip_speed.largest_share(line.q, line.rate))
+            there = tip_speed.largest_share(q_ahead, 2.0 * mean - line.rate)
+            share = min(share, math.sqrt(there * there + 2.0 * line.brake * distance))
+        return share
+
+    def catch_up(self, line: LineReference, dt: float) -> Array:
+        """Velocity of joints that catch up with a line, as far as tips and centres allow."""
+        governor = self._governor
+        catch_up = governor.catch_up(line.q - governor.q, dt)
+        if largest(catch_up) < CATCHING_UP:
+            return catch_up
+        return catch_up * governor.share_ahead(catch_up, dt)
+
+    def room_beside(self, catch_up: Array) -> float:
+        """Share of the full speed that joints, shape (n,), leave to the line they catch up with."""
         if largest(catch_up) < CATCHING_UP:
             return 1.0
-        q = self._governor.q
-        T, T_next = map(self._arm.forward_kinematics, (q, q + catch_up * dt))
-        ways = np.linalg.norm(T_next[..., :3, 3] - T[..., :3, 3], axis=-1)
-        farthest = np.max(np.where(line.free, 0.0, ways))
-        return max(0.0, 1.0 - float(farthest) / (self._governor.limits.tip_speed * dt))
+        return max(0.0, 1.0 - self._used_by(catch_up))
+
+    def _used_by(self, velocity: Array) -> float:
+        """Share of the limits of tips and joint centres that joint velocities use."""
+        governor = self._governor
+        return 1.0 / governor.tip_speed.largest_share(governor.q, velocity)
 
     def stay(self, line: LineReference, dt: float, to_base: ToBase) -> LineStep:
         """Keep the tips where they are, as the base moves."""
@@ -97,10 +115,16 @@ class LineTracker:
         return LineStep(answer, velocity)
 
     def advance(
-        self, line: LineReference, speed: Array, catch_up: Array, dt: float, to_base: ToBase
+        self,
+        line: LineReference,
+        speed: Array,
+        catch_up: Array,
+        dt: float,
+        to_base: ToBase,
+        is_carried: bool = False,
     ) -> LineStep:
         """
-        Take a step along the line, as far as the joints can follow.
+        Take a step along the line, as far as the joints can follow and the points may go.
 
         Parameters
         ----------
@@ -114,6 +138,8 @@ class LineTracker:
             Length of the step [s].
         to_base : callable
             Poses on the line, in the base frame.
+        is_carried : bool
+            Whether a moving base moves the tips in its own frame, however fast it is.
 
         """
         solvers, T = self._solvers, line.pose_after(speed, dt)
@@ -128,7 +154,13 @@ class LineTracker:
                 answer = solvers.line.solve(pose, line.q)
                 eased = self._eased(line, pose, answer, speed, catch_up, dt)
             answer = answer if eased is None else eased
-            share = self._governor.followable_share((answer.q - line.q) / dt, catch_up)
+            share, allowed = self._shares(line, answer.q, catch_up, dt, is_carried)
+            if share > allowed and line.pace > 0.0:
+                # The joints cannot turn round so soon: first they slow down where they go.
+                speed = line.speed * max(0.0, 1.0 - line.brake * dt)
+                T = line.pose_after(speed, dt)
+                answer = solvers.line.solve(to_base(T), line.q)
+                share, _ = self._shares(line, answer.q, catch_up, dt, is_carried)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
                 T = line.pose_after(speed, dt)
@@ -141,6 +173,34 @@ class LineTracker:
             # Where the orientation yields, the reference must not turn away from the tip.
             line.T = masked(self._arm.forward_kinematics(answer.q), line.T)
         return LineStep(answer, velocity)
+
+    def _shares(
+        self, line: LineReference, q: Array, catch_up: Array, dt: float, is_carried: bool
+    ) -> tuple[float, float]:
+        """Share of a step to joint values `q` to take, and greatest one that the points allow."""
+        rate = (q - line.q) / dt
+        allowed = math.inf if is_carried else self._allowed_share(line, rate, catch_up, dt)
+        most = min(1.0, allowed)
+        return most * self._governor.followable_share(most * rate, catch_up), allowed
+
+    def _allowed_share(
+        self, line: LineReference, rate: Array, catch_up: Array, dt: float
+    ) -> float:
+        """
+        Part of a step that tips and joint centres are allowed; 1 and more if all of it.
+
+        A line that has to slow down to lower limits takes the time that the tip may take for it.
+        """
+        governor = self._governor
+        scaling, tip_speed = governor.limits.speed_scaling, governor.tip_speed
+        most = max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
+        velocity = rate + catch_up
+        q = governor.q + 0.5 * dt * velocity
+        if largest(catch_up) < CATCHING_UP:
+            return most * tip_speed.largest_share(q, velocity)
+        if most * tip_speed.largest_share(q, velocity) >= 1.0:
+            return 1.0
+        return max(most - self._used_by(catch_up), LEAST) * tip_speed.largest_share(q, rate)
 
     def _eased(
         self,

@@ -634,11 +634,10 @@ class Motion:
         """Joint velocity that keeps the tip on the line, as far along as the joints can follow."""
         line = self._line
         assert line is not None
-        lag = line.q - self.q
-        catch_up = self._governor.catch_up(lag, dt)
         if self.is_held_in_world:
+            catch_up = self._governor.catch_up(line.q - self.q, dt)
             return self._line_velocity_in_world(line, catch_up, dt)
-        return self._velocity_along(line, catch_up, dt)
+        return self._velocity_along(line, self._tracker.catch_up(line, dt), dt)
 
     def _line_velocity_in_world(self, line: LineReference, catch_up: Array, dt: float) -> Array:
         """
@@ -663,11 +662,14 @@ class Motion:
         else:
             self._look_ahead(line, dt)
         # A moving base moves the tips in its own frame, however fast it is.
-        room = 1.0 if self.is_held_in_world else self._tracker.room_beside(line, catch_up, dt)
+        is_carried = self.is_held_in_world
+        room = 1.0 if is_carried else self._tracker.room_beside(catch_up)
         speed = line.next_speed(dt, room)
         if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)
-        answer, velocity = self._tracker.advance(line, speed, catch_up, dt, self._seen_from_base)
+        answer, velocity = self._tracker.advance(
+            line, speed, catch_up, dt, self._seen_from_base, is_carried
+        )
         if velocity is None:
             return self._leave_line(answer, dt)
         self.solution = answer

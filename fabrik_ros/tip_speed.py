@@ -43,6 +43,29 @@ class TipSpeed:
         """Part of a joint velocity, at `q`, that tips and centres are allowed; both (n,)."""
         return kernels.largest_share(self._model, self._most, q, velocity, *self._memory)
 
+    def share_along(
+        self, q: Array, velocity: Array, scaling: float, deceleration: float, dt: float
+    ) -> float:
+        """
+        Part of a joint velocity, up to 1, with which to go straight on in joint space.
+
+        Parameters
+        ----------
+        q, velocity : array, shape (n,)
+            Joint values, and their velocity.
+        scaling : float
+            Part of the limits to keep to.
+        deceleration : float
+            With which all joints can lose that velocity [1/s].
+        dt : float
+            Length of the step [s].
+
+        """
+        return kernels.share_along(
+            self._model, scaling * self._most, q, velocity, np.inf, 1.0, deceleration, dt, 0.0,
+            *self._memory, self._rows[0],
+        )  # fmt: skip
+
     def on_joint_path(
         self,
         joint_limits: Array,

@@ -17,6 +17,7 @@ SAMPLES_BEHIND = 3
 """Places between a command that lags behind the motion and the motion."""
 STRAIGHT = 1e-6
 """Difference of directions, as a share, below which a path goes straight on."""
+EASING_SHARE = 0.5
 SPEED, TURNING = range(2)
 """Numbers of the limits: of centres and tips [m/s], of the rotation of tips [rad/s]."""
 
@@ -216,6 +217,9 @@ def joint_path_speed(
         fastest = min(fastest, stopping_speed(distance, deceleration, dt)) / distance
     for j in range(q.shape[0]):
         speed[j] = path[j] * fastest
+    if lag > 0.0 and _largest(speed) > _largest(now):
+        for j in range(q.shape[0]):
+            speed[j] = now[j] + EASING_SHARE * (speed[j] - now[j])
     _change_towards(now, speed, change)
     size = _largest(speed)
     bend = 0.0
