@@ -221,10 +221,14 @@ class CommandGovernor:
         )  # fmt: skip
         return speed * limits.joint_velocity
 
+    def nearest(self, velocity: Array, dt: float) -> Array:
+        """Velocity nearest to one wanted, shape (n,), that the joints may have in the step."""
+        return self._next(velocity, dt)[0]
+
     def share_ahead(self, velocity: Array, dt: float) -> float:
         """Part of a velocity, shape (n,), from which tips and centres can keep to their limits."""
         limits = self.limits
-        effort = float(np.max(np.abs(velocity) / limits.joint_acceleration))
+        effort = max(float(np.max(np.abs(velocity) / limits.joint_acceleration)), TINY)
         return self.tip_speed.share_along(
             self.q, velocity, limits.speed_scaling, BRAKING_SHARE / effort, dt
         )

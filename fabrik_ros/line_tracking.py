@@ -18,6 +18,8 @@ ROUNDING = 5e-4
 """Share by which a step may exceed the limits of the points before it is shortened."""
 LEAST = 1e-3
 """Share of the limits that is left to a line, however fast joints catch up with it."""
+OFF_LINE = 1e-4
+"""Joints that are farther from the line [rad or m] have left it."""
 CATCHING_UP = 1e-4
 """Joints that catch up with the line more slowly [rad/s or m/s] are as good as there."""
 
@@ -191,16 +193,43 @@ class LineTracker:
 
         A line that has to slow down to lower limits takes the time that the tip may take for it.
         """
+        most, velocity = self._most(line, dt), rate + catch_up
+        share = most * self._part_allowed(velocity, dt)
+        if share >= 1.0 or largest(catch_up) < CATCHING_UP:
+            return share
+        return max(most - self._used_by(catch_up), LEAST) * self._part_allowed(rate, dt)
+
+    def _most(self, line: LineReference, dt: float) -> float:
+        """Share of the limits that the next step may use."""
+        scaling = self._governor.limits.speed_scaling
+        return max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
+
+    def _part_allowed(self, velocity: Array, dt: float) -> float:
+        """Part of a velocity, shape (n,), at which a step reaches a limit of tips or centres."""
         governor = self._governor
-        scaling, tip_speed = governor.limits.speed_scaling, governor.tip_speed
-        most = max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
-        velocity = rate + catch_up
-        q = governor.q + 0.5 * dt * velocity
-        if largest(catch_up) < CATCHING_UP:
-            return most * tip_speed.largest_share(q, velocity)
-        if most * tip_speed.largest_share(q, velocity) >= 1.0:
-            return 1.0
-        return max(most - self._used_by(catch_up), LEAST) * tip_speed.largest_share(q, rate)
+        return governor.tip_speed.largest_share(governor.q + 0.5 * dt * velocity, velocity)
+
+    def slowed(self, line: LineReference, velocity: Array, is_off: bool, dt: float) -> Array:
+        """
+        Velocity that the joints and the points may have, nearest to one wanted for a step.
+
+        Parameters
+        ----------
+        line : LineReference
+            Has taken the step already.
+        velocity : array, shape (n,)
+            What is wanted [rad/s or m/s].
+        is_off : bool
+            Whether the joints have left the line, and go their own way until they have caught up.
+        dt : float
+            Length of the step [s].
+
+        """
+        nearest = self._governor.nearest(velocity, dt)
+        if is_off:
+            return nearest * self._governor.share_ahead(nearest, dt)
+        share = self._most(line, dt) * self._part_allowed(nearest, dt)
+        return velocity if share >= 1.0 else nearest * share
 
     def _eased(
         self,

@@ -25,7 +25,7 @@ from .collision.guard import CollisionGuard
 from .destination import Destination, DestinationFinder, joined, MotionOptions
 from .governor import Checkpoint, CommandGovernor
 from .jerk import JerkLimiter
-from .line_tracking import LineTracker, masked
+from .line_tracking import LineTracker, masked, OFF_LINE
 from .motion_solvers import MotionSolvers
 from .moving_base import MovingBase
 from .options import SolverOptions
@@ -667,13 +667,15 @@ class Motion:
         speed = line.next_speed(dt, room)
         if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)
+        is_off = largest(line.q - self.q) > OFF_LINE
         answer, velocity = self._tracker.advance(
             line, speed, catch_up, dt, self._seen_from_base, is_carried
         )
         if velocity is None:
             return self._leave_line(answer, dt)
         self.solution = answer
-        return velocity + catch_up
+        velocity = velocity + catch_up
+        return velocity if is_carried else self._tracker.slowed(line, velocity, is_off, dt)
 
     def _look_where_jogged(self, line: LineReference, jog: Jog, dt: float) -> None:
         """Look ahead unless the jog goes on to want what cannot be; say so where it does."""
