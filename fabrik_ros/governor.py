@@ -225,13 +225,11 @@ class CommandGovernor:
         """Velocity nearest to one wanted, shape (n,), that the joints may have in the step."""
         return self._next(velocity, dt)[0]
 
-    def share_ahead(self, velocity: Array, dt: float) -> float:
-        """Part of a velocity, shape (n,), from which tips and centres can keep to their limits."""
+    def share_ahead(self, velocity: Array, scaling: float, dt: float) -> float:
+        """Part of a velocity, shape (n,), from which tips and centres can keep scaled limits."""
         limits = self.limits
         effort = max(float(np.max(np.abs(velocity) / limits.joint_acceleration)), TINY)
-        return self.tip_speed.share_along(
-            self.q, velocity, limits.speed_scaling, BRAKING_SHARE / effort, dt
-        )
+        return self.tip_speed.share_along(self.q, velocity, scaling, BRAKING_SHARE / effort, dt)
 
     def stopping_velocity(self, dt: float) -> Array:
         """Velocity on the way to rest, keeping its direction."""

@@ -94,10 +94,10 @@ class LineTracker:
         catch_up = governor.catch_up(line.q - governor.q, dt)
         if largest(catch_up) < CATCHING_UP:
             return catch_up
-        return catch_up * governor.share_ahead(catch_up, dt)
+        return catch_up * governor.share_ahead(catch_up, governor.limits.speed_scaling, dt)
 
     def room_beside(self, catch_up: Array) -> float:
-        """Share of the full speed that joints, shape (n,), leave to the line they catch up with."""
+        """Share of the full speed that joints leave to the line that they catch up with."""
         if largest(catch_up) < CATCHING_UP:
             return 1.0
         return max(0.0, 1.0 - self._used_by(catch_up))
@@ -193,16 +193,12 @@ class LineTracker:
 
         A line that has to slow down to lower limits takes the time that the tip may take for it.
         """
-        most, velocity = self._most(line, dt), rate + catch_up
+        scaling, velocity = self._governor.limits.speed_scaling, rate + catch_up
+        most = max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
         share = most * self._part_allowed(velocity, dt)
         if share >= 1.0 or largest(catch_up) < CATCHING_UP:
             return share
         return max(most - self._used_by(catch_up), LEAST) * self._part_allowed(rate, dt)
-
-    def _most(self, line: LineReference, dt: float) -> float:
-        """Share of the limits that the next step may use."""
-        scaling = self._governor.limits.speed_scaling
-        return max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
 
     def _part_allowed(self, velocity: Array, dt: float) -> float:
         """Part of a velocity, shape (n,), at which a step reaches a limit of tips or centres."""
@@ -225,10 +221,14 @@ class LineTracker:
             Length of the step [s].
 
         """
-        nearest = self._governor.nearest(velocity, dt)
+        governor = self._governor
+        nearest, most = (
+            governor.nearest(velocity, dt),
+            max(governor.limits.speed_scaling, line.pace),
+        )
         if is_off:
-            return nearest * self._governor.share_ahead(nearest, dt)
-        share = self._most(line, dt) * self._part_allowed(nearest, dt)
+            return nearest * governor.share_ahead(nearest, most, dt)
+        share = most * (1.0 + ROUNDING) * self._part_allowed(nearest, dt)
         return velocity if share >= 1.0 else nearest * share
 
     def _eased(

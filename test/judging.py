@@ -1,6 +1,7 @@
 """Judges that share no code with the package: pinocchio for poses, differences for speeds."""
 
 from collections.abc import Sequence
+import itertools
 import math
 from typing import NamedTuple
 
@@ -134,7 +135,7 @@ def point_speeds(judge: Judge | TreeJudge, times: np.ndarray, values: np.ndarray
         points = np.array([arm.points(q, judge.joint_names) for q in values])
         R = np.array([arm.pose(q, judge.joint_names)[:3, :3] for q in values])
         speeds = np.linalg.norm(np.diff(points, axis=0), axis=-1) / np.diff(times)[:, None]
-        turns = [np.linalg.norm(pinocchio.log3(a.T @ b)) for a, b in zip(R, R[1:], strict=False)]
+        turns = [np.linalg.norm(pinocchio.log3(a.T @ b)) for a, b in itertools.pairwise(R)]
         centres.append(speeds[:, :-1].max(axis=1))
         tips.append(speeds[:, -1])
         turning.append(np.array(turns) / np.diff(times))

@@ -91,7 +91,8 @@ def largest_share(
 ) -> float:
     """Return the part of a velocity, shape (n,), at which centres and tips reach a limit."""
     speed, turning = point_speeds(model, q, velocity, frames, twists)
-    return min(most[SPEED] / max(speed, TINY), most[TURNING] / max(turning, TINY))
+    straight, round_about = most[SPEED] / max(speed, TINY), most[TURNING] / max(turning, TINY)
+    return float(min(straight, round_about))
 
 
 @kernel

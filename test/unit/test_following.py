@@ -60,9 +60,9 @@ class Scene:
     The arm does what it was told `lag` seconds ago, plus `offset`.
     """
 
-    def __init__(self, start=START, path='line', tip_acceleration=1.0, **rules):
+    def __init__(self, start=START, path='line', tip_acceleration=1.0, tip=(0.25, 1.0), **rules):
         chain = load_urdf(ARM).chain()
-        limits = MotionLimits(0.25, 1.0, tip_acceleration, np.full(2, 1.5), np.full(2, 5.0))
+        limits = MotionLimits(*tip, tip_acceleration, np.full(2, 1.5), np.full(2, 5.0))
         solver = SolverOptions(mode='position', budget=math.inf, max_restarts=20)
         self.now = 1000.0
         self.measured = MeasuredJoints()
@@ -495,7 +495,7 @@ class TestGap:
     @pytest.mark.parametrize('lag', [0.05, 0.1])
     @pytest.mark.parametrize('path', ['line', 'joint'])
     def test_arm_that_lags_at_full_speed_follows(self, lag, path):
-        scene = Scene(path=path)
+        scene = Scene(path=path, tip=(100.0, 100.0) if path == 'joint' else (0.25, 1.0))
         scene.lag = lag
         scene.accept(pose(-2.0, 1.3) if path == 'joint' else FAR_GOAL)
         scene.until(State.REACHED)
