@@ -283,7 +283,7 @@ class JerkLimiter:
     def heed(self, limits: MotionLimits) -> MotionLimits:
         """Keep to limits from now on; those that the motion has to keep to."""
         self._fastest, self._hardest = limits.joint_velocity, limits.joint_acceleration
-        self._window = 2.0 * max(float(np.max(self._hardest)) / self.jerk, self._period)
+        self._window = 2.0 * max(self.lag, self._period)
         self._stop_input.max_velocity = self._fastest
         self._stop_input.max_acceleration = self._hardest
         each = zip(self._planners, self._fastest.tolist(), self._hardest.tolist(), strict=True)
@@ -298,8 +298,8 @@ class JerkLimiter:
 
     @property
     def lag(self) -> float:
-        """Time by which the average lags behind the motion [s]."""
-        return 0.5 * self._window
+        """Time by which the average lags behind the motion, for the sake of the jerk [s]."""
+        return float(np.max(self._hardest)) / self.jerk
 
     def reset(self, q: Array) -> None:
         """Take the arm, and the motion, to stand still at `q`, shape (n,)."""

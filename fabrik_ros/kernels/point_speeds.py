@@ -18,6 +18,10 @@ SAMPLES_BEHIND = 3
 STRAIGHT = 1e-6
 """Difference of directions, as a share, below which a path goes straight on."""
 EASING_SHARE = 0.5
+"""
+Part of a gain in speed that a step takes where commands lag: they fall behind while the motion
+accelerates, and would be faster than it for a moment where it ended at once.
+"""
 SPEED, TURNING = range(2)
 """Numbers of the limits: of centres and tips [m/s], of the rotation of tips [rad/s]."""
 
@@ -218,9 +222,10 @@ def joint_path_speed(
         fastest = min(fastest, stopping_speed(distance, deceleration, dt)) / distance
     for j in range(q.shape[0]):
         speed[j] = path[j] * fastest
-    if lag > 0.0 and _largest(speed) > _largest(now):
+    if _largest(speed) > _largest(now):
+        easing = max(EASING_SHARE, dt / (dt + lag))
         for j in range(q.shape[0]):
-            speed[j] = now[j] + EASING_SHARE * (speed[j] - now[j])
+            speed[j] = now[j] + easing * (speed[j] - now[j])
     _change_towards(now, speed, change)
     size = _largest(speed)
     bend = 0.0

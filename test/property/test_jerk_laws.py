@@ -305,7 +305,7 @@ class Planar:
         self.clearance = collision.clearance
         self.motion = Motion(
             arm,
-            limits_of(4),
+            replace(limits_of(4), tip_speed=100.0, tip_rotation=100.0),
             replace(SOLVER, mode='position'),
             MotionOptions('joint'),
             guard=CollisionGuard(collision),
