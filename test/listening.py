@@ -1,8 +1,9 @@
 """A listener on the command topic who checks every command as it comes; shares no code with it."""
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+import math
 
 import numpy as np
 
@@ -18,6 +19,17 @@ MEMORY = 20_000
 WAYS_KEPT = 50
 """How many states of the arm are looked through for where the commands may begin."""
 MOST_SHOWN = 8
+TIP_EXCESS = 0.1
+"""
+Share by which tips and joint centres may exceed their limits: on a line a joint that has to turn
+round cannot always brake so soon.
+"""
+
+Frames = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""
+Tells joint centres and tips, shape (c, 3) [m], and rotations of the tips, shape (k, 3, 3), at
+joint values of shape (n,).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +40,10 @@ class Bounds:
     upper: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
+    tip_speed: float = math.inf
+    """Of tips and joint centres [m/s]."""
+    tip_rotation: float = math.inf
+    """Of tips [rad/s]."""
 
     def or_else(self, other: 'Bounds') -> 'Bounds':
         """Allow what either allows."""
@@ -36,6 +52,8 @@ class Bounds:
             np.maximum(self.upper, other.upper),
             np.maximum(self.velocity, other.velocity),
             np.maximum(self.acceleration, other.acceleration),
+            max(self.tip_speed, other.tip_speed),
+            max(self.tip_rotation, other.tip_rotation),
         )
 
 
@@ -52,7 +70,8 @@ class Listener:
     Bounds may change on the way. Between the request and the answer, both hold. A lower velocity
     must be reached by braking with half the acceleration. A lower acceleration counts from the
     next rest or run on: it cannot be asked of an arm that set out with more, as that may need it
-    to stop in time.
+    to stop in time. So do lower limits of tips: how long it takes to brake into them depends on
+    the path.
 
     Parameters
     ----------
@@ -62,10 +81,14 @@ class Listener:
         What they may do.
     period : float
         Time between commands [s].
+    frames : callable, optional
+        Where tips and joint centres are; else their speeds are not checked.
 
     """
 
-    def __init__(self, names: Sequence[str], bounds: Bounds, period: float) -> None:
+    def __init__(
+        self, names: Sequence[str], bounds: Bounds, period: float, frames: Frames | None = None
+    ) -> None:
         self.names = tuple(names)
         self.period = period
         self.pause = max(PAUSE, PAUSE_PERIODS * period)
@@ -73,7 +96,7 @@ class Listener:
         self.runs = 0
         self.late = 0
         """Steps that took more than one and a half periods."""
-        self.worst = Counter({'velocity': 0.0, 'acceleration': 0.0})
+        self.worst = Counter({'velocity': 0.0, 'acceleration': 0.0, 'tip': 0.0})
         """Greatest shares of the limits that were used."""
         self.violations: list[str] = []
         """What was wrong, in words: the first of it."""
@@ -81,6 +104,8 @@ class Listener:
         self._next: Bounds | None = None
         self._acceleration = bounds.acceleration
         self._fastest = bounds.velocity
+        self._frames = frames
+        self._tip_limits = np.array([bounds.tip_speed, bounds.tip_rotation])
         self._jumps_back = 0
         self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=MOST_SHOWN)
         """Stamps and joint values of the last commands."""
@@ -115,6 +140,7 @@ class Listener:
         """From now on only these hold."""
         self._next = None
         self._acceleration = np.maximum(self._acceleration, bounds.acceleration)
+        self._tip_limits = np.maximum(self._tip_limits, [bounds.tip_speed, bounds.tip_rotation])
         self._bounds = bounds
 
     def clock_may_go_back(self) -> None:
@@ -193,12 +219,31 @@ class Listener:
             acceleration = (velocity - self._velocity) / length
             most = np.maximum(self._acceleration, bounds.acceleration) * (1.0 + 1e-4)
             self._compare('acceleration', acceleration, most + 3.0 * rounding / length, step)
+        if self._frames is not None:
+            self._check_tips(self._frames, q, step, bounds)
         self._velocity, self._step = velocity, step
         if not np.any(velocity):
             self._rest(bounds)
 
+    def _check_tips(self, frames: Frames, q: np.ndarray, step: float, bounds: Bounds) -> None:
+        """Compare chords and angles between two commands with the limits of tips and centres."""
+        (points, turns), (points_before, turns_before) = frames(q), frames(self._q)
+        speed = np.linalg.norm(points - points_before, axis=-1).max() / step
+        chord = np.linalg.norm(turns - turns_before, axis=(-2, -1)).max()
+        turning = 2.0 * math.asin(min(1.0, chord / math.sqrt(8.0))) / step
+        most = np.maximum(self._tip_limits, [bounds.tip_speed, bounds.tip_rotation])
+        rounding = 4.0 * np.spacing(1.0 + np.abs(q).max()) * len(q) / step
+        share = np.array([speed, turning]) / (most + rounding)
+        self.worst['tip'] = max(self.worst['tip'], float(share.max()))
+        if share.max() > 1.0 + TIP_EXCESS:
+            self._complain(
+                f'a tip or joint centre at {speed:.6f} m/s, a tip that turns at {turning:.6f} '
+                f'rad/s, at most {most} in a step of {step:.6f} s'
+            )
+
     def _rest(self, bounds: Bounds) -> None:
         self._acceleration, self._fastest = bounds.acceleration, bounds.velocity
+        self._tip_limits = np.array([bounds.tip_speed, bounds.tip_rotation])
 
     def _compare(self, what: str, values: np.ndarray, most: np.ndarray, step: float) -> None:
         share = np.abs(values) / most

@@ -150,7 +150,7 @@ SPECS = (
         'command_joints', [], 'joints that are commanded, in this order; empty: all of the chain',
         entries=Parameter.Type.STRING_ARRAY, live=False,
     ),
-    Spec('max_tip_speed', 0.25, 'of the tool [m/s]', low=1e-4, high=100.0),
+    Spec('max_tip_speed', 0.25, 'of the tool and joint centres [m/s]', low=1e-4, high=100.0),
     Spec('max_tip_rotation', 1.0, 'of the tool [rad/s]', low=1e-4, high=100.0),
     Spec('max_tip_acceleration', 1.5, 'of the tool [m/s^2]', low=1e-3, high=1000.0),
     Spec('speed_scaling', 1.0, 'part of all speeds to go at; 0: pause', low=0.0, high=1.0),

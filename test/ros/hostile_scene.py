@@ -47,8 +47,10 @@ LEAST_GAP = 0.05
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
 LIMITS = {'max_joint_velocity': 1.5, 'max_joint_acceleration': 5.0, 'velocity_scaling': 1.0}
+TIP_LIMITS = {'max_tip_speed': 0.25, 'max_tip_rotation': 1.0, 'speed_scaling': 1.0}
 SANE: dict[str, Any] = {
     **LIMITS,
+    **TIP_LIMITS,
     'tip_link': 'tool0',
     'home_configuration': list(FIRST_HOME),
     'path': 'line',
@@ -60,10 +62,7 @@ SANE: dict[str, Any] = {
     'solve_budget': 0.02,
     'allow_reconfiguration': False,
     'on_unreachable': 'approach',
-    'max_tip_speed': 0.25,
-    'max_tip_rotation': 1.0,
     'max_tip_acceleration': 1.5,
-    'speed_scaling': 1.0,
     'state_timeout': 0.5,
     'resync_tolerance': 0.1,
     'limit_margin': 0.1,
@@ -176,8 +175,10 @@ class Scene:
             for name, text in self.descriptions.items()
         }
         self._description = 'usual'
-        self.limits = dict(LIMITS)
-        self.listener = Listener(JOINTS, self.bounds(), 1.0 / command_rate)
+        self.limits = LIMITS | TIP_LIMITS
+        # In the frame of a base that moves, tips that stay in the world are as fast as that is.
+        frames = None if moving_base else self._frames
+        self.listener = Listener(JOINTS, self.bounds(), 1.0 / command_rate, frames)
         self.counts: Counter[str] = Counter()
         self.statuses = 0
         self.status: dict[str, str] = {}
@@ -256,7 +257,7 @@ class Scene:
         """Start another process, whatever became of the one before."""
         self.process.end()
         self.spin(2.0 * SETTLING)
-        self._limits_are(dict(LIMITS))
+        self._limits_are(LIMITS | TIP_LIMITS)
         self.listener.bounds_have_changed(self.bounds())
         self._still.clear()
         self.process = self._begin()
@@ -382,8 +383,8 @@ class Scene:
 
     def set(self, **values: Any) -> str:
         """Set parameters together; the reason for which they were refused, or ''."""
-        limits = self.limits | {name: v for name, v in values.items() if name in LIMITS}
-        known = all(type(v) is float and 0.0 < v < 1e9 for v in limits.values())
+        limits = self.limits | {name: v for name, v in values.items() if name in self.limits}
+        known = all(type(v) is float and 0.0 <= v < 1e9 for v in limits.values())
         if known:
             self.listener.bounds_may_change(self.bounds(limits))
         if 'use_sim_time' in values:
@@ -415,7 +416,13 @@ class Scene:
             judge.velocity * limits['velocity_scaling'], limits['max_joint_velocity']
         )
         hardest = np.full(6, limits['max_joint_acceleration'])
-        return Bounds(judge.lower, judge.upper, fastest, hardest)
+        tip_speed, tip_rotation, scaling = (limits[name] for name in TIP_LIMITS)
+        tip_limits = scaling * tip_speed, scaling * tip_rotation
+        return Bounds(judge.lower, judge.upper, fastest, hardest, *tip_limits)
+
+    def _frames(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Joint centres and the tip, and the rotation of that, at joint values."""
+        return self.judge.points(q), self.judge.pose(q)[None, :3, :3]
 
     def describe(self, name: str, text: str = '') -> None:
         """Publish one of the descriptions, or a text that is none."""

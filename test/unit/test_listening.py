@@ -1,5 +1,7 @@
 """The listener who judges the commands hears what is wrong, and nothing where nothing is."""
 
+from dataclasses import replace
+
 from listening import Bounds, Listener
 import numpy as np
 import pytest
@@ -169,3 +171,36 @@ def test_higher_bounds_count_from_the_request_on(stream):
     stream.listener.bounds_have_changed(bounds(velocity=3.0, acceleration=20.0))
     stream.go(-2.5, 20.0)
     assert stream.wrong == ''
+
+
+def swinging(q):
+    """Tell where a tip is, 1 m from joint `a`, which turns it about z."""
+    c, s = np.cos(q[0]), np.sin(q[0])
+    return np.array([[c, s, 0.0]]), np.array([[[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]])
+
+
+@pytest.mark.parametrize(
+    ('limits', 'words'), [((0.5, 9.0), 'at 0.59'), ((9.0, 0.5), 'turns at 0.60')]
+)
+def test_tip_that_is_too_fast_or_turns_too_fast_is_wrong(limits, words):
+    stream = Stream()
+    bounds = replace(USUAL, tip_speed=limits[0], tip_rotation=limits[1])
+    stream.listener = Listener(NAMES, bounds, DT, swinging)
+    stream.listener.arm_says({'a': 0.0, 'b': 0.0})
+    stream.go(0.5)
+    assert stream.wrong == ''
+    stream.go(0.6)
+    assert words in stream.wrong
+
+
+def test_lower_limit_of_the_tip_counts_from_the_next_rest_on():
+    stream = Stream()
+    stream.listener = Listener(NAMES, replace(USUAL, tip_speed=0.5), DT, swinging)
+    stream.listener.arm_says({'a': 0.0, 'b': 0.0})
+    stream.go(0.5)
+    stream.listener.bounds_have_changed(replace(USUAL, tip_speed=0.2))
+    stream.go(0.0)
+    assert stream.wrong == ''
+    stream.keep_on(3)
+    stream.go(0.5)
+    assert 'a tip or joint centre' in stream.wrong
