@@ -121,6 +121,8 @@ class CommandGovernor:
         self.followable_share(mid, mid)
         self._next(mid, MOMENT)
         self.velocity_towards(self.q + MOMENT, MOMENT)
+        self.tip_speed.largest_share(mid, mid)
+        self.share_ahead(mid, 1.0, MOMENT)
 
     # -- state
 

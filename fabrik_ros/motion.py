@@ -30,7 +30,16 @@ from .motion_solvers import MotionSolvers
 from .moving_base import MovingBase
 from .options import SolverOptions
 from .ramp import Ramp
-from .reference import Answer, is_free, Jog, largest, LineReference, MotionLimits
+from .reference import (
+    Answer,
+    approach,
+    is_free,
+    Jog,
+    largest,
+    length_of,
+    LineReference,
+    MotionLimits,
+)
 from .transforms import Array, inverse
 from .tree import Tree
 from .tree_solver import TipOptions
@@ -181,6 +190,7 @@ class Motion:
         line.pose_ahead(MOMENT)
         line.heed(mid, MOMENT)
         line.next_speed(MOMENT, 1.0)
+        approach(np.ones(6), np.zeros(6), 1.0, 1.0, MOMENT, length_of, 1.0)
 
     def reset(self, q: Array) -> None:
         """Take the arm to stand still at `q`, shape (n,), and forget the goal."""

@@ -19,7 +19,7 @@ MEMORY = 20_000
 WAYS_KEPT = 50
 """How many states of the arm are looked through for where the commands may begin."""
 MOST_SHOWN = 8
-TIP_EXCESS = 0.1
+TIP_EXCESS = 0.25
 """
 Share by which tips and joint centres may exceed their limits: on a line a joint that has to turn
 round cannot always brake so soon.

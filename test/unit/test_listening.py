@@ -180,7 +180,7 @@ def swinging(q):
 
 
 @pytest.mark.parametrize(
-    ('limits', 'words'), [((0.5, 9.0), 'at 0.59'), ((9.0, 0.5), 'turns at 0.60')]
+    ('limits', 'words'), [((0.5, 9.0), 'at 0.6'), ((9.0, 0.5), 'turns at 0.6')]
 )
 def test_tip_that_is_too_fast_or_turns_too_fast_is_wrong(limits, words):
     stream = Stream()
@@ -189,7 +189,7 @@ def test_tip_that_is_too_fast_or_turns_too_fast_is_wrong(limits, words):
     stream.listener.arm_says({'a': 0.0, 'b': 0.0})
     stream.go(0.5)
     assert stream.wrong == ''
-    stream.go(0.6)
+    stream.go(0.7)
     assert words in stream.wrong
 
 
