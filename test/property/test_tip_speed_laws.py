@@ -200,6 +200,7 @@ def test_speed_scaling_scales_them(share):
     assert record.used().max() == pytest.approx(share, rel=ROUNDING)
 
 
+@pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @pytest.mark.parametrize(('jerk', 'excess'), [(50.0, 0.02), (500.0, 0.04)])
 def test_commands_of_limited_jerk_exceed_them_by_a_little_at_most(jerk, excess):
     """The commands lag behind a motion that keeps to them, and catch up after accelerating."""
@@ -240,6 +241,7 @@ def jog(record):
     record.motion.end_jog(0)
 
 
+@pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @pytest.mark.parametrize('what', [follow_lines, follow_a_stream, jog])
 @pytest.mark.parametrize('name', [*ARMS, 'z1'])
 def test_joint_centres_keep_them_on_lines(name, what):
