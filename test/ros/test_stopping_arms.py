@@ -65,6 +65,7 @@ def moving(request, bench, domain_id, tmp_path):
         'ROS_LOG_DIR': str(tmp_path),
     }
     parameters = ['path:=joint', 'output:=[joint_state, trajectory]', 'tip_link:=tool0']
+    parameters += ['max_tip_speed:=10.0', 'max_tip_rotation:=10.0']  # so that joints get fast
     words = [word for parameter in parameters for word in ('-p', parameter)]
     bench.process = subprocess.Popen(
         [sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', *words], env=environment
