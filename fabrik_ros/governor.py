@@ -400,6 +400,11 @@ class CommandGovernor:
         return 0.5 * dt if self._limiter is None else 0.0
 
     @property
+    def limits_jerk(self) -> bool:
+        """Whether the jerk of the joints is limited."""
+        return self._limiter is not None
+
+    @property
     def longest_stop(self) -> float:
         """How long the joints take to stop from the greatest speeds they may have [s]."""
         limits = self.limits

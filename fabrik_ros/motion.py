@@ -233,6 +233,11 @@ class Motion:
         return self._governor.is_moving
 
     @property
+    def limits_jerk(self) -> bool:
+        """Whether the jerk of the joints is limited."""
+        return self._governor.limits_jerk
+
+    @property
     def longest_stop(self) -> float:
         """How long the joints take to stop from the greatest speeds they may have [s]."""
         return self._governor.longest_stop

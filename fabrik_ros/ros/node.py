@@ -29,6 +29,7 @@ from std_srvs.srv import Trigger
 from ..chain import Chain
 from ..errors import ChainError, CollisionError, FabrikError, MotionError, RefusedError
 from ..following import ACTIVATED, Follower, home_of, MeasuredJoints, RESUMED, State
+from ..jerk import JerkLimiter
 from ..kernels._jit import COMPILED
 from ..motion import Motion
 from ..reference import MotionLimits
@@ -319,7 +320,7 @@ class FabrikNode(LifecycleNode):
             parameters.motion,
             parameters.tips,
             watch.guard,
-            parameters.limiter_for(chain),
+            self._limiter_for(chain),
         )
         begin = time.perf_counter()
         self._prepare(motion)
@@ -351,6 +352,15 @@ class FabrikNode(LifecycleNode):
             f"arm from '{chain.base_link}' to {', '.join(map(repr, tip_links_of(chain)))}: "
             f'{", ".join(chain.joint_names)}; solver ready in {time.perf_counter() - begin:.1f} s'
         )
+
+    def _limiter_for(self, chain: Chain | Tree) -> JerkLimiter | None:
+        try:
+            return self._settings.limiter_for(chain)
+        except MotionError as error:
+            if self._settings.jerk_limiting == 'require':
+                raise
+            self.get_logger().warning(f'the jerk of the joints is not limited: {error}')
+            return None
 
     def _commanded_joints(self, chain: Chain | Tree) -> tuple[str, ...]:
         names = self._settings.commanded_joints(chain)
@@ -688,6 +698,7 @@ class FabrikNode(LifecycleNode):
         if self._motion is not None and self._loop is not None:
             facts |= {
                 'look_ahead': self._loop.look_ahead,
+                'jerk_limited': self._motion.limits_jerk,
                 'longest_stop': self._motion.longest_stop + self._loop.period,
             }
         if self._watch is not None:

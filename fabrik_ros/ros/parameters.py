@@ -162,6 +162,11 @@ SPECS = (
         low=0.0, high=1e6, live=False,
     ),
     Spec(
+        'jerk_limiting', 'require',
+        'where ruckig is missing: require refuses to configure, auto leaves the jerk unlimited',
+        choices=('auto', 'require'), live=False,
+    ),
+    Spec(
         'world_frame', '', 'frame in which targets stay while the base moves; empty: none do',
         live=False,
     ),
