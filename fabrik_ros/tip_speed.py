@@ -15,8 +15,6 @@ from .reference import MotionLimits
 from .transforms import Array
 from .tree import Tree
 
-MOMENT = 1e-3
-
 
 class TipSpeed:
     """
