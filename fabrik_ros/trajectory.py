@@ -27,6 +27,8 @@ HISTORY = 50 * MILLISECOND
 """Messages begin so long ago [ns]: the clock of a controller may be behind by a part of that."""
 REST = 100 * MILLISECOND
 """Messages go on at rest for so long after the stop [ns]."""
+SAME = 1e-7
+"""Joint values that differ by no more [rad or m] are the same, but for rounding."""
 APART = 1_000
 """Points nearer together in time [ns] are one."""
 DELIVERY = 0.03
@@ -110,7 +112,7 @@ class PublishedTrajectory:
 
         """
         rest = Knot(stamp + self.look_ahead, q, np.zeros_like(q))
-        if not self._knots or not np.array_equal(self._knots[-1].q, q):
+        if not self._knots or np.max(np.abs(self._knots[-1].q - q)) > SAME:
             self._knots.clear()
             self._knots.append(rest._replace(time=stamp - HISTORY))
         self._stop = []
