@@ -26,6 +26,8 @@ REPEAT_TIME = 0.5
 TRY_AGAIN_TIME = 0.5
 FOLLOWING_TIME = 0.3
 RESTART_PAUSE = 0.2
+REFERENCE_TIMEOUT = 0.2
+"""A reference that is older is not that of the controller any more [s]."""
 METRES_FACTOR = 3.0
 PAUSED = 'paused: speed_scaling is 0'
 JOG_ENDED = 'jogging has ended'
@@ -154,6 +156,8 @@ class Follower:
         Why the robot pauses the motion; '' when it does not.
     delay : float
         How long after a command the arm is meant to be there [s].
+    reference : MeasuredJoints or None
+        Where a controller of trajectories has its reference; None where nobody says.
 
     """
 
@@ -169,6 +173,7 @@ class Follower:
         self.gate = StartGate() if gate is None else gate
         self.not_ready = self.paused_by = ''
         self.delay = 0.0
+        self.reference: MeasuredJoints | None = None
         self.chain = chain
         self.motion = motion
         self.rules = rules
@@ -693,8 +698,43 @@ class Follower:
                 'the arm does not stand where it was last told to be; it can start from where it '
                 f'is {self._restart_pause:g} s after the last command'
             )
-        self.motion.reset(q)
+        self.motion.reset(self._reference_near(q, now))
         return True
+
+    def _reference_near(self, q: Array, now: float) -> Array:
+        """
+        Joint values to begin with where the arm is measured at `q`, shape (n,).
+
+        Those that its controller has now, if it says so and they are near: then it does not step.
+        """
+        names, reference = self.chain.joint_names, self.reference
+        if reference is None or reference.missing(names, now, REFERENCE_TIMEOUT):
+            return q
+        wanted = np.array(reference.newest(names))
+        inside = np.all((self.chain.lower <= wanted) & (wanted <= self.chain.upper))
+        is_near = np.max(np.abs(wanted - q)) <= self.rules.resync_tolerance
+        return wanted if inside and is_near else q
+
+    def watch_reference(self, wanted: Array, meant: Array, now: float) -> None:
+        """
+        Stop if a controller does not play what it was told.
+
+        Parameters
+        ----------
+        wanted, meant : array, shape (n,)
+            Its reference, and what that should be at the same time [rad or m].
+        now : float
+            The time [s].
+
+        """
+        gap = np.abs(wanted - meant)
+        j, most = int(np.argmax(gap)), self.rules.resync_tolerance
+        if self.is_on_the_way and gap[j] > most:
+            reason = (
+                f"the controller does not play what it is told: '{self.chain.joint_names[j]}' is "
+                f'{gap[j]:.3f} away in its reference (resync_tolerance {most:g})'
+            )
+            self.fail(reason, now, goes_back=self.rules.wait_for_state)
 
     @property
     def _restart_pause(self) -> float:

@@ -11,6 +11,7 @@ rest after the stop, as controllers look ahead.
 
 """
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain
@@ -142,6 +143,16 @@ class PublishedTrajectory:
             else:
                 self._stop.append(Knot(time, q, velocity))
 
+    def at(self, time: int) -> Array | None:
+        """Joint values at a time [ns], shape (n,); None before what is remembered of the curve."""
+        knots = list(self._all())
+        if not knots or time < knots[0].time:
+            return None
+        i = bisect_right(knots, time, key=lambda knot: knot.time) - 1
+        if i + 1 == len(knots):
+            return knots[-1].q
+        return _between(knots[i], knots[i + 1], time)
+
     def shift(self, by: int) -> None:
         """Move the curve in time [ns], as the clock was set."""
         self._knots = deque(knot._replace(time=knot.time + by) for knot in self._knots)
@@ -161,3 +172,13 @@ class PublishedTrajectory:
     def _append(self, knot: Knot) -> None:
         if not self._knots or knot.time >= self._knots[-1].time + APART:
             self._knots.append(knot)
+
+
+def _between(before: Knot, after: Knot, time: int) -> Array:
+    """Joint values on the cubic from one knot to another, shape (n,)."""
+    length = (after.time - before.time) / NANOSECONDS
+    share = (time - before.time) / NANOSECONDS / length
+    way, first, last = after.q - before.q, length * before.velocity, length * after.velocity
+    square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
+    q: Array = before.q + share * (first + share * (square + share * cube))
+    return q

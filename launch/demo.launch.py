@@ -47,6 +47,7 @@ def generate_launch_description() -> LaunchDescription:
 def _start_targets(context: LaunchContext) -> list[Node]:
     values = context.launch_configurations
     topic = resolve_private(values['target_pose'], values['node_name'])
+    status = resolve_private(values['status'], values['node_name'])
     return [
         Node(
             package='fabrik_ros',
@@ -54,6 +55,6 @@ def _start_targets(context: LaunchContext) -> list[Node]:
             namespace=values['namespace'],
             output='screen',
             parameters=[clock(context)],
-            remappings=[('fabrik/target_pose', topic)],
+            remappings=[('fabrik/target_pose', topic), ('fabrik/status', status)],
         )
     ]

@@ -91,6 +91,13 @@ class Rig:
             self.restarts.append(len(self.sent))
         return True
 
+    def hear_the_reference(self):
+        """Tell the follower where the controller has its reference, as its state topic does."""
+        reference = MeasuredJoints()
+        wanted = self.controller.played.reference[-1]
+        reference.update(self.names, wanted.tolist(), self.seconds)
+        self.follower.reference = reference
+
     def tick(self):
         """Send a command, or what was missed of them, and wait for the next tick."""
         rng, period = self.delivery.rng, self._clock.period

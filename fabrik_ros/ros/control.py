@@ -129,6 +129,10 @@ class CommandLoop:
         """How long after its stamp a command is reached [s]: by controllers of trajectories."""
         return 0.0 if self._stepper is None else 1e-9 * self._stepper.curve.look_ahead
 
+    def curve_at(self, time: int) -> Array | None:
+        """Where a controller of trajectories is meant to be at a time [ns], shape (n,)."""
+        return None if self._stepper is None else self._stepper.curve.at(time)
+
     def start(self, follower: Follower) -> None:
         """Send the commands of a follower from now on."""
         simulated = self._node.get_parameter('use_sim_time').value

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import rclpy
@@ -36,7 +37,11 @@ def wandering_pose(seconds: float, centre: Array, radius: float, turn_time: floa
 
 
 class DemoTargets(Node):
-    """Publishes the wandering pose on `fabrik/target_pose`."""
+    """
+    Publishes the wandering pose on `fabrik/target_pose`, for as long as it would be accepted.
+
+    The node accepts no target of a stream that ran before it was ready, or on through a fault.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('demo_targets', **kwargs)
@@ -47,9 +52,18 @@ class DemoTargets(Node):
         rate = self.declare_parameter('rate', 20.0).value
         self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
         self._begin = self.get_clock().now()
+        self._is_awaited = False
+        self.create_subscription(DiagnosticArray, 'fabrik/status', self._on_status, 1)
         self.create_timer(1.0 / rate, self._publish)
 
+    def _on_status(self, message: DiagnosticArray) -> None:
+        status = {pair.key: pair.value for pair in message.status[0].values}
+        refuses = 'True' in (status.get('held'), status.get('waits_for_pause'))
+        self._is_awaited = not (refuses or status['state'].startswith('WAITING'))
+
     def _publish(self) -> None:
+        if not self._is_awaited:
+            return
         now = self.get_clock().now()
         seconds = 1e-9 * (now - self._begin).nanoseconds
         T = wandering_pose(seconds, self._centre, self._radius, self._turn_time)

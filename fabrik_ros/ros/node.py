@@ -41,6 +41,7 @@ from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
 from .clock import NodeClock
 from .control import CommandLoop, LastWords
+from .controller_state import ControllerState
 from .conversions import seconds, twist_to_array
 from .executor import make_executor
 from .frames import FrameResolver
@@ -102,6 +103,7 @@ class FabrikNode(LifecycleNode):
         self._node_clock = NodeClock(self)
         self._robot_state = self._listen_to_robot()
         self._outputs = Outputs(self, self._settings)
+        self._controller_state = self._listen_to_controller()
         self._reporter = Reporter(self, self._node_clock, self._report, lambda: self._tips)
         self._create_subscriptions()
         self._neighbours = Neighbours(
@@ -173,6 +175,8 @@ class FabrikNode(LifecycleNode):
             self._gate.expect_pause(ACTIVATED)
         else:
             self._gate.release(ACTIVATED)
+        if self._controller_state is not None:
+            follower.reference = self._controller_state.reference
         self._loop.start(follower)
         self._on_robot_state()
         self._trouble = ''
@@ -267,6 +271,27 @@ class FabrikNode(LifecycleNode):
         return RobotState(
             self, settings.ready_topic, settings.speed_scaling_topic, self._on_robot_state
         )
+
+    def _listen_to_controller(self) -> ControllerState | None:
+        if 'trajectory' not in self._settings.output:
+            return None
+        topic = self._settings.trajectory_topic
+        return ControllerState(self, self._node_clock, topic, self._on_reference)
+
+    def _close_controller(self) -> None:
+        if self._controller_state is not None:
+            self._controller_state.close()
+
+    def _on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
+        """Look whether a controller plays what it was told."""
+        follower, loop = self._follower, self._loop
+        if follower is None or loop is None or not follower.is_on_the_way:
+            return
+        meant, names = loop.curve_at(time_ns), follower.chain.joint_names
+        if meant is None or not values.keys() >= set(names):
+            return
+        wanted = np.array([values[name] for name in names])
+        follower.watch_reference(wanted, meant, self._node_clock.now())
 
     def _description_topic(self) -> str:
         return str(self._description_subscription.topic_name)
@@ -450,6 +475,8 @@ class FabrikNode(LifecycleNode):
         if any(parameters.values[name] != before.values[name] for name in OF_OUTPUTS):
             self._outputs.close()
             self._outputs = Outputs(self, parameters)
+            self._close_controller()
+            self._controller_state = self._listen_to_controller()
         if any(parameters.values[name] != before.values[name] for name in OF_ROBOT):
             self._robot_state.close()
             self._robot_state = self._listen_to_robot()

@@ -236,6 +236,23 @@ def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset):
     assert np.ptp(played.command[after], axis=0).max() < 1e-12
 
 
+@pytest.mark.parametrize('seed', range(3))
+def test_where_the_reference_of_the_controller_is_known_the_first_message_is_no_step(seed):
+    motion = make_motion(load_urdf(SIX_AXIS).chain(), seed)
+    delivery = Delivery(np.random.default_rng(seed), LONGEST)
+    rig = Rig(motion, make_controller(motion, Arm(OFFSET, noise=NOISE)), 0.01, delivery)
+    rig.controller.run_until(rig.now)
+    for i in range(2):
+        rig.hear_the_reference()
+        do(rig, 'target', seed + i, 0.7)
+        rig.follower.hold('a test')
+        rig.go(1.5)
+    played = rig.end()
+    speed, acceleration = fastest(played.times_ns, played.command)
+    assert speed.max() > 0.1
+    assert acceleration.max() <= HARDEST * 1.05
+
+
 def test_frozen_arm_is_sent_one_stop_that_ends_where_it_is():
     """A protective stop under a stream of targets; after it, the first message is no jump."""
     motion = make_motion(load_urdf(SIX_AXIS).chain(), 3, 'line')

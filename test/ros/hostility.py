@@ -16,7 +16,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-RESTART_TIME = 0.25
+RESTART_TIME = 1.05
 ODD_NUMBERS = (math.nan, math.inf, -math.inf, 1e308, -1e308, 1e20, 5e-324, -1e-310, 0.0, -0.0)
 CHANGES: dict[str, tuple[Any, ...]] = {
     'max_joint_velocity': (1.5, 0.3, 2.5, 0.001),
@@ -246,6 +246,7 @@ def make_sense(scene: Scene, rng: Random) -> None:
     scene.set(**{name: v for name, v in (SANE | limits).items() if name != 'tip_link'})
     scene.change_state(Transition.TRANSITION_ACTIVATE)
     scene.spin(RESTART_TIME)
+    scene.ask(Trigger, 'resume', Trigger.Request())
     send_target(scene, rng)
     scene.spin(rng.choice([0.1, 0.3, 0.6]))
     scene.counts['peace'] += 1
@@ -254,6 +255,11 @@ def make_sense(scene: Scene, rng: Random) -> None:
 def hold(scene: Scene, rng: Random) -> None:
     scene.ask(Trigger, 'hold', Trigger.Request())
     scene.counts['hold'] += 1
+
+
+def resume(scene: Scene, rng: Random) -> None:
+    scene.ask(Trigger, 'resume', Trigger.Request())
+    scene.counts['resume'] += 1
 
 
 def home(scene: Scene, rng: Random) -> None:
@@ -462,6 +468,7 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     flood_of_states: 2,
     move_by_hand: 2,
     hold: 2,
+    resume: 2,
     home: 3,
     set_parameter: 5,
     set_speed: 3,

@@ -52,6 +52,10 @@ NOT_NEGATIVE = [
 ]
 WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips', 'self_collision']
 FIXED = {
+    'trajectory_look_ahead': 0.1,
+    'jerk_limiting': 'auto',
+    'ready_topic': 'ready',
+    'speed_scaling_topic': 'speed',
     'robot_description': f'{PLANAR}<!-- another -->',
     'base_link': 'l0',
     'tip_link': 'l3',

@@ -847,6 +847,47 @@ class TestToldToHold:
         assert again.state(scene.now)[0] is State.HOLDING
 
 
+class TestReference:
+    """What a controller of trajectories says of its own reference."""
+
+    def hear(self, scene, shoulder, elbow, age=0.0):
+        reference = MeasuredJoints()
+        reference.update(START, (shoulder, elbow), scene.now - age)
+        scene.follower.reference = reference
+
+    @pytest.mark.parametrize(
+        ('offset', 'age', 'is_taken'), [(0.02, 0.0, True), (0.2, 0.0, False), (0.02, 0.3, False)]
+    )
+    def test_arm_starts_there_where_it_is_near_and_new(self, offset, age, is_taken):
+        scene = Scene()
+        self.hear(scene, START['shoulder'] + offset, START['elbow'], age)
+        scene.accept()
+        scene.tick()
+        begin = START['shoulder'] + offset * is_taken
+        assert abs(scene.q[0][0] - begin) <= 5.0 * DT * DT + 1e-12
+
+    def test_reference_outside_the_limits_is_no_start(self):
+        scene = Scene(start=START | {'elbow': 2.79})
+        self.hear(scene, START['shoulder'], 2.81)
+        scene.accept()
+        scene.tick()
+        assert abs(scene.q[0][1] - 2.79) <= 5.0 * DT * DT + 1e-12
+
+    def test_controller_that_plays_something_else_stops_the_arm(self):
+        scene = Scene()
+        scene.accept(FAR_GOAL)
+        scene.go(0.5)
+        meant = scene.motion.q
+        scene.follower.watch_reference(meant + 0.09, meant, scene.now)
+        assert scene.state is State.MOVING
+        scene.follower.watch_reference(meant + np.array([0.0, 0.2]), meant, scene.now)
+        scene.until(State.HOLDING, longest=0.1)
+        assert "does not play what it is told: 'elbow' is 0.200 away" in scene.reason
+        scene.go(2.0)
+        assert scene.tick() is None
+        scene.check_smooth()
+
+
 class TestReady:
     def test_robot_that_is_not_ready_is_stopped_and_waits_for_another_target(self):
         scene = Scene()
