@@ -82,7 +82,7 @@ class LineTracker:
         tip_speed, mean = self._governor.tip_speed, (q_ahead - line.q) / distance
         middle = tip_speed.largest_share(0.5 * (line.q + q_ahead), mean)
         share = math.sqrt(middle * middle + line.brake * distance)
-        if line.pace > 0.0:
+        if np.any(line.rate):  # a line that has just begun knows none
             share = min(share, tip_speed.largest_share(line.q, line.rate))
             there = tip_speed.largest_share(q_ahead, 2.0 * mean - line.rate)
             share = min(share, math.sqrt(there * there + 2.0 * line.brake * distance))
@@ -96,8 +96,15 @@ class LineTracker:
             return catch_up
         return catch_up * governor.share_ahead(catch_up, governor.limits.speed_scaling, dt)
 
-    def room_beside(self, catch_up: Array) -> float:
-        """Share of the full speed that joints leave to the line that they catch up with."""
+    def room_beside(self, line: LineReference, catch_up: Array) -> float:
+        """
+        Share of the full speed that joints leave to the line that they catch up with.
+
+        Joints that move free tips only are on no line.
+        """
+        if isinstance(self._arm, Tree) and line.free.any():
+            led = np.array([self._arm.moves(tip) for tip in np.flatnonzero(~line.free).tolist()])
+            catch_up = np.where(led.any(axis=0), catch_up, 0.0)
         if largest(catch_up) < CATCHING_UP:
             return 1.0
         return max(0.0, 1.0 - self._used_by(catch_up))

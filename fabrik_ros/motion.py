@@ -678,7 +678,7 @@ class Motion:
             self._look_ahead(line, dt)
         # A moving base moves the tips in its own frame, however fast it is.
         is_carried = self.is_held_in_world
-        room = 1.0 if is_carried else self._tracker.room_beside(catch_up)
+        room = 1.0 if is_carried else self._tracker.room_beside(line, catch_up)
         speed = line.next_speed(dt, room)
         if line.ends_early is not None and line.jog is None and not np.any(speed):
             return self._leave_line(line.ends_early, dt)

@@ -63,6 +63,7 @@ STANDING_PERIOD = 0.1
 LOOKING_PERIOD = 0.05
 SPIN_TIME = 60.0
 WARNING_PERIOD = 1.0
+TOO_EARLY = 'it was received while the node was not active'
 OF_OUTPUTS = ('output', 'trajectory_topic', 'array_topic')
 OF_ROBOT = ('ready_topic', 'speed_scaling_topic')
 
@@ -169,8 +170,7 @@ class FabrikNode(LifecycleNode):
             self._trouble = str(error)
             self.get_logger().error(f'cannot activate: {error}')
             return TransitionCallbackReturn.FAILURE
-        if any(tip.drop_waiting() for tip in self._tips):
-            self._gate.ask(self._node_clock.now())
+        self._refuse_waiting()
         if self._starts_by_itself:
             self._gate.expect_pause(ACTIVATED)
         else:
@@ -605,12 +605,24 @@ class FabrikNode(LifecycleNode):
             raise RefusedError(TOLD_TO_HOLD if self._gate.is_held else self._inactivity())
         return self._follower
 
+    def _refuse_waiting(self) -> None:
+        """Refuse the targets and jogs that came before the node is active."""
+        for tip in self._tips:
+            has_target, has_jog = tip.drop_waiting()
+            if has_target:
+                self._tally.refuse(TOO_EARLY)
+            if has_jog:
+                self._tally.last_refusal = TOO_EARLY
+            if has_target or has_jog:
+                self._gate.ask(self._node_clock.now())
+                self.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
+
     def _follower_at(self, received: int, asks: bool = True) -> Follower:
         """Follower, for a target or jog `received` [ns]; one that `asks` for motion is noted."""
         try:
             follower = self._active_follower()
             if time.monotonic_ns() - age_of(received) < self._active_since:
-                raise RefusedError('it was received while the node was not active')
+                raise RefusedError(TOO_EARLY)
         except RefusedError:
             if asks:
                 self._gate.ask(self._node_clock.at(received))

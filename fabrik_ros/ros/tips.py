@@ -130,10 +130,10 @@ class TipTopics:
                 f'{publishers} publishers send targets on {topic}; the newest target wins'
             )
 
-    def drop_waiting(self) -> bool:
-        """Drop the target and the jog that came before now; tell whether one asked for motion."""
+    def drop_waiting(self) -> tuple[bool, bool]:
+        """Drop what came before now; tell whether a target was there, and a jog for motion."""
         target, jog = _taken(self.targets), _taken(self._jogs)
-        return target is not None or (jog is not None and bool(np.any(twist_to_array(jog.twist))))
+        return target is not None, jog is not None and bool(np.any(twist_to_array(jog.twist)))
 
     def close(self) -> None:
         """Take the topics away."""

@@ -529,8 +529,19 @@ class Scene:
         self.spin(5.0 * SETTLING)
         self.arm.q = np.array(START)
         self.spin(3.0 * SETTLING)
+        self._resume()
         self._reach(shifted(self.start, y=0.05))
         self.drives = was_driven
+
+    def _resume(self) -> None:
+        """Let the arm go on, and wait until no target came for so long that the next counts."""
+
+        def is_resumed() -> bool:
+            answer = self.ask(Trigger, 'resume', Trigger.Request())
+            return answer is not None and answer.success
+
+        self.spin_until(is_resumed, 'the arm may go on')
+        self.spin_until(lambda: self.status['waits_for_pause'] == 'False', 'the pause')
 
     def _reach(self, T: np.ndarray) -> None:
         """Send a target, again where it was not heard, until it is reached."""

@@ -86,6 +86,7 @@ def test_target_that_came_while_the_node_was_not_active_is_refused_later_too(rea
     status = ready.wait_for_count('refused', 1)
     assert status['last_refusal'] == 'it was received while the node was not active'
     assert len(ready.commands) == 0
+    ready.wait_until_it_may_set_out()
     ready.send(away)
     ready.wait_for_state('REACHED')
 
@@ -98,6 +99,7 @@ def test_jog_that_came_while_the_node_was_not_active_is_refused_later_too(ready)
     assert ready.node.trigger_activate() == SUCCESS
     ready.node._on_jog(ready.node._tips[0], message, received)
     assert 'was not active' in ready.node._tally.last_refusal
+    ready.wait_until_it_may_set_out()
     ready.node._on_jog(ready.node._tips[0], message, time.time_ns())
     assert ready.node._tally.last_refusal == ''
 
