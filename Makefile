@@ -20,7 +20,10 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 
 # The interpreter of the environment, in which ROS finds the installed package.
 RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python
-PYTEST := $(RUN) -m pytest -n auto --dist loadfile
+# A worker that dies ends the run: xdist would wait for its tests for ever.
+PYTEST := $(RUN) -m pytest -n auto --dist loadfile --max-worker-restart 0
+# Kills processes of ROS again and again: in a process of its own, which says where it dies.
+HOSTILE := test/ros/test_hostile_input.py
 
 EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
@@ -57,7 +60,8 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and all tests
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
-	$(PYTEST)
+	$(PYTEST) --ignore $(HOSTILE)
+	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 # Plain numpy, which compiling makes no difference to.
 NO_KERNELS := $(foreach name,point two_links playground,--ignore-glob='*$(name)*')
