@@ -48,6 +48,13 @@ def say(bench, publisher, message, condition, what):
     bench.spin_until(is_heard, what)
 
 
+def say_speed(bench, scaling, percent):
+    def is_heard():
+        return bench.status.get('robot_speed_scaling') == f'{percent / 100.0:g}'
+
+    say(bench, scaling, Float64(data=percent), is_heard, f'{percent:g} per cent')
+
+
 def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
     bench, six_axis, start, ready_topic
 ):
@@ -90,10 +97,7 @@ def test_speed_of_the_robot_slows_and_pauses_the_motion(bench, six_axis, start, 
     begin(bench, six_axis, speed_scaling_topic=SCALING)
     bench.wait_for_state('IDLE', PREPARATION)
     target = shifted(start, y=0.2)
-    say(
-        bench, scaling, Float64(data=10.0),
-        lambda: bench.status.get('robot_speed_scaling') == '0.1', 'ten per cent',
-    )  # fmt: skip
+    say_speed(bench, scaling, 10.0)
     bench.send(target)
     bench.wait_for_commands(100)
     judge = six_axis_judge(six_axis)
@@ -117,10 +121,7 @@ def test_speed_of_the_robot_slows_and_pauses_the_motion(bench, six_axis, start, 
 def test_speed_that_is_no_percentage_is_ignored(bench, six_axis, scaling, wrong):
     begin(bench, six_axis, speed_scaling_topic=SCALING)
     bench.wait_for_state('IDLE', PREPARATION)
-    say(
-        bench, scaling, Float64(data=50.0),
-        lambda: bench.status.get('robot_speed_scaling') == '0.5', 'fifty per cent',
-    )  # fmt: skip
+    say_speed(bench, scaling, 50.0)
     for _ in range(5):
         scaling.publish(Float64(data=wrong))
     bench.wait_for_statuses(5)
@@ -130,10 +131,7 @@ def test_speed_that_is_no_percentage_is_ignored(bench, six_axis, scaling, wrong)
 def test_speed_of_the_robot_and_that_asked_for_count_together(bench, six_axis, start, scaling):
     begin(bench, six_axis, speed_scaling_topic=SCALING)
     bench.wait_for_state('IDLE', PREPARATION)
-    say(
-        bench, scaling, Float64(data=50.0),
-        lambda: bench.status.get('robot_speed_scaling') == '0.5', 'fifty per cent',
-    )  # fmt: skip
+    say_speed(bench, scaling, 50.0)
     assert bench.set(speed_scaling=0.5, max_tip_speed=0.4) == []
     bench.send(shifted(start, y=0.2))
     bench.wait_for_commands(100)
