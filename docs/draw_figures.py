@@ -8,7 +8,7 @@ Draw the figures of docs/fabrik.md and of the README: each is what the library c
 import math
 from pathlib import Path
 
-from fabrik_ros.playground.options import Options
+from fabrik_ros.playground.arguments import Options
 from fabrik_ros.playground.rendering import render
 from fabrik_ros.playground.scene import Layout, Lesson, Scene
 from fabrik_ros.playground.stage import (
@@ -23,9 +23,9 @@ from fabrik_ros.playground.stage import (
     Stage,
     TARGET,
 )
-from fabrik_ros.points.chain import PointChain
-from fabrik_ros.points.limits import BallJoint, Hinge, nearest_in_ellipse
-from fabrik_ros.points.tree import PointTree
+from fabrik_ros.points.point_chain import PointChain
+from fabrik_ros.points.point_limits import BallJoint, Hinge, nearest_in_ellipse
+from fabrik_ros.points.point_tree import PointTree
 from fabrik_ros.points.two_links import two_link_angles
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg

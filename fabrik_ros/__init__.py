@@ -5,8 +5,6 @@ Nothing in here needs ROS; the ROS 2 node is in `fabrik_ros.ros`.
 
 """
 
-from .batch import BatchSolution
-from .chain import Chain
 from .errors import (
     AmbiguousChainError,
     ChainError,
@@ -16,10 +14,13 @@ from .errors import (
     TargetError,
     UrdfError,
 )
-from .examples import example_arm
-from .joints import Joint, JointType, Mimic
 from .methods import make_solver
-from .options import SolverOptions
+from .model.chain import Chain
+from .model.examples import example_arm
+from .model.joints import Joint, JointType, Mimic
+from .model.robot import Robot
+from .model.tree import Tree
+from .model.urdf import load_urdf, parse_urdf
 from .points import (
     BallJoint,
     Hinge,
@@ -32,14 +33,13 @@ from .points import (
     two_link_angles,
     TwoLinkSolution,
 )
-from .points.arm import PointArmSolver
-from .points.arm_values import values_from_points
-from .robot import Robot
-from .solution import Solution, Status
-from .solver import FabrikSolver
-from .tree import Tree
-from .tree_solver import TipOptions, TipResult, TreeSolution, TreeSolver
-from .urdf import load_urdf, parse_urdf
+from .points_arm.point_arm_solver import PointArmSolver
+from .points_arm.point_values import values_from_points
+from .solver.batch import BatchSolution
+from .solver.chain_solver import FabrikSolver
+from .solver.options import SolverOptions
+from .solver.solution import Solution, Status
+from .solver.tree_solver import TipOptions, TipResult, TreeSolution, TreeSolver
 
 __version__ = '0.1.0'
 

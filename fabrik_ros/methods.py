@@ -1,9 +1,9 @@
 """Which solver does what the options ask for."""
 
-from .chain import Chain
-from .options import SolverOptions
-from .points.arm import PointArmSolver
-from .solver import FabrikSolver
+from .model.chain import Chain
+from .points_arm.point_arm_solver import PointArmSolver
+from .solver.chain_solver import FabrikSolver
+from .solver.options import SolverOptions
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {
     'articulated': FabrikSolver,

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from controllers import Controller, Message, Point
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints
-from fabrik_ros.ros.timing import CommandClock
-from fabrik_ros.trajectory import default_look_ahead
-from fabrik_ros.trajectory_steps import TrajectoryStepper
+from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints
+from fabrik_ros.motion.published_trajectory import default_look_ahead
+from fabrik_ros.motion.trajectory_stepper import TrajectoryStepper
+from fabrik_ros.ros.command_clock import CommandClock
 import numpy as np
 
 SECOND = 1_000_000_000

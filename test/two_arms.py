@@ -3,9 +3,9 @@
 import functools
 
 from fabrik_ros import load_urdf
-from fabrik_ros.motion import Motion, MotionOptions
-from fabrik_ros.options import SolverOptions
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions
+from fabrik_ros.solver.options import SolverOptions
 from helpers import joint_xml, robot_xml
 from judging import Judge
 import numpy as np

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..kernels.pair_bounds import are_apart, distance_bounds
 from ..transforms import Array
-from .frames import SolidFrames
+from .solid_frames import SolidFrames
 from .solids import DistanceMeter, Solid
 
 # Measured distances are good to about 1e-6 m; a bound must not promise more.

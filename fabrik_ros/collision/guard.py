@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from ..kernels.pair_bounds import box_around
 from ..transforms import Array
-from .paths import find_blocking, Way
 from .self_collision import SelfCollision
+from .straight_paths import find_blocking, Way
 
 # Distances are good to this [m]: who does not move apart, must not come nearer by more.
 ROUNDING = 1e-6

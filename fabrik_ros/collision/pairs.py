@@ -22,11 +22,11 @@ from itertools import combinations
 
 import numpy as np
 
-from ..mechanism import Mechanism
-from ..robot import Robot
+from ..model.mechanism import Mechanism
+from ..model.robot import Robot
 from ..transforms import Array
-from .frames import SolidFrames
-from .levers import Levers
+from .motion_bounds import Levers
+from .solid_frames import SolidFrames
 from .solids import Solid
 
 SAMPLES = 400

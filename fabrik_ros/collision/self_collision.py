@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import CollisionUnavailableError
-from ..mechanism import Mechanism
-from ..robot import Robot
+from ..model.mechanism import Mechanism
+from ..model.robot import Robot
 from ..transforms import Array
 from .clearances import Clearances
 from .distances import MANY, PairDistances
-from .frames import SolidFrames
 from .meshes import MeshFinder
 from .pairs import LeftOut, link_pairs, LinkPair, neighbours, often_touching, Reason
+from .solid_frames import SolidFrames
 from .solids import MissingGeometry, Solid, solids_of
 
 CLEARANCE = 0.002

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CollisionUnavailableError, shown
-from ..geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
+from ..model.geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
 from ..transforms import Array
 from .meshes import MeshFinder
 

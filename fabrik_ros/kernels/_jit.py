@@ -5,7 +5,7 @@ Without numba `kernel` leaves functions as they are; they are ordinary Python an
 same numbers, about a hundred times slower. Machine code is kept on disk between runs where
 the file system allows it.
 
-Kernels allocate nothing: what they need is handed to them (`workspace.py`). So they are compiled
+Kernels allocate nothing: what they need is handed to them (`buffers.py`). So they are compiled
 without numba's reference counting, which otherwise costs more than the arithmetic: every row of an
 array that a function is given would be counted, with an atomic instruction, in and out. And all
 they call is compiled into them, else the seven words that describe an array go through the stack

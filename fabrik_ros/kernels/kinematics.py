@@ -4,8 +4,8 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FRAME, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .frames import compose, copy, slide_along_z, turn_about_z
-from .model import FRAME, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 
 
 @kernel

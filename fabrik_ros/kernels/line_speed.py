@@ -5,7 +5,7 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 from .braking import stopping_speed
-from .travel import size_of
+from .displacement import size_of
 
 TINY = 1e-12
 BENDING_SHARE = 0.5

@@ -4,10 +4,10 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FRAME, IS_SLIDE, MULTIPLIER, POSITION, SOURCE
 from .braking import FASTEST, stopping_speed
 from .frames import compose, copy
 from .kinematics import joint_value, move_joint
-from .model import FRAME, IS_SLIDE, MULTIPLIER, POSITION, SOURCE
 from .tree_model import PARENT
 
 TINY = 1e-12

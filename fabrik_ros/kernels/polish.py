@@ -10,9 +10,10 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import IS_SLIDE, MULTIPLIER, SOURCE
+from .buffers import Workspace
 from .frames import copy
 from .kinematics import link_frames
-from .model import IS_SLIDE, MULTIPLIER, SOURCE
 from .task import (
     axis_in_base,
     AXIS_MODE,
@@ -32,7 +33,6 @@ from .task import (
     weigh_error,
     WEIGHTS,
 )
-from .workspace import Workspace
 
 FIRST_DAMPING = 5e-2
 LESS_DAMPING = 0.3

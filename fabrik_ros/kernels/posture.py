@@ -13,10 +13,11 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .buffers import cut, Workspace
 from .frames import copy, TURN
+from .iterations import stand
 from .limits import UNITS
 from .polish import fill_normal, jacobian, pushes_out, run_polish, solve_symmetric
-from .rounds import stand
 from .search import (
     confine,
     FINISHED_BY,
@@ -28,7 +29,6 @@ from .search import (
     WHOLE,
 )
 from .task import is_reached, product
-from .workspace import cut, Workspace
 
 EASING_STEPS = 30
 CORRECTING_STEPS = 8

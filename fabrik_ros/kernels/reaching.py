@@ -21,9 +21,10 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
+from .buffers import Workspace
 from .frames import compose, compose_inverse, copy, slide_along_z, TURN, turn_about_z
 from .kinematics import joint_value, move_joint
-from .model import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
 from .task import (
     aim,
     axis_in_base,
@@ -35,7 +36,6 @@ from .task import (
     ROOM,
     SHAPED,
 )
-from .workspace import Workspace
 
 MOMENTS = 9
 VANISHING = 1e-12

@@ -10,7 +10,10 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FOLLOWS, IS_SLIDE, SOURCE
+from .buffers import cut, Workspace
 from .frames import copy, TURN
+from .iterations import run_rounds, stand
 from .limits import (
     LOWER,
     read_seed,
@@ -20,10 +23,8 @@ from .limits import (
     UNITS,
     UPPER,
 )
-from .model import FOLLOWS, IS_SLIDE, SOURCE
 from .polish import jacobian, pushes_out, run_polish
 from .reaching import fill_arcs
-from .rounds import run_rounds, stand
 from .target import read_target
 from .task import (
     is_reached,
@@ -33,8 +34,7 @@ from .task import (
     product,
     weigh_error,
 )
-from .tree_workspace import TreeWorkspace
-from .workspace import cut, Workspace
+from .tree_buffers import TreeWorkspace
 
 SEED_NOT_FINITE, REACHED, NOT_YET = -3, 3, 4
 

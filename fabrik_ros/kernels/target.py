@@ -4,7 +4,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .model import POSITION
+from .arm_table import POSITION
 
 NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
 

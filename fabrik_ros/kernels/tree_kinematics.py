@@ -2,9 +2,9 @@
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FRAME, POSITION, SOURCE
 from .frames import compose, copy
 from .kinematics import joint_value, move_joint
-from .model import FRAME, POSITION, SOURCE
 from .tree_model import PARENT
 
 

@@ -4,8 +4,8 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import IS_SLIDE, MULTIPLIER, SOURCE
 from .frames import copy
-from .model import IS_SLIDE, MULTIPLIER, SOURCE
 from .polish import (
     add_column,
     damping_after,
@@ -19,10 +19,10 @@ from .polish import (
     WORST_DAMPING,
 )
 from .task import axis_in_base, inner, SHAPED
+from .tree_buffers import PER_TIP, TreeWorkspace
 from .tree_kinematics import link_frames
 from .tree_model import PARENT
 from .tree_task import all_reached, tip_errors, total_merit, weigh_errors
-from .tree_workspace import PER_TIP, TreeWorkspace
 
 
 @kernel

@@ -15,6 +15,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .frames import (
     compose_inverse,
     copy,
@@ -22,7 +23,6 @@ from .frames import (
     rotation_between,
 )
 from .kinematics import joint_value, move_joint
-from .model import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .reaching import (
     add_frame,
     add_point,
@@ -34,9 +34,9 @@ from .reaching import (
     unmove,
 )
 from .task import aim, LEVER
+from .tree_buffers import TreeWorkspace
 from .tree_kinematics import frame_before
 from .tree_model import PARENT
-from .tree_workspace import TreeWorkspace
 
 COUNT = 9
 WEIGHT, SHIFT, TURNED = 0, 1, 4

@@ -9,9 +9,9 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
+from .arm_table import SOURCE
 from .frames import copy
 from .limits import LOWER, read_seed, stands_at_limit, START_LOWER, START_UPPER, UNITS, UPPER
-from .model import SOURCE
 from .polish import pushes_out
 from .reaching import fill_arcs
 from .search import (
@@ -48,11 +48,11 @@ from .search import (
 )
 from .target import NOT_FINITE, read_target
 from .task import inner, norm3, POSITION_TOLERANCE
+from .tree_buffers import cut_tree, TreeWorkspace
+from .tree_iterations import run_tree_rounds, stand_tree
 from .tree_polish import run_tree_polish, tree_jacobian
 from .tree_reaching import weigh_joints
-from .tree_rounds import run_tree_rounds, stand_tree
 from .tree_task import all_reached, largest, total_merit, weigh_errors
-from .tree_workspace import cut_tree, TreeWorkspace
 
 
 @kernel

@@ -11,7 +11,7 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 from .task import is_reached, merit, norm3, tip_error, weigh_error
-from .tree_workspace import PER_TIP
+from .tree_buffers import PER_TIP
 
 
 @kernel

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import importlib.util
 import sys
 
-from .options import Options, read_options
+from .arguments import Options, read_options
 
 NO_MATPLOTLIB = (
     'the playground draws with matplotlib and pillow, and {missing} is missing: '

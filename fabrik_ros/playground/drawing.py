@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..points.chain import PointStatus
+from ..points.point_chain import PointStatus
 from .scene import Layout, Lesson, Scene
 from .stage import ALLOWED, DASHED, DOTTED, FAINT, INK, MISSING, OLD, PASSES, Stage, TARGET
 

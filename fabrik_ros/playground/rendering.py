@@ -10,8 +10,8 @@ from matplotlib.animation import PillowWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from .arguments import Options
 from .drawing import Drawing, SIZE
-from .options import Options
 from .scene import Lesson, Scene
 
 DOTS = 80

@@ -14,9 +14,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..points.chain import PointStatus
-from ..points.limits import Hinge
-from ..points.tree import PointTree
+from ..points.point_chain import PointStatus
+from ..points.point_limits import Hinge
+from ..points.point_tree import PointTree
 from .moves import Array, base_to_tip_moves, Body, Move, tip_to_base_moves
 
 TOLERANCE = 1e-3

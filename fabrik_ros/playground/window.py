@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from matplotlib.artist import Artist
 from matplotlib.backend_bases import Event, FigureCanvasBase, KeyEvent, MouseButton, MouseEvent
 
+from .arguments import MOST_BRANCHES, MOST_JOINTS, Options
 from .drawing import Drawing
-from .options import MOST_BRANCHES, MOST_JOINTS, Options
 from .scene import Layout, Lesson, Scene
 
 if TYPE_CHECKING:

@@ -1,15 +1,16 @@
 """
 FABRIK as published, on points, in plain numpy: to be read beside the papers.
 
-`chain.py` is Algorithm 1 on one screen; then come `tree.py` (branches, with `tree_search.py` for
-the whole solve), `limits.py` (ball joints and hinges) and `two_links.py` (closed forms). The
-modules `arm*.py` lead from points to the joint values of a robot arm. See `docs/fabrik.md`.
+`point_chain.py` is Algorithm 1 on one screen; then come `point_tree.py` (branches, with
+`point_tree_search.py` for the whole solve), `point_limits.py` (ball joints and hinges) and
+`two_links.py` (closed forms). See `docs/fabrik.md`; the room `points_arm` leads from points to
+the joint values of a robot arm.
 
 """
 
-from .chain import PointChain, PointSolution, PointStatus
-from .limits import BallJoint, Hinge
-from .tree import PointTree, PointTreeSolution
+from .point_chain import PointChain, PointSolution, PointStatus
+from .point_limits import BallJoint, Hinge
+from .point_tree import PointTree, PointTreeSolution
 from .two_links import nearest_elbow, two_link_angles, TwoLinkSolution
 
 __all__ = [

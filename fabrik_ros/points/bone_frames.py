@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .chain import Array, unit
+from .point_chain import Array, unit
 
 
 def turned_to(frame: Array, along: Array) -> Array:

@@ -15,7 +15,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from .chain import Array, checked_point, finite, PointStatus, unit
+from .point_chain import Array, checked_point, finite, PointStatus, unit
 
 ROUNDING = 1e-12
 """Distances this much out of reach, as a share of the reach, are on the boundary."""

@@ -17,7 +17,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 
 from ..errors import FabrikError, JointValueError
-from ..robot import Robot
+from ..model.robot import Robot
 from ..transforms import Array, inverse, rotation_from_vector, rotation_vector, transform
 from .conversions import pose_to_matrix, seconds, transform_to_matrix
 

@@ -6,8 +6,8 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from ..following import MeasuredJoints
-from .clock import NodeClock
+from ..motion.follower import MeasuredJoints
+from .node_clock import NodeClock
 
 COMMANDS, STATE = '/joint_trajectory', '/controller_state'
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -8,10 +8,10 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..following import Command
-from ..trajectory import Knot
+from ..motion.follower import Command
+from ..motion.published_trajectory import Knot
 from ..transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
-from .timing import NANOSECONDS
+from .command_clock import NANOSECONDS
 
 
 def seconds(stamp: Time) -> float:

@@ -6,10 +6,10 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..chain import Chain
-from ..reference import is_free
+from ..model.chain import Chain
+from ..model.tree import Tree
+from ..motion.line_reference import is_free
 from ..transforms import Array
-from ..tree import Tree
 from .conversions import matrix_to_pose, to_point
 
 CHAIN = ColorRGBA(r=0.1, g=0.45, b=0.9, a=1.0)

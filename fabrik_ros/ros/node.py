@@ -26,34 +26,34 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from ..chain import Chain
 from ..errors import ChainError, CollisionError, FabrikError, MotionError, RefusedError
-from ..following import ACTIVATED, Follower, home_of, MeasuredJoints, RESUMED, State
-from ..jerk import JerkLimiter
 from ..kernels._jit import COMPILED
-from ..motion import Motion
-from ..reference import MotionLimits
-from ..robot import Robot
-from ..start_gate import StartGate, TOLD_TO_HOLD
+from ..model.chain import Chain
+from ..model.robot import Robot
+from ..model.tree import Tree
+from ..model.urdf import parse_urdf
+from ..motion.follower import ACTIVATED, Follower, home_of, MeasuredJoints, RESUMED, State
+from ..motion.jerk_limiter import JerkLimiter
+from ..motion.line_reference import MotionLimits
+from ..motion.motion import Motion
+from ..motion.start_gate import StartGate, TOLD_TO_HOLD
 from ..transforms import Array
-from ..tree import Tree
-from ..urdf import parse_urdf
 from .base_pose import BasePose, OdometryBase, TfBase
-from .clock import NodeClock
-from .control import CommandLoop, LastWords
+from .collision_watch import CollisionWatch
+from .command_loop import CommandLoop, LastWords
 from .controller_state import ControllerState
 from .conversions import seconds, twist_to_array
 from .executor import make_executor
-from .frames import FrameResolver
+from .frame_resolver import FrameResolver
 from .neighbours import Neighbours
+from .node_clock import NodeClock
 from .outputs import Outputs
 from .parameters import declare, fixed_names, NodeParameters, ParameterError, wrong_type
 from .receiving import age_of, with_receipt
-from .reports import Report, Reporter, Tally
+from .reporter import Report, Reporter, Tally
 from .robot_state import RobotState
-from .self_collision import CollisionWatch
 from .status import goal_facts, tip_links_of
-from .tips import TipTopics, topic_names
+from .tip_topics import TipTopics, topic_names
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE

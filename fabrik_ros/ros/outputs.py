@@ -9,10 +9,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
-from ..chain import Chain
-from ..following import Command
-from ..trajectory import Knot
-from ..tree import Tree
+from ..model.chain import Chain
+from ..model.tree import Tree
+from ..motion.follower import Command
+from ..motion.published_trajectory import Knot
 from .conversions import joint_trajectory, write_command
 from .parameters import NodeParameters
 

@@ -13,18 +13,18 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.validate_topic_name import validate_topic_name
 
-from ..chain import Chain
-from ..destination import MotionOptions
 from ..errors import did_you_mean, FabrikError, shown
-from ..following import FollowingRules
-from ..jerk import JerkLimiter
-from ..options import METHODS, MODES, SolverOptions
-from ..reference import MotionLimits
-from ..robot import Robot
+from ..model.chain import Chain
+from ..model.robot import Robot
+from ..model.tree import Tree
+from ..motion.follower import FollowingRules
+from ..motion.goal import MotionOptions
+from ..motion.jerk_limiter import JerkLimiter
+from ..motion.line_reference import MotionLimits
+from ..solver.options import METHODS, MODES, SolverOptions
+from ..solver.tree_solver import TipOptions
 from ..transforms import Array, rotation_from_rpy, transform
-from ..tree import Tree
-from ..tree_solver import TipOptions
-from .tips import topic_names
+from .tip_topics import topic_names
 
 TINY, HUGE = 1e-9, 1e9
 LONGEST_STOP = 0.5

@@ -7,12 +7,12 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 
-from ..chain import Chain
-from ..following import Follower, State
-from ..reference import Answer, is_free
+from ..model.chain import Chain
+from ..model.tree import Tree
+from ..motion.follower import Follower, State
+from ..motion.line_reference import Answer, is_free
 from ..transforms import Array, rotation_vector
-from ..tree import Tree
-from .tips import topic_names
+from .tip_topics import topic_names
 
 ERRORS = ('position_error', 'orientation_error')
 GOOD = (State.IDLE, State.MOVING, State.REACHED)

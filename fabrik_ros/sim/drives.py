@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..dynamics import Drive
+from ..model.dynamics import Drive
 from ..transforms import Array
 
 ACCELERATION = 10.0

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics import Inertia
-from ..robot import Robot
+from ..model.dynamics import Inertia
+from ..model.robot import Robot
 from ..transforms import Array
 
 LIGHTEST, HEAVIEST = 1e-10, 1e6

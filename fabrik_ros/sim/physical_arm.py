@@ -149,7 +149,7 @@ class PhysicalArmNode(ArmNode):
     def make_arm(self, description: str) -> Arm:
         """Make the arm that a URDF text describes."""
         try:
-            from .model import PhysicsOptions
+            from .mujoco_model import PhysicsOptions
             from .physics import PhysicalArm
             from .view import View
         except ImportError as error:

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import JointValueError
+from ..model.urdf import parse_dynamics, parse_urdf
 from ..transforms import Array
-from ..urdf import parse_dynamics, parse_urdf
-from .model import build, failures_told, PhysicsError, PhysicsOptions
+from .mujoco_model import build, failures_told, PhysicsError, PhysicsOptions
 
 INSTABILITIES = (
     mujoco.mjtWarning.mjWARN_BADQPOS,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..robot import Robot
+from ..model.robot import Robot
+from ..model.urdf import parse_urdf
 from ..transforms import Array
-from ..urdf import parse_urdf
 from .arm_node import Arm, ArmNode, run
 from .commands import finite_values
 

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from arms import Arm, load
 import fabrik_ros
-from fabrik_ros.kernels.rounds import PATIENCE
+from fabrik_ros.kernels.iterations import PATIENCE
 from fabrik_ros.kernels.search import (
     ACCELERATED_ROUNDS,
     OPENING_ROUNDS,
     POLISHING_STEPS,
     WHOLE,
 )
-from fabrik_ros.search import pack
+from fabrik_ros.solver.packed_chain import pack
 from fabrik_ros.transforms import Array
 from measure import pinned, reaches, Task, tasks_from_close, tasks_from_mid
 import numpy as np

@@ -10,9 +10,11 @@ own passes match all that hangs on the other side of a joint.
 import math
 
 from fabrik_ros.kernels._jit import kernel
+from fabrik_ros.kernels.arm_table import FRAME, IS_SLIDE, POSITION, SOURCE
+from fabrik_ros.kernels.buffers import cut, Workspace
 from fabrik_ros.kernels.frames import compose, compose_inverse, copy, slide_along_z, turn_about_z
+from fabrik_ros.kernels.iterations import run_rounds, stand, WORTHWHILE
 from fabrik_ros.kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
-from fabrik_ros.kernels.model import FRAME, IS_SLIDE, POSITION, SOURCE
 from fabrik_ros.kernels.polish import run_polish
 from fabrik_ros.kernels.reaching import (
     add_frame,
@@ -26,7 +28,6 @@ from fabrik_ros.kernels.reaching import (
     MOMENTS,
     tip_to_base,
 )
-from fabrik_ros.kernels.rounds import run_rounds, stand, WORTHWHILE
 from fabrik_ros.kernels.search import scatter
 from fabrik_ros.kernels.task import (
     aim,
@@ -38,7 +39,6 @@ from fabrik_ros.kernels.task import (
     POSE_MODE,
     tip_error,
 )
-from fabrik_ros.kernels.workspace import cut, Workspace
 from fabrik_ros.transforms import Array
 
 ON_AXIS = 1e-6

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from fabrik_ros.examples import example_arm
+from fabrik_ros.model.examples import example_arm
 from helpers import find_robot, REAL_ARMS, REAL_TREES
 
 BUNDLED = ('six_axis', 'seven_axis', 'planar_two_link')

@@ -18,7 +18,7 @@ import warnings
 from fabrik_ros import Chain, FabrikError, FabrikSolver, load_urdf, Robot, SolverOptions
 from fabrik_ros.collision import SelfCollision
 from fabrik_ros.errors import AmbiguousChainError, CollisionError
-from fabrik_ros.urdf import parse_dynamics, parse_urdf
+from fabrik_ros.model.urdf import parse_dynamics, parse_urdf
 from fuzz.harmless import assert_same_robot, rewritten
 from fuzz.pinocchio_judge import Pinocchio
 from fuzz.specification import Description, JointRead, Matrix, Problem, read

@@ -60,7 +60,7 @@ def test_what_python_compiled_is_no_reason_to_install(checkout: Path):
     assert not installs(checkout)
 
 
-@pytest.mark.parametrize('name', ['fabrik_ros/motion.py', 'launch/new.launch.py'])
+@pytest.mark.parametrize('name', ['fabrik_ros/motion/motion.py', 'launch/new.launch.py'])
 def test_an_edited_or_a_new_file_is_installed(checkout: Path, name: str):
     (checkout / name).write_text('')
     assert installs(checkout)

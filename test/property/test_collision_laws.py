@@ -12,7 +12,7 @@ from collision_models import body, planar_arm, planar_distances, REAL, real_robo
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
+from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
 from helpers import assert_close, Segment, serial_xml
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np

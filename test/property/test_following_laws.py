@@ -11,10 +11,10 @@ import math
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, State
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions
 from helpers import SIX_AXIS
 from hypothesis import event, given, settings, strategies as st
 import numpy as np

@@ -13,8 +13,8 @@ from collision_models import planar_arm, planar_distances
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions, Phase
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from helpers import SIX_AXIS
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -23,7 +23,7 @@ import pytest
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.jerk import JerkLimiter
+from fabrik_ros.motion.jerk_limiter import JerkLimiter
 from judging import Judge
 from trajectories import SplineController
 

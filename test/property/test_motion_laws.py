@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
+from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
 from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
 from hypothesis import event, example, given, settings, strategies as st
 import numpy as np

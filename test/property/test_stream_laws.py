@@ -5,8 +5,8 @@ import math
 
 from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions, Phase
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from hypothesis import given, settings, strategies as st
 from judging import accelerations, Judge, velocities
 import numpy as np

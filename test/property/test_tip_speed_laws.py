@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions, Phase
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from helpers import assert_close, example_robot, REAL_ARMS, REAL_TREES
 import numpy as np
 import pytest
@@ -205,7 +205,7 @@ def test_speed_scaling_scales_them(share):
 def test_commands_of_limited_jerk_exceed_them_by_a_little_at_most(jerk, excess):
     """The commands lag behind a motion that keeps to them, and catch up after accelerating."""
     pytest.importorskip('ruckig', reason='ruckig plans the steps')
-    from fabrik_ros.jerk import JerkLimiter
+    from fabrik_ros.motion.jerk_limiter import JerkLimiter
 
     for seed in range(max(1, LINES // 6)):
         for name in ('ur10', 'panda'):

@@ -11,8 +11,8 @@ import math
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions, Phase
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from helpers import joint_xml, robot_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np

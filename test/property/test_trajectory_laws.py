@@ -11,11 +11,11 @@ import math
 
 from controllers import Arm, fastest, largest_step_against
 from fabrik_ros import load_urdf, SolverOptions
-from fabrik_ros.jerk import JerkLimiter
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions
-from fabrik_ros.reference import MotionLimits
-from fabrik_ros.trajectory import default_look_ahead
+from fabrik_ros.motion.jerk_limiter import JerkLimiter
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions
+from fabrik_ros.motion.published_trajectory import default_look_ahead
 from helpers import find_robot, REAL_ARMS, SIX_AXIS
 from hypothesis import given, settings, strategies as st
 import numpy as np

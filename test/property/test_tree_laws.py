@@ -11,15 +11,15 @@ import math
 
 from fabrik_ros import load_urdf, Status, Tree, TreeSolution
 from fabrik_ros.kernels import (
+    buffers as workspace,
+    iterations as rounds,
     reaching,
-    rounds,
     task,
+    tree_buffers as tree_workspace,
+    tree_iterations as tree_rounds,
     tree_polish,
     tree_reaching,
-    tree_rounds,
     tree_task,
-    tree_workspace,
-    workspace,
 )
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.transforms import (

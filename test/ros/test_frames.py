@@ -10,7 +10,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, pose_message, shifted, START, values_at
 from fabrik_ros import load_urdf, TargetError
-from fabrik_ros.ros.frames import FrameResolver
+from fabrik_ros.ros.frame_resolver import FrameResolver
 from geometry_msgs.msg import TransformStamped
 from helpers import assert_close, joint_xml, robot_xml, Segment, serial_xml
 from judging import Judge
@@ -196,7 +196,7 @@ class TestWithTf:
         assert not listeners
 
     def test_margin_is_a_tenth_of_a_second(self):
-        from fabrik_ros.ros.frames import NEARLY
+        from fabrik_ros.ros.frame_resolver import NEARLY
 
         assert Duration(seconds=0.1) == NEARLY
 

@@ -26,7 +26,7 @@ from bench import (
     START,
     values_at,
 )
-from fabrik_ros.motion import Phase
+from fabrik_ros.motion.motion import Phase
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, PLANAR, robot_xml
 from judging import accelerations, distances_from_line, Judge, pose_errors, runs, velocities

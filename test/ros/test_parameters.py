@@ -11,7 +11,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 from fabrik_ros import FabrikError, load_urdf, TipOptions
 from fabrik_ros.ros.node import FabrikNode
 from fabrik_ros.ros.parameters import declare, NodeParameters, ParameterError, SPECS
-from fabrik_ros.ros.tips import topic_name
+from fabrik_ros.ros.tip_topics import topic_name
 from helpers import joint_xml, PLANAR, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np

@@ -204,7 +204,7 @@ def test_process_with_a_bad_parameter_ends_with_the_reason():
 
 
 def test_without_mujoco_it_says_how_to_get_it(bench, six_axis, monkeypatch, capfd):
-    for name in ('mujoco', 'fabrik_ros.sim.physics', 'fabrik_ros.sim.model'):
+    for name in ('mujoco', 'fabrik_ros.sim.physics', 'fabrik_ros.sim.mujoco_model'):
         monkeypatch.setitem(sys.modules, name, None)
     start_arm(bench)
     bench.describe(six_axis)

@@ -2,7 +2,7 @@
 
 import itertools
 
-from fabrik_ros.ros.timing import CommandClock, NANOSECONDS
+from fabrik_ros.ros.command_clock import CommandClock, NANOSECONDS
 from hypothesis import example, given, strategies as st
 import pytest
 

@@ -8,8 +8,8 @@ from collision_models import body, planar_arm, planar_distances, real_robot, wit
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, Reason, SelfCollision
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
-from fabrik_ros.governor import CommandGovernor
-from fabrik_ros.motion import MotionLimits
+from fabrik_ros.motion.joint_limiter import CommandGovernor
+from fabrik_ros.motion.motion import MotionLimits
 from helpers import assert_close, joint_xml, PLANAR, robot_xml, Segment, serial_xml
 import numpy as np
 import pytest

@@ -11,8 +11,8 @@ import math
 from collision_models import body, with_bodies
 from fabrik_ros import FabrikSolver, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
-from fabrik_ros.collision.goals import GoalChooser
-from fabrik_ros.motion import Motion, MotionLimits, MotionOptions, Phase
+from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
+from fabrik_ros.planning.goal_chooser import GoalChooser
 from helpers import assert_close, PLANAR, Segment, tree_xml
 import numpy as np
 import pytest

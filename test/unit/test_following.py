@@ -8,9 +8,9 @@ import math
 
 from fabrik_ros import JointValueError, load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, State
-from fabrik_ros.motion import Motion, MotionOptions
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions
 from helpers import assert_close, joint_xml, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.following import Follower, FollowingRules, MeasuredJoints, State
-from fabrik_ros.options import SolverOptions
+from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
+from fabrik_ros.solver.options import SolverOptions
 from helpers import assert_close
 from judging import pose_errors
 import numpy as np

@@ -1,7 +1,7 @@
 """Collision geometry of a URDF: what is read, and what is left out with a warning."""
 
 from fabrik_ros import load_urdf
-from fabrik_ros.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from fabrik_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from helpers import assert_close, PLANAR
 import numpy as np
 import pytest

@@ -5,17 +5,17 @@ import math
 
 from fabrik_ros import Chain, load_urdf
 from fabrik_ros.kernels import (
+    buffers as workspace,
     frames,
+    iterations as rounds,
     kinematics,
     polish,
     reaching,
-    rounds,
     search,
     task,
-    workspace,
 )
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.kernels.model import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, SOURCE
+from fabrik_ros.kernels.arm_table import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, SOURCE
 from fabrik_ros.transforms import (
     Array,
     inverse,

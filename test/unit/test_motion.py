@@ -5,8 +5,8 @@ import itertools
 import math
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion import Motion, MotionOptions, Phase
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from helpers import assert_close, example_robot, PLANAR, REAL_ARMS
 import numpy as np
 import pytest

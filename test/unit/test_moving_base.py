@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion import Phase
-from fabrik_ros.moving_base import MovingBase
+from fabrik_ros.motion.motion import Phase
+from fabrik_ros.motion.moving_base import MovingBase
 from helpers import assert_close
 from hypothesis import given, strategies as st
 from judging import pose_errors

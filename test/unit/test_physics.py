@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
 
-from fabrik_ros.sim.model import GRAVITY, PhysicsError, PhysicsOptions
+from fabrik_ros.sim.mujoco_model import GRAVITY, PhysicsError, PhysicsOptions
 from fabrik_ros.sim.physics import PhysicalArm
 import mujoco
 

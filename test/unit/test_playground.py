@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 from fabrik_ros.playground import __main__ as program
-from fabrik_ros.playground.options import Options, read_options
+from fabrik_ros.playground.arguments import Options, read_options
 from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
-from fabrik_ros.points.chain import PointChain, PointStatus
-from fabrik_ros.points.limits import Hinge
-from fabrik_ros.points.tree import PointTree
+from fabrik_ros.points.point_chain import PointChain, PointStatus
+from fabrik_ros.points.point_limits import Hinge
+from fabrik_ros.points.point_tree import PointTree
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest

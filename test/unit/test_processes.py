@@ -10,8 +10,8 @@ import sys
 from fabrik_ros import Chain, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion import Motion, MotionOptions
-from fabrik_ros.reference import MotionLimits
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.motion import Motion, MotionOptions
 from fabrik_ros.transforms import rotation_from_vector, transform
 import helpers
 from helpers import SIX_AXIS

@@ -5,10 +5,11 @@ import math
 import sys
 from types import ModuleType
 
-from fabrik_ros import batch, BatchSolution, Chain, FabrikSolver, load_urdf, Status
+from fabrik_ros import BatchSolution, Chain, FabrikSolver, load_urdf, Status
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.kernels.batch import solve_many
+from fabrik_ros.solver import batch
 from fabrik_ros.transforms import Array, rotation_from_vector, transform
 from helpers import PLANAR, SIX_AXIS
 from hypothesis import given, settings, strategies as st

@@ -3,18 +3,12 @@
 import doctest
 import math
 
-from fabrik_ros import (
-    Chain,
-    FabrikSolver,
-    load_urdf,
-    solver as solver_module,
-    SolverOptions,
-    Status,
-)
+from fabrik_ros import Chain, FabrikSolver, load_urdf, SolverOptions, Status
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels import search
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.search import FIRST_ATTEMPTS
+from fabrik_ros.solver import chain_solver as solver_module
+from fabrik_ros.solver.packed_chain import FIRST_ATTEMPTS
 from fabrik_ros.transforms import Array, rotation_from_rpy, transform
 from helpers import assert_close, PLANAR, Segment, serial_xml, SIX_AXIS
 import numpy as np

@@ -1,8 +1,8 @@
 """Speeds of tips and joint centres: as finite differences tell them."""
 
 from fabrik_ros import load_urdf
-from fabrik_ros.reference import MotionLimits
-from fabrik_ros.tip_speed import TipSpeed
+from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.tip_speed import TipSpeed
 from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import math
 
-from fabrik_ros.trail import CORNER, MEMORY, SHORTEST, Trail
+from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST, Trail
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest

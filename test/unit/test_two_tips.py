@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion import Phase
-from fabrik_ros.reference import LineReference
+from fabrik_ros.motion.line_reference import LineReference
+from fabrik_ros.motion.motion import Phase
 from helpers import assert_close
 from judging import distances_from_line, pose_errors
 import numpy as np

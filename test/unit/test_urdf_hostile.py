@@ -7,7 +7,7 @@ import sys
 
 from fabrik_ros import AmbiguousChainError, ChainError, FabrikError, load_urdf, UrdfError
 from fabrik_ros.errors import LONGEST_SHOWN, MOST_LISTED
-from fabrik_ros.urdf import parse_dynamics, parse_urdf
+from fabrik_ros.model.urdf import parse_dynamics, parse_urdf
 from helpers import assert_close, joint_xml, LIMIT, robot_xml
 import numpy as np
 import pytest

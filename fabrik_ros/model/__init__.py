@@ -1,0 +1,1 @@
+"""What a robot is: links, joints and geometry, from its URDF, and the chains and trees in it."""

@@ -1,0 +1,93 @@
+"""One arm: the chain from a base link to a tip link."""
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import shown
+from ..kernels import kinematics
+from ..kernels.arm_table import FRAME, POSITION
+from ..transforms import Array
+from .joints import Joint
+from .mechanism import Mechanism, pack, radii, read_only, tool_joint
+
+
+class Chain(Mechanism):
+    """
+    Serial, immutable description of an arm from a base link to a tip link.
+
+    Fixed joints are folded into their neighbours. Followers (`mimic`) move with their source
+    and have no value of their own: `q` has one entry for each joint in `joint_names`.
+
+    Attributes
+    ----------
+    base_link, tip_link : str
+        First and last link.
+    joint_names : tuple of str
+        Names of the n joints that have a value, in order from base to tip.
+    joint_types : tuple of JointType
+        Their types.
+    lower, upper : array, shape (n,)
+        Limits [rad or m]; infinite where continuous. Limits of followers are included.
+    velocity : array, shape (n,)
+        Greatest speeds [rad/s or m/s]; inf where the model gives none. Followers included.
+    root_point : array, shape (3,)
+        Where the first joint sits, in the frame of the base link [m].
+    reach : float
+        The tip is never farther than this from `root_point` [m].
+    hole : float
+        The tip is never nearer than this to `root_point` [m]; mostly 0.
+    model : array
+        What the compiled functions read; see `kernels/model.py`.
+
+    """
+
+    def __init__(self, base_link: str, tip_link: str, path: tuple[Joint, ...]) -> None:
+        super().__init__(f"between '{shown(base_link)}' and '{shown(tip_link)}'", path)
+        self.base_link = base_link
+        self.tip_link = tip_link
+        self._path = path
+        end = path[-1].child
+        self.model, _, moving = pack(path, base_link, [end], self.joint_names)
+        self.root_point = read_only(self.model[0, POSITION:FRAME].copy())
+        self.hole, self.reach = radii(self.model, moving)
+
+    def __repr__(self) -> str:
+        return f"Chain('{self.base_link}' to '{self.tip_link}': {', '.join(self.joint_names)})"
+
+    def with_tool(self, T_tip_tool: npt.ArrayLike) -> 'Chain':
+        """
+        Append a fixed tool frame, `T_tip_tool` of shape (4, 4), behind the tip link.
+
+        Raises
+        ------
+        ChainError
+            If the tool is not a pose.
+
+        """
+        tool = tool_joint(self._path[-1].child, T_tip_tool)
+        return Chain(self.base_link, self.tip_link, (*self._path, tool))
+
+    def forward_kinematics(self, q: npt.ArrayLike) -> Array:
+        """
+        Pose of the tip at joint values `q`, shape (n,) [rad or m].
+
+        Returns
+        -------
+        array, shape (4, 4)
+            T_base_tip.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite. Limits are not looked at.
+
+        """
+        T = np.empty((4, 4))
+        kinematics.tip_pose(self.model, self.checked(q), np.empty(FRAME), T)
+        return T
+
+    def points(self, q: npt.ArrayLike) -> Array:
+        """Joint centres and the tip in the base frame [m], shape (moving joints + 1, 3)."""
+        points = np.empty((len(self.model), 3))
+        kinematics.joint_centres(self.model, self.checked(q), np.empty(FRAME), points)
+        return points

@@ -1,0 +1,137 @@
+"""
+Which chain a user means who names no tip: the only arm, short of its gripper.
+
+Nothing here guesses: where several answers are sensible they are listed and refused.
+
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+import re
+from typing import TYPE_CHECKING
+
+from ..errors import AmbiguousChainError, ChainError, shown
+
+if TYPE_CHECKING:
+    from .joints import Joint
+    from .robot import Robot
+
+GRIPPER_WORDS = re.compile(r'grip|finger|jaw|knuckle|hand|thumb|claw|pinc|tongs|suction', re.I)
+
+
+def choose_tip(robot: Robot, base_link: str) -> str:
+    """
+    Find the only sensible tip below `base_link`.
+
+    Raises
+    ------
+    ChainError
+        If nothing that can be driven is below the base.
+    AmbiguousChainError
+        If there are several; lists them with the longest chains first.
+
+    """
+    tips = [(joints, tip) for joints, tip in _tips(robot, base_link) if joints > 0]
+    if not tips:
+        raise ChainError(
+            f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints "
+            'left out); name a base_link and a tip_link'
+        )
+    if len(tips) == 1:
+        return tips[0][1]
+    tips.sort(key=lambda entry: -entry[0])
+    raise AmbiguousChainError(
+        f"several chains start at '{shown(base_link)}'; name one of them:",
+        [(base_link, tip) for _, tip in tips],
+    )
+
+
+def _tips(robot: Robot, base_link: str) -> list[tuple[int, str]]:
+    """Every sensible tip at or below `base_link`, with its number of joints."""
+    grippers = _grippers(robot)
+    tips: list[tuple[int, str]] = []
+    pending = [(0, base_link)]
+    for joints, link in pending:
+        body, branches = _rigid_body(robot, link)
+        drivable = [joint for joint in branches if joint.type.is_drivable]
+        arms = [joint for joint in drivable if joint.name not in grippers]
+        pending.extend((joints + 1, joint.child) for joint in arms)
+        if not arms:
+            tips.extend((joints, tip) for tip in _ends(robot, body))
+    return tips
+
+
+def _rigid_body(robot: Robot, link: str) -> tuple[list[str], list[Joint]]:
+    """Links fixed to `link`, itself included, and the movable joints that leave them."""
+    body, branches = [link], []
+    for member in body:
+        for joint in robot.child_joints[member]:
+            if joint.type.moves:
+                branches.append(joint)
+            else:
+                body.append(joint.child)
+    return body, branches
+
+
+def _ends(robot: Robot, body: list[str]) -> list[str]:
+    """Outermost links of a rigid body, those of a gripper only where there is nothing else."""
+    arm = [link for link in body[1:] if not GRIPPER_WORDS.search(link)]
+    arm = [body[0], *arm]
+    members = arm if len(arm) > 1 or len(body) == 1 else body
+    inner = {robot.parent_joint[link].parent for link in members[1:]}
+    return [link for link in members if link not in inner]
+
+
+def _grippers(robot: Robot) -> set[str]:
+    """Names of joints from which on outwards every movable one looks like part of a gripper."""
+    paired = _paired(robot)
+    links = [robot.root_link]
+    for link in links:
+        links.extend(joint.child for joint in robot.child_joints[link])
+    closing: dict[str, bool] = {}
+    found = set()
+    for link in reversed(links):
+        below = robot.child_joints[link]
+        for joint in below:
+            looks_so = joint.name in paired or GRIPPER_WORDS.search(joint.name)
+            if closing[joint.child] and (looks_so or not joint.type.moves):
+                found.add(joint.name)
+        closing[link] = all(joint.name in found for joint in below)
+    return found
+
+
+def _paired(robot: Robot) -> set[str]:
+    """Names of joints that open and close, by `mimic`, with one on neither side of their own."""
+    places, groups = _places(robot), defaultdict(list)
+    for joint in robot.joints:
+        driver = joint.mimic.source if joint.mimic else joint.name
+        groups[driver].append((places[joint.child], joint.name))
+    found = set()
+    for group in groups.values():
+        group.sort(key=lambda member: member[0].start)
+        starts = [place.start for place, _ in group]
+        above: list[range] = []
+        for i, (place, name) in enumerate(group):
+            while above and place.start not in above[-1]:
+                above.pop()
+            below = bisect_left(starts, place.stop) - i  # itself included
+            if len(above) + below < len(group):
+                found.add(name)
+            above.append(place)
+    return found
+
+
+def _places(robot: Robot) -> dict[str, range]:
+    """For each link the places of itself and of all below it in an order in which those follow."""
+    order, pending = [], [robot.root_link]
+    while pending:
+        order.append(pending.pop())
+        pending.extend(joint.child for joint in robot.child_joints[order[-1]])
+    places: dict[str, range] = {}
+    for start in range(len(order) - 1, -1, -1):
+        below = robot.child_joints[order[start]]
+        ends = [places[joint.child].stop for joint in below]
+        places[order[start]] = range(start, max(ends, default=start + 1))
+    return places

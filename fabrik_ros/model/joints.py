@@ -1,0 +1,76 @@
+"""What a joint is: how it moves its child link against its parent, and how far."""
+
+from dataclasses import dataclass
+from enum import Enum
+import math
+
+import numpy as np
+
+from ..transforms import Array, rotation_from_axis_angle, transform
+
+
+class JointType(Enum):
+    """Joint types of URDF."""
+
+    REVOLUTE = 'revolute'
+    CONTINUOUS = 'continuous'
+    PRISMATIC = 'prismatic'
+    FIXED = 'fixed'
+    PLANAR = 'planar'
+    FLOATING = 'floating'
+
+    @property
+    def moves(self) -> bool:
+        """Whether the joint has a value."""
+        return self is not JointType.FIXED
+
+    @property
+    def is_drivable(self) -> bool:
+        """Whether the joint has exactly one value."""
+        return self.moves and self not in (JointType.PLANAR, JointType.FLOATING)
+
+    @property
+    def is_hinge(self) -> bool:
+        """Whether the joint turns about its axis."""
+        return self in (JointType.REVOLUTE, JointType.CONTINUOUS)
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another: `q = multiplier * q_source + offset`."""
+
+    source: str
+    """Name of the joint that is followed; never itself a follower."""
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """One joint of the tree."""
+
+    name: str
+    type: JointType
+    parent: str
+    """Link the joint hangs on."""
+    child: str
+    """Link the joint carries."""
+    origin: Array
+    """T_parent_joint, shape (4, 4): the joint frame at value 0, in the parent link's."""
+    axis: Array
+    """Unit vector, shape (3,), in the joint frame."""
+    lower: float = -math.inf
+    """Least value [rad or m]; -inf when continuous."""
+    upper: float = math.inf
+    """Greatest value [rad or m]; inf when continuous."""
+    velocity: float = math.inf
+    """Greatest speed [rad/s or m/s]; inf when the model gives none."""
+    mimic: Mimic | None = None
+
+    def motion(self, value: float) -> Array:
+        """Pose (4, 4) of the child link in the joint frame at joint value `value`."""
+        if self.type.is_hinge:
+            return transform(rotation_from_axis_angle(self.axis, value), np.zeros(3))
+        if self.type is JointType.PRISMATIC:
+            return transform(np.eye(3), self.axis * value)
+        return np.eye(4)

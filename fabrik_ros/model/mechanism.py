@@ -1,0 +1,256 @@
+"""
+What chains and trees have in common: joints with values, and a table for the kernels.
+
+Joint values are `q` [rad] for hinges and [m] for slides. Arrays are read-only.
+
+"""
+
+from collections.abc import Sequence
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ChainError, JointValueError, listed, shown
+from ..kernels.arm_table import pack_row
+from ..transforms import Array, inverse, is_pose, rotation_z_to, transform
+from .joints import Joint, JointType, Mimic
+
+FARTHEST_TURN = 1e6
+"""[rad]."""
+
+
+class Mechanism:
+    """
+    Joints that have a value, with what limits them.
+
+    Fixed joints are folded into their neighbours. Followers (`mimic`) move with their source
+    and have no value of their own: `q` has one entry for each joint in `joint_names`.
+
+    Parameters
+    ----------
+    where : str
+        Between which links, for errors.
+    joints : sequence of Joint
+        All joints, parents before children.
+
+    Raises
+    ------
+    ChainError
+        If a joint cannot be driven, follows one that is not there, or none moves.
+
+    """
+
+    def __init__(self, where: str, joints: Sequence[Joint]) -> None:
+        _check(where, joints)
+        moving = [joint for joint in joints if joint.type.moves]
+        sources = [joint for joint in moving if joint.mimic is None]
+        self.joint_names = tuple(joint.name for joint in sources)
+        self.joint_types = tuple(joint.type for joint in sources)
+        self.lower, self.upper = _limits(moving, self.joint_names)
+        self.velocity = _velocities(moving, self.joint_names)
+        self.reach = 0.0
+
+    def __len__(self) -> int:
+        return len(self.joint_names)
+
+    def random_configuration(self, rng: np.random.Generator) -> Array:
+        """Joint values drawn evenly from inside the limits; from [-pi, pi] where continuous."""
+        lower, upper = self.finite_limits()
+        return rng.uniform(lower, upper)
+
+    def mid_configuration(self) -> Array:
+        """Joint values in the middle of the limits; 0 where continuous."""
+        lower, upper = self.finite_limits()
+        return 0.5 * (lower + upper)
+
+    def finite_limits(self) -> tuple[Array, Array]:
+        """
+        Limits with open ones replaced by one turn (hinge) or the reach (slide).
+
+        Open is what is infinite, and a hinge that turns so far that nobody meant it: programs
+        write 1e16 or the greatest number there is.
+        """
+        hinges = np.array([t.is_hinge for t in self.joint_types])
+        span = np.where(hinges, math.pi, self.reach)
+        farthest = np.where(hinges, FARTHEST_TURN, math.inf)
+        lower_open, upper_open = self.lower <= -farthest, self.upper >= farthest
+        lower = np.where(
+            lower_open, np.where(upper_open, -span, self.upper - 2 * span), self.lower
+        )
+        upper = np.where(upper_open, np.where(lower_open, span, self.lower + 2 * span), self.upper)
+        return lower, upper
+
+    def joints_at_limits(self, q: Array, margin: float) -> tuple[str, ...]:
+        """Names of the joints that stand within `margin` [rad or m] of a limit, or outside."""
+        near = (q - self.lower < margin) | (self.upper - q < margin)
+        return tuple(self.joint_names[j] for j in np.flatnonzero(near))
+
+    def check_bounds(self, lower: Array, upper: Array) -> None:
+        """Raise JointValueError where a lower bound, shape (n,), is above its upper bound."""
+        if np.any(lower > upper):
+            name = self.joint_names[int(np.argmax(lower > upper))]
+            raise JointValueError(
+                f"the lower bound of joint '{shown(name)}' is above its upper bound"
+            )
+
+    def checked(self, q: npt.ArrayLike, name: str = 'q') -> Array:
+        """Return `q` as a float array of shape (n,), or raise JointValueError."""
+        values = np.array(q, dtype=np.float64, order='C')
+        if values.shape != (len(self),):
+            raise JointValueError(
+                f'{name} has shape {values.shape}, expected ({len(self)},): '
+                f'one value for each of {listed(self.joint_names)}'
+            )
+        if not np.isfinite(values).all():
+            joint = self.joint_names[int(np.argmin(np.isfinite(values)))]
+            raise JointValueError(
+                f"{name} has a value that is not finite for joint '{shown(joint)}'"
+            )
+        return values
+
+
+class Packed(NamedTuple):
+    """Joints as the kernels read them."""
+
+    rows: Array
+    """Rows of `kernels/model.py`: the moving joints in order, then the tips."""
+    parents: tuple[int, ...]
+    """For each row the row of the moving joint above it; -1 where that is the base."""
+    moving: tuple[Joint, ...]
+    """The moving joints."""
+
+
+def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequence[str]) -> Packed:
+    """
+    Write joints, parents before children, and tip links as rows for the kernels.
+
+    Joint frames are turned once, here, so that every axis is the local z. `names` are the joints
+    that have a value, in the order of `q`.
+    """
+    above, T_before = {base: -1}, {base: np.eye(4)}
+    numbers = {name: number for number, name in enumerate(names)}
+    rows: list[Array] = []
+    parents, moving = [], []
+    for joint in joints:
+        above[joint.child] = above[joint.parent]
+        T = T_before[joint.child] = T_before[joint.parent] @ joint.origin
+        if not joint.type.moves:
+            continue
+        Z = transform(rotation_z_to(joint.axis), np.zeros(3))
+        mimic = joint.mimic or Mimic(joint.name)
+        source, follows = numbers[mimic.source], joint.mimic is not None
+        is_slide = not joint.type.is_hinge
+        parents.append(above[joint.parent])
+        above[joint.child], T_before[joint.child] = len(rows), inverse(Z)
+        rows.append(pack_row(T @ Z, is_slide, source, mimic.multiplier, mimic.offset, follows))
+        moving.append(joint)
+    rows.extend(pack_row(T_before[tip]) for tip in tips)
+    parents.extend(above[tip] for tip in tips)
+    return Packed(read_only(np.array(rows)), tuple(parents), tuple(moving))
+
+
+def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
+    """
+    Radii of the hole and of the sphere that the end of a path can reach from its first joint.
+
+    Parameters
+    ----------
+    rows : array
+        The row of each moving joint on the path, and of what ends it.
+    moving : sequence of Joint
+        Those joints.
+
+    """
+    longest, shortest = [], []
+    for joint, row in zip(moving, rows[1:], strict=True):
+        travel = 0.0 if joint.type.is_hinge else max(abs(joint.lower), abs(joint.upper))
+        length = float(np.linalg.norm(row[9:12]))
+        longest.append(length + travel)
+        shortest.append(max(0.0, length - travel))
+    reach = sum(longest)
+    hole = max(short - (reach - long) for short, long in zip(shortest, longest, strict=True))
+    return max(0.0, hole), reach
+
+
+def tool_joint(link: str, T_link_tool: npt.ArrayLike) -> Joint:
+    """
+    Fix a tool, `T_link_tool` of shape (4, 4), behind a link.
+
+    Raises
+    ------
+    ChainError
+        If the tool is not a pose.
+
+    """
+    origin = read_only(np.array(T_link_tool, dtype=np.float64))
+    if not is_pose(origin):
+        raise ChainError(
+            'the tool is not a pose: expected finite numbers of shape (4, 4), a rotation '
+            f'and a position [m] above a last row 0 0 0 1; got {origin.tolist()}'
+        )
+    along_x = np.array([1.0, 0.0, 0.0])
+    return Joint('', JointType.FIXED, link, f'{link}/tool', origin, along_x)
+
+
+def read_only(array: Array) -> Array:
+    """Forbid to write to an array, and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def _check(where: str, joints: Sequence[Joint]) -> None:
+    sources = {joint.name for joint in joints if joint.type.moves and joint.mimic is None}
+    for joint in joints:
+        if joint.type.moves and not joint.type.is_drivable:
+            raise ChainError(
+                f"joint '{shown(joint.name)}' {where} is {joint.type.value}; "
+                'only revolute, continuous, prismatic and fixed joints can be in a chain'
+            )
+        if joint.mimic and joint.mimic.source not in sources:
+            raise ChainError(
+                f"joint '{shown(joint.name)}' {where} mimics '{shown(joint.mimic.source)}', "
+                'which is not in the chain; choose links so that both are, or neither is'
+            )
+    if not sources:
+        raise ChainError(f'nothing moves {where}: the chain has no movable joint')
+
+
+def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array]:
+    lower, upper = np.full(len(names), -math.inf), np.full(len(names), math.inf)
+    numbers = {name: number for number, name in enumerate(names)}
+    for joint in moving:
+        mimic = joint.mimic or Mimic(joint.name)
+        if mimic.multiplier == 0.0:
+            _check_stands_inside(joint, mimic.offset)
+            continue
+        ends = [(limit - mimic.offset) / mimic.multiplier for limit in (joint.lower, joint.upper)]
+        i = numbers[mimic.source]
+        lower[i], upper[i] = max(lower[i], min(ends)), min(upper[i], max(ends))
+    for i, name in enumerate(names):
+        if lower[i] > upper[i] or lower[i] == math.inf or upper[i] == -math.inf:
+            raise ChainError(
+                f"the limits of joint '{shown(name)}' and of the joints that mimic it have "
+                f'nothing in common: [{lower[i]:.6g}, {upper[i]:.6g}]'
+            )
+    return read_only(lower), read_only(upper)
+
+
+def _check_stands_inside(joint: Joint, value: float) -> None:
+    if not joint.lower <= value <= joint.upper:
+        raise ChainError(
+            f"joint '{shown(joint.name)}' always stands at {value:.6g} (its mimic multiplier is "
+            f'0), outside its limits [{joint.lower:.6g}, {joint.upper:.6g}]'
+        )
+
+
+def _velocities(moving: list[Joint], names: tuple[str, ...]) -> Array:
+    velocity = np.full(len(names), math.inf)
+    numbers = {name: number for number, name in enumerate(names)}
+    for joint in moving:
+        mimic = joint.mimic or Mimic(joint.name)
+        if mimic.multiplier != 0.0:
+            i = numbers[mimic.source]
+            velocity[i] = min(velocity[i], joint.velocity / abs(mimic.multiplier))
+    return read_only(velocity)

@@ -1,0 +1,1 @@
+"""From goals to joint commands that an arm can follow; no ROS in here."""

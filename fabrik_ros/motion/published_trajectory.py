@@ -1,0 +1,184 @@
+"""
+What controllers of trajectories are told to play, so that every message continues the last.
+
+A controller such as ros2_control's joint_trajectory_controller replaces the trajectory that it
+plays by each new one, some time after that was sent. It goes on smoothly where both are the same
+curve at that time. So the commands are points of one curve, reached a fixed time after they were
+sent (the look-ahead), at absolute times that never change once they were published. A stop
+trajectory follows the last point; the next message replaces it from there on. Messages begin in
+the past, so that a controller never starts from the measured state, and they go on a while at
+rest after the stop, as controllers look ahead.
+
+"""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from ..transforms import Array
+from .stop_trajectory import Ramp
+
+NANOSECONDS = 1_000_000_000
+MILLISECOND = 1_000_000
+HISTORY = 50 * MILLISECOND
+"""Messages begin so long ago [ns]: the clock of a controller may be behind by a part of that."""
+REST = 100 * MILLISECOND
+"""Messages go on at rest for so long after the stop [ns]."""
+SAME = 1e-7
+"""Joint values that differ by no more [rad or m] are the same, but for rounding."""
+APART = 1_000
+"""Points nearer together in time [ns] are one."""
+DELIVERY = 0.03
+"""The default look-ahead allows for this on the way to the controller and in its loop [s]."""
+PERIODS = 3
+"""... and, in periods, for a command that was lost, one that waits, and the half steps between."""
+
+
+class Knot(NamedTuple):
+    """A point of the curve."""
+
+    time: int
+    """When the controller is there [ns]."""
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
+
+
+def default_look_ahead(period: float) -> float:
+    """Look-ahead [s] for commands `period` apart [s], one lost and others late by 20 ms."""
+    return PERIODS * period + DELIVERY
+
+
+class PublishedTrajectory:
+    """
+    The curve that controllers were told to play.
+
+    Parameters
+    ----------
+    look_ahead : float
+        How long after its stamp a controller is at a command [s].
+
+    """
+
+    def __init__(self, look_ahead: float) -> None:
+        self.look_ahead = round(look_ahead * NANOSECONDS)
+        """[ns]."""
+        self._knots: deque[Knot] = deque()
+        self._stop: list[Knot] = []
+
+    @property
+    def moves(self) -> bool:
+        """Whether the curve moves where it may be changed."""
+        return bool(self._knots) and bool(np.any(self._knots[-1].velocity))
+
+    @property
+    def fork(self) -> int:
+        """When the curve may be changed [ns]: where the stop begins."""
+        return self._knots[-1].time
+
+    def copy(self) -> 'PublishedTrajectory':
+        """Return another one that begins with the same curve."""
+        other = PublishedTrajectory(0.0)
+        other.look_ahead = self.look_ahead
+        other.go_on_from(self)
+        return other
+
+    def go_on_from(self, other: 'PublishedTrajectory') -> None:
+        """Go on with the curve of another one."""
+        self._knots, self._stop = other._knots.copy(), other._stop
+
+    def finish(self) -> None:
+        """Let the stop be played to its end."""
+        self._knots.extend(self._stop)
+        self._stop = []
+
+    def begin(self, q: Array, stamp: int) -> None:
+        """
+        Let the curve rest at joint values `q`, shape (n,), until a step begins.
+
+        If it rests there already, it goes on; else it begins anew: the controller then leaves
+        where it is for `q` as soon as it hears of it.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Joint values [rad or m].
+        stamp : int
+            When the step begins, in the time of the commands [ns].
+
+        """
+        rest = Knot(stamp + self.look_ahead, q, np.zeros_like(q))
+        if not self._knots or np.max(np.abs(self._knots[-1].q - q)) > SAME:
+            self._knots.clear()
+            self._knots.append(rest._replace(time=stamp - HISTORY))
+        self._stop = []
+        self._append(rest)
+
+    def extend(self, stamp: int, ramp: Ramp, lead: float) -> None:
+        """
+        Go on by the last step of a motion.
+
+        Parameters
+        ----------
+        stamp : int
+            Of the command that the step leads to [ns].
+        ramp : Ramp
+            Knots of the step and the stop after them, in seconds from that command.
+        lead : float
+            How long before its command the last knot of the step lies [s].
+
+        """
+        begin = stamp + self.look_ahead
+        times = begin + np.round(ramp.times * NANOSECONDS).astype(np.int64)
+        last = begin - round(lead * NANOSECONDS)
+        self._stop = []
+        for time, q, velocity in zip(times.tolist(), ramp.q, ramp.velocity, strict=True):
+            if time <= last:
+                self._append(Knot(time, q, velocity))
+            else:
+                self._stop.append(Knot(time, q, velocity))
+
+    def at(self, time: int) -> Array | None:
+        """Joint values at a time [ns], shape (n,); None before what is remembered of the curve."""
+        knots = list(self._all())
+        if not knots or time < knots[0].time:
+            return None
+        i = bisect_right(knots, time, key=lambda knot: knot.time) - 1
+        if i + 1 == len(knots):
+            return knots[-1].q
+        return _between(knots[i], knots[i + 1], time)
+
+    def shift(self, by: int) -> None:
+        """Move the curve in time [ns], as the clock was set."""
+        self._knots = deque(knot._replace(time=knot.time + by) for knot in self._knots)
+        self._stop = [knot._replace(time=knot.time + by) for knot in self._stop]
+
+    def points(self, now: int) -> list[Knot]:
+        """Points to send `now` [ns]: the last ones, those to come, the stop, and rest."""
+        while len(self._knots) > 2 and self._knots[1].time <= now - HISTORY:
+            self._knots.popleft()
+        points = list(self._all())
+        end = points[-1]
+        return [*points, end._replace(time=max(end.time, now) + REST)]
+
+    def _all(self) -> Iterator[Knot]:
+        return chain(self._knots, self._stop)
+
+    def _append(self, knot: Knot) -> None:
+        if not self._knots or knot.time >= self._knots[-1].time + APART:
+            self._knots.append(knot)
+
+
+def _between(before: Knot, after: Knot, time: int) -> Array:
+    """Joint values on the cubic from one knot to another, shape (n,)."""
+    length = (after.time - before.time) / NANOSECONDS
+    share = (time - before.time) / NANOSECONDS / length
+    way, first, last = after.q - before.q, length * before.velocity, length * after.velocity
+    square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
+    q: Array = before.q + share * (first + share * (square + share * cube))
+    return q

@@ -1,0 +1,132 @@
+"""
+Whether an arm that was stopped may set out again: a stop stays a stop.
+
+Nothing sets out by itself. A stream of targets goes on while an arm is held, while its emergency
+stop is pressed or while its driver restarts: when the cause is gone, the arm must not follow the
+stream at once. So the stream has to pause, and the target that was interrupted waits until
+somebody says that the arm may go on.
+
+"""
+
+import math
+
+import numpy as np
+
+from ..errors import RefusedError
+from ..transforms import Array, rotation_vector
+
+QUIET = 1.0
+"""How long no target may come before the first one that is accepted [s]."""
+SAME_POSITION, SAME_ANGLE = 1e-4, 1e-3
+"""Targets that differ by no more [m, rad] are the same."""
+TOLD_TO_HOLD = 'told to hold, until ~/resume'
+
+
+class StartGate:
+    """
+    Refuses targets, jogs and home, with the reason, or lets them through.
+
+    Attributes
+    ----------
+    is_held : bool
+        Whether somebody told the arm to hold: nothing passes until `release`.
+
+    """
+
+    def __init__(self) -> None:
+        self.is_held = False
+        self._reason = ''
+        """Why a stream has to pause before it is followed; '' if it need not."""
+        self._asked_at = self._blocked_at = -math.inf
+        """When a target or jog came last, and when the cause of a stop was seen last [s]."""
+        self._interrupted: list[tuple[int, Array, bool]] = []
+        """Number of a tip, its target and whether that is held in the world."""
+
+    def hold(self) -> None:
+        """Let nothing through until `release`."""
+        self.is_held = True
+
+    def release(self, reason: str) -> None:
+        """Let new targets through, but for those of a stream that is running already."""
+        self.is_held = False
+        self._interrupted = []
+        self.expect_pause(reason)
+
+    def expect_pause(self, reason: str) -> None:
+        """Refuse what comes now for a reason, until nothing came for a while."""
+        self._reason, self._blocked_at = reason, -math.inf
+
+    def block(self, reason: str, now: float) -> None:
+        """Take note that the cause of a stop is still there `now` [s]."""
+        self._reason, self._blocked_at = reason, now
+
+    def interrupt(self, tip: int, T_target: Array, in_world: bool) -> None:
+        """Remember a target, shape (4, 4), that the arm was on the way to when it was stopped."""
+        self._interrupted.append((tip, T_target, in_world))
+
+    def ask(self, now: float) -> None:
+        """Take note of a target or jog that came `now` [s], whatever becomes of it."""
+        self._asked_at = max(self._asked_at, now)
+
+    def open(self) -> None:
+        """Take note that a target was accepted: what follows belongs to the same stream."""
+        self._reason, self._interrupted = '', []
+
+    def waits_for_pause(self, now: float) -> bool:
+        """Whether a target or jog that came `now` [s] would belong to a stream."""
+        # A clock that went back must not close the gate for long.
+        self._asked_at, self._blocked_at = min(self._asked_at, now), min(self._blocked_at, now)
+        last = max(self._asked_at, self._blocked_at)
+        return bool(self._reason) and now - last < QUIET
+
+    def check_hold(self) -> None:
+        """
+        Refuse everything while the arm is told to hold.
+
+        Raises
+        ------
+        RefusedError
+            If the arm was told to hold.
+
+        """
+        if self.is_held:
+            raise RefusedError(TOLD_TO_HOLD)
+
+    def check_pause(self, now: float) -> None:
+        """
+        Refuse a target or jog of a stream that has to pause first.
+
+        Raises
+        ------
+        RefusedError
+            If one came less than a second ago.
+
+        """
+        if self.waits_for_pause(now):
+            raise RefusedError(
+                f'{self._reason}: targets and jogs are accepted again after {QUIET:g} s without '
+                'any'
+            )
+
+    def check_target(self, tip: int, T_target: Array, in_world: bool) -> None:
+        """
+        Refuse a target, shape (4, 4), on the way to which the arm was stopped.
+
+        Raises
+        ------
+        RefusedError
+            If it is the same, but for rounding.
+
+        """
+        for tip_before, T_before, in_world_before in self._interrupted:
+            same_kind = (tip, in_world) == (tip_before, in_world_before)
+            if same_kind and _is_same(T_target, T_before):
+                raise RefusedError(
+                    f'this target was interrupted ({self._reason}); ~/resume allows it again'
+                )
+
+
+def _is_same(T: Array, T_other: Array) -> bool:
+    distance = float(np.linalg.norm(T[:3, 3] - T_other[:3, 3]))
+    angle = float(np.linalg.norm(rotation_vector(T[:3, :3] @ T_other[:3, :3].T)))
+    return distance <= SAME_POSITION and angle <= SAME_ANGLE

@@ -1,0 +1,1 @@
+"""Configurations at a goal, and paths between configurations."""

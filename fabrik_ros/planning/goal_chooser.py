@@ -1,0 +1,168 @@
+"""
+Which configuration an arm takes at its goal, and which way there, so as not to touch itself.
+
+A solver answers with one configuration of several, or of infinitely many, and knows nothing of
+collisions. Where its answer collides, or the straight way there in joint space does, others are
+looked for: from seeds farther and farther from where the arm is, the same ones every time. Where
+no straight way is free, one over a configuration between is: the one where the arm set out, or
+one of those seeds. This is no planner: what it does not find may exist.
+
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+import time
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collision.guard import CollisionGuard
+from ..model.chain import Chain
+from ..model.tree import Tree
+from ..motion.line_reference import Answer, is_free, largest
+from ..transforms import Array
+
+SEEDS = 40
+SEARCH_SHARE = 0.5
+"""Part of the time in which others are looked for; the rest is for looking at the ways there."""
+NEAREST = 3
+"""From between, only the ways to so many configurations are looked at."""
+SAME = 2
+"""Configurations are the same if they are so when rounded to so many digits [rad or m]."""
+
+
+class Choice(NamedTuple):
+    """Where to go."""
+
+    answer: Answer
+    """The configuration at the goal."""
+    collision: str
+    """Why none was found that is free; '' where this one is."""
+    has_way: bool = False
+    """Whether the way there is known to be free."""
+    via: Array | None = None
+    """Joint values between, shape (n,), where the straight way is not free."""
+
+
+class GoalChooser:
+    """
+    Chooses the configuration at a goal, and the way there.
+
+    Parameters
+    ----------
+    guard : CollisionGuard
+        Knows what collides.
+    arm : Chain or Tree
+        The arm, or arms.
+    solve : callable
+        Finds joint values for poses of shape (..., 4, 4) from a seed of shape (n,), in a moment.
+    fastest : array, shape (n,)
+        Greatest speeds: of several configurations the one soonest reached is nearest.
+
+    """
+
+    def __init__(
+        self,
+        guard: CollisionGuard,
+        arm: Chain | Tree,
+        solve: Callable[[Array, Array], Answer],
+        fastest: Array,
+    ) -> None:
+        self._guard = guard
+        self._arm = arm
+        self._solve = solve
+        self._fastest = fastest
+
+    def configuration(self, first: Answer, T: Array, q: Array, end: float) -> Choice:
+        """
+        Take the first answer if it is free, else the nearest free one that is found.
+
+        Parameters
+        ----------
+        first : Solution or TreeSolution
+            What the solver said.
+        T : array, shape (..., 4, 4)
+            The poses it reaches, NaN for tips that are free.
+        q : array, shape (n,)
+            Where the arm is [rad or m].
+        end : float
+            Time by which the search is to end, of `time.perf_counter` [s].
+
+        """
+        collision = self._guard.collision_at(first.q)
+        nearest = next(self._free(T, q, end), None) if collision else None
+        return Choice(first, collision) if nearest is None else Choice(nearest, '')
+
+    def way(
+        self, first: Answer, T: Array, q: Array, end: float, set_out: Array | None = None
+    ) -> Choice:
+        """
+        Take a configuration and a way there that are free, where both are found.
+
+        Parameters
+        ----------
+        first, T, q, end
+            As for `configuration`.
+        set_out : array, shape (n,), optional
+            Where the arm comes from [rad or m].
+
+        """
+        guard, collision = self._guard, self._guard.collision_at(first.q)
+        if not collision and guard.is_way_free(q, first.q):
+            return Choice(first, '', has_way=True)
+        free = []
+        for answer in self._free(T, q, end):
+            if guard.is_way_free(q, answer.q):
+                return Choice(answer, '', has_way=True)
+            free.append(answer)
+        for via in self._between(T, q, set_out):
+            if time.perf_counter() > end:
+                break
+            if guard.is_way_free(q, via):
+                for answer in free[:NEAREST]:
+                    if guard.is_way_free(via, answer.q):
+                        return Choice(answer, '', has_way=True, via=via)
+        return Choice(free[0], '') if collision and free else Choice(first, collision)
+
+    def _free(self, T: Array, q: Array, end: float) -> Iterator[Answer]:
+        """Yield configurations at a goal that are free until a time [s], the nearest first."""
+        now = time.perf_counter()
+        for answer in self._others(T, q, now + SEARCH_SHARE * (end - now)):
+            if not self._guard.collision_at(answer.q):
+                yield answer
+            if time.perf_counter() > end:
+                break
+
+    def _others(self, T: Array, q: Array, end: float) -> Sequence[Answer]:
+        """Find configurations at a goal until a time [s], and put the nearest first."""
+        found: dict[tuple[float, ...], Answer] = {}
+        for seed in self._seeds(T, q):
+            answer = self._solve(T, seed)
+            if answer.converged:
+                found.setdefault(tuple(answer.q.round(SAME)), answer)
+            if time.perf_counter() > end:
+                break
+        return sorted(found.values(), key=lambda answer: largest((answer.q - q) / self._fastest))
+
+    def _between(self, T: Array, q: Array, set_out: Array | None) -> Iterator[Array]:
+        if set_out is not None:
+            yield set_out
+        yield from self._seeds(T, q)
+
+    def _seeds(self, T: Array, q: Array) -> Iterator[Array]:
+        """Yield configurations inside the limits, each farther from `q` than the one before."""
+        lower, upper = self._arm.finite_limits()
+        rng, moves = np.random.default_rng(0), self._moves(T)
+        for number in range(1, SEEDS + 1):
+            away = np.where(moves, rng.uniform(lower, upper) - q, 0.0)
+            yield q + number / SEEDS * away
+
+    def _moves(self, T: Array) -> npt.NDArray[np.bool_]:
+        """Joints that move a tip with a goal, shape (n,); the others may stay where they are."""
+        arm = self._arm
+        if isinstance(arm, Chain):
+            return np.ones(len(arm), dtype=bool)
+        moves = np.zeros(len(arm), dtype=bool)
+        for t in np.flatnonzero(~is_free(T)).tolist():
+            moves |= arm.moves(t)
+        return moves

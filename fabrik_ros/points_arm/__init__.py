@@ -1,0 +1,1 @@
+"""From points to the joint values of a robot arm: `method: points`."""

@@ -1,0 +1,323 @@
+"""The commands out: one every period while the arm moves, the first as soon as it can be."""
+
+from collections.abc import Callable, Sequence
+import time
+import traceback
+from typing import NamedTuple
+
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.time import Time
+from rclpy.timer import Timer
+
+from ..errors import FabrikError
+from ..motion.follower import Command, Follower
+from ..motion.motion import Motion
+from ..motion.published_trajectory import default_look_ahead, PublishedTrajectory
+from ..motion.trajectory_stepper import TrajectoryStepper
+from ..transforms import Array
+from .command_clock import CommandClock, NANOSECONDS
+from .node_clock import NodeClock
+from .outputs import Outputs
+from .reporter import Tally
+from .tip_topics import TipTopics
+
+DELIVERY_TIME = 0.2
+WARNING_PERIOD = 5.0
+
+
+class LastWords(NamedTuple):
+    """What remains of a stream of commands when the model is forgotten."""
+
+    joint_names: tuple[str, ...]
+    stamps: CommandClock
+    spoken: tuple[float, Command] | None
+    """Time and last command [s]."""
+    curve: PublishedTrajectory | None
+    """What controllers of trajectories were told."""
+
+
+class CommandLoop:
+    """
+    Sends the commands of a follower while the node is active.
+
+    Parameters
+    ----------
+    node : Node
+        Has the timer, and the log.
+    clock : NodeClock
+        Its time.
+    rate : float
+        Commands in a second.
+    motion : Motion
+        What the follower moves.
+    outputs : Outputs
+        Where the commands go.
+    look_ahead : float
+        How long after its stamp a controller of trajectories is at a command [s]; 0: by the rate.
+    tips : sequence of TipTopics
+        Are told where the commands put them.
+    base_at : callable
+        Tells where the world is in the base frame at a time [s], a pose of shape (4, 4), or raises
+        a FabrikError; for targets that stay where they are in the world.
+    on_jump_back : callable
+        Is called when the clock shows less than before while the arm moves, or a target stays
+        where it is in the world; others lose nothing by it.
+    tally : Tally
+        Counts the commands.
+    before : LastWords, optional
+        Of the loop before this one: who hears the commands of both takes them for one stream.
+
+    Attributes
+    ----------
+    follower : Follower or None
+        Decides what the arm does; None while the node is inactive.
+    spoken : tuple of float and Command, or None
+        Time and last command [s].
+    period : float
+        Time between commands [s].
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        clock: NodeClock,
+        rate: float,
+        motion: Motion,
+        outputs: Outputs,
+        look_ahead: float,
+        tips: Sequence[TipTopics],
+        base_at: Callable[[float], Array],
+        on_jump_back: Callable[[], None],
+        tally: Tally,
+        before: LastWords | None = None,
+    ) -> None:
+        self._node, self._clock = node, clock
+        self.period = 1.0 / rate
+        self._motion = motion
+        self._outputs, self._tips = outputs, tips
+        self._base_at = base_at
+        self._on_jump_back = on_jump_back
+        self._tally = tally
+        takes_trajectories = outputs.takes_trajectories
+        self._stamps = CommandClock(
+            self.period, None if before is None else before.stamps, even=takes_trajectories
+        )
+        self._timer: Timer | None = None
+        self.follower: Follower | None = None
+        self.spoken: tuple[float, Command] | None = None
+        self._stepper: TrajectoryStepper | None = None
+        if takes_trajectories:
+            look_ahead = look_ahead or default_look_ahead(self.period)
+            self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
+        if before is not None and before.joint_names == motion.chain.joint_names:
+            self.spoken = before.spoken
+            if self._stepper is not None and before.curve is not None:
+                self._stepper.curve.go_on_from(before.curve)
+
+    @property
+    def last_words(self) -> LastWords:
+        """What the next loop has to know of this one."""
+        names = self._motion.chain.joint_names
+        curve = None if self._stepper is None else self._stepper.curve
+        return LastWords(names, self._stamps, self.spoken, curve)
+
+    @property
+    def look_ahead(self) -> float:
+        """How long after its stamp a command is reached [s]: by controllers of trajectories."""
+        return 0.0 if self._stepper is None else 1e-9 * self._stepper.curve.look_ahead
+
+    def curve_at(self, time: int) -> Array | None:
+        """Where a controller of trajectories is meant to be at a time [ns], shape (n,)."""
+        return None if self._stepper is None else self._stepper.curve.at(time)
+
+    def start(self, follower: Follower) -> None:
+        """Send the commands of a follower from now on."""
+        simulated = self._node.get_parameter('use_sim_time').value
+        clock = self._node.get_clock() if simulated else Clock(clock_type=ClockType.STEADY_TIME)
+        self.follower, follower.delay = follower, self.look_ahead
+        self._timer = self._node.create_timer(self.period, self._tick, clock=clock)
+        self._tick_period = self._timer.timer_period_ns
+        """That of the timer [ns]; to ask the timer takes longer."""
+
+    def end(self) -> None:
+        """Send no more."""
+        self.follower = None
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+
+    def come_to_rest(self, reason: str) -> None:
+        """Send the ramp down to rest, in real time; returns when the arm is still."""
+        follower = self.follower
+        if follower is None or follower.is_at_rest:
+            return
+        now, steady = self._clock.now_ns(), self._clock.steady_ns()
+        has_paused = self._stamps.has_paused(now, steady)
+        if has_paused and self._stepper is None:  # the arm waits where its last command was
+            self._motion.halt()
+        follower.hold(reason)
+        if follower.is_at_rest:
+            return
+        due = time.monotonic()
+        if self._stepper is not None:
+            self._outputs.send_trajectory(self._stepper.points(now))  # with all of the stop
+        while not follower.is_at_rest:
+            due += self.period
+            time.sleep(max(0.0, due - time.monotonic()))
+            self._come_nearer_to_rest(follower, now if has_paused else None)
+            has_paused = False
+        # The process may end now: see the last command off.
+        self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
+
+    def _come_nearer_to_rest(self, follower: Follower, now: int | None) -> None:
+        """Send the next command on the way to rest, stamped `now` [ns] if that is given."""
+        stamps, last = self._stamps, self._stamps.last
+        stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
+        if self._stepper is None:
+            command = self._command(follower, 1e-9 * stamp, dt)
+        elif follower.is_going_back:
+            command = self._step_evenly(follower, self._stepper, stamp, last, dt)
+        else:
+            command = self._stepper.follow(follower, stamp, stamp - last)
+        if command is not None:
+            self._send(command, stamp)
+
+    def begin_at_once(self, is_target: bool = False) -> None:
+        """
+        Send the first command of a target without waiting for the next tick.
+
+        Only if a period has passed since the last command. From rest the ticks begin anew with
+        this command, and where targets come at the pace of the commands they follow these; else
+        the tick that was due for it is left out.
+        """
+        now, stamps = self._clock.now_ns(), self._stamps
+        if is_target:
+            stamps.hear(now)
+        if self._timer is None or not stamps.is_due(now):
+            return
+        self._step(now, with_target=True)
+        if stamps.was_interrupted or stamps.is_led(now):
+            self._set_tick_period(now)
+            self._timer.reset()
+        self._think_ahead()
+
+    def _tick(self) -> None:
+        now = self._clock.now_ns()
+        if not self._stamps.is_early(now):
+            self._step(now)
+        self._set_tick_period(now)
+        self._think_ahead()
+
+    def _set_tick_period(self, now: int) -> None:
+        """Let the ticks wait for targets that lead the commands, or no longer."""
+        timer, period = self._timer, self._stamps.tick_period(now)
+        if timer is not None and self._tick_period != period:
+            self._tick_period = timer.timer_period_ns = period
+            timer.reset()
+
+    def _step(self, now: int, with_target: bool = False) -> None:
+        """Take a step at `now` [ns], and send the command it leads to."""
+        follower, motion = self.follower, self._motion
+        if follower is None:
+            return
+        if not (follower.has_something_to_say or follower.is_held_in_world):
+            return
+        begin = time.perf_counter()
+        stamps, last = self._stamps, self._stamps.last
+        stamp, dt = stamps.next(now, self._clock.steady_ns(), with_target)
+        if stamps.went_back and (motion.is_moving or follower.is_held_in_world):
+            self._on_jump_back()
+        if self._stepper is None:
+            if stamps.was_interrupted:
+                motion.halt()
+            command = self._advance(follower, stamp, dt)
+        else:
+            command = self._step_evenly(follower, self._stepper, now, last, dt)
+        duration = time.perf_counter() - begin
+        if command is not None:
+            self._send(command, stamps.last)
+        if follower.is_on_the_way and motion.solution is not None:
+            self._tally.step(duration, motion.solution.finished_by)
+
+    def _advance(self, follower: Follower, stamp: int, dt: float) -> Command | None:
+        """Take a step of `dt` seconds to the command with a stamp [ns]."""
+        if follower.is_held_in_world:
+            self._carry(follower, 1e-9 * stamp, dt)
+        return self._command(follower, 1e-9 * stamp, dt)
+
+    def _step_evenly(
+        self, follower: Follower, stepper: TrajectoryStepper, now: int, last: int, dt: float
+    ) -> Command | None:
+        """Take the steps since the command stamped `last` [ns], and send the trajectory."""
+        stamps, period = self._stamps, self._stamps.period
+        stamp = stamps.last
+        if stamps.went_back:
+            stepper.shift(stamp - period - last)
+            last = stamp - period
+        command = stepper.step(
+            follower,
+            lambda stamp: self._advance(follower, stamp, self.period),
+            now, last, stamp, is_paused=round(dt * NANOSECONDS) != stamp - last,
+        )  # fmt: skip
+        if command is None:
+            return None
+        if not stepper.may_be_sent(self._clock.now_ns()):
+            stepper.take_back()
+            stamps.take_back()
+            self._tell_of_lateness()
+            return None
+        self._outputs.send_trajectory(stepper.points(now))
+        return command
+
+    def _tell_of_lateness(self) -> None:
+        self._tally.late += 1
+        self._node.get_logger().warning(
+            f'a command took too long for the look-ahead of {self.look_ahead:.3f} s and was not '
+            'sent; the arm slows down meanwhile. If this goes on: a lower command_rate, a longer '
+            'trajectory_look_ahead, or a less busy machine',
+            throttle_duration_sec=WARNING_PERIOD,
+        )
+
+    def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
+        """Have the next command; one that slows the arm down where there is none."""
+        try:
+            return follower.tick(now, dt)
+        except Exception as error:  # whatever it is, an arm at speed must not be left alone
+            self._slow_down(follower, error)
+            return follower.tick(now, dt)
+
+    def _think_ahead(self) -> None:
+        """Use the time after a command for the next one."""
+        follower = self.follower
+        if follower is None or follower.is_at_rest:
+            return
+        try:
+            self._motion.prepare()
+        except Exception as error:  # as in a step
+            self._slow_down(follower, error)
+
+    def _slow_down(self, follower: Follower, error: Exception) -> None:
+        log = self._node.get_logger()
+        log.error(f'an error in a step: {error}\n{traceback.format_exc()}')
+        follower.fail(f'an error in a step: {error}', self._clock.now())
+
+    def _carry(self, follower: Follower, now: float, dt: float) -> None:
+        """Tell the motion where the base will be; stop where nobody knows."""
+        try:
+            self._motion.carry(self._base_at(now), dt)
+        except FabrikError as error:
+            follower.fail(f'the pose of the base is lost: {error}', now)
+
+    def _send(self, command: Command, stamp: int) -> None:
+        self._outputs.send(command, stamp)
+        self.spoken = 1e-9 * stamp, command
+        self._tally.commands += 1
+        if not any(tip.is_heard for tip in self._tips):
+            return
+        at, chain = Time(nanoseconds=stamp).to_msg(), self._motion.chain
+        poses = chain.forward_kinematics(command.q).reshape(-1, 4, 4)
+        for tip, T_base_tip in zip(self._tips, poses, strict=True):
+            tip.tell(T_base_tip, chain.base_link, at)

@@ -1,0 +1,149 @@
+"""Which frame a target is in: links by our own kinematics, others by tf2 where there is one."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.time import Time
+
+from ..errors import JointValueError, TargetError
+from ..model.robot import Robot
+from ..transforms import Array
+from .conversions import pose_to_matrix, transform_to_matrix
+
+NEARLY = Duration(seconds=0.1)
+
+
+class FrameResolver:
+    """
+    Brings targets into the base frame.
+
+    Parameters
+    ----------
+    node : Node
+        Listens to tf on its behalf, where tf2_ros is installed.
+    robot : Robot
+        Its links are known frames.
+    base_link : str
+        The frame targets are brought into.
+    world_frame : str
+        The frame that targets which stay where they are in the world are brought into; '' when
+        all are to be held in the base frame.
+
+    """
+
+    def __init__(self, node: Node, robot: Robot, base_link: str, world_frame: str = '') -> None:
+        self._robot = robot
+        self._base_link = base_link
+        self._world_frame = world_frame
+        self.buffer: Any = None
+        """What tf2 knows; None where tf2_ros is not installed."""
+        try:
+            from tf2_ros import Buffer, TransformListener
+        except ImportError:
+            return
+        self.buffer = Buffer()
+        self._listener = TransformListener(self.buffer, node)
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self.buffer is not None:
+            self._listener.unregister()
+
+    def target_in_base(
+        self, message: PoseStamped, values: Callable[[], Mapping[str, float]]
+    ) -> Array:
+        """
+        Pose of a target, T_base_target of shape (4, 4).
+
+        Parameters
+        ----------
+        message : PoseStamped
+            The target.
+        values : callable
+            Tells measured joint values, for targets in the frame of a moving link.
+
+        Raises
+        ------
+        TargetError
+            If the frame is empty or unknown, or its pose cannot be told now; says why.
+
+        """
+        T_frame_target = pose_to_matrix(message.pose)
+        frame = self._frame_of(message)
+        if frame == self._base_link:
+            return T_frame_target
+        T_base_frame = (
+            self._pose_of_link(frame, values())
+            if frame in self._robot.links
+            else self._pose_by_tf(self._base_link, frame, message)
+        )
+        return T_base_frame @ T_frame_target
+
+    def is_in_world(self, message: PoseStamped) -> bool:
+        """
+        Whether a target stays where it is in the world while the base moves.
+
+        Those in `world_frame`, and in frames that are no links of the robot, do; TargetError if
+        the frame is empty.
+        """
+        frame = self._frame_of(message)
+        if not self._world_frame or frame == self._base_link:
+            return False
+        return frame == self._world_frame or frame not in self._robot.links
+
+    def target_in_world(self, message: PoseStamped) -> Array:
+        """
+        Pose of a target that `is_in_world`, T_world_target of shape (4, 4).
+
+        Raises
+        ------
+        TargetError
+            If the pose of its frame cannot be told now; says why.
+
+        """
+        T_frame_target = pose_to_matrix(message.pose)
+        frame = self._frame_of(message)
+        if frame == self._world_frame:
+            return T_frame_target
+        return self._pose_by_tf(self._world_frame, frame, message) @ T_frame_target
+
+    def _frame_of(self, message: PoseStamped) -> str:
+        frame: str = message.header.frame_id.removeprefix('/')
+        if not frame:
+            raise TargetError(
+                f"frame_id is empty; use '{self._base_link}' for the base of the arm"
+            )
+        return frame
+
+    def _pose_of_link(self, link: str, values: Mapping[str, float]) -> Array:
+        try:
+            return self._robot.pose(self._base_link, link, values)
+        except JointValueError as error:
+            raise TargetError(f"the pose of frame '{link}' cannot be told: {error}") from error
+
+    def _pose_by_tf(self, into: str, frame: str, message: PoseStamped) -> Array:
+        if self.buffer is None:
+            raise TargetError(
+                f"frame '{frame}' is no link of the robot, and tf2_ros is not installed to look "
+                f'elsewhere; the links are: {", ".join(self._robot.links)}'
+            )
+        stamped = self._look_up(into, frame, Time.from_msg(message.header.stamp))
+        return transform_to_matrix(stamped.transform)
+
+    def _look_up(self, into: str, frame: str, time: Time) -> Any:
+        from tf2_ros import ExtrapolationException, TransformException
+
+        try:
+            try:
+                return self.buffer.lookup_transform(into, frame, time)
+            except ExtrapolationException:
+                newest = self.buffer.lookup_transform(into, frame, Time())
+                gap = time - Time.from_msg(newest.header.stamp)
+                if not Duration() <= gap <= NEARLY:
+                    raise
+                return newest
+        except TransformException as error:
+            raise TargetError(f"frame '{frame}': {error}") from error

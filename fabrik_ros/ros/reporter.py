@@ -1,0 +1,157 @@
+"""What the node says of itself: status, diagnostics, markers and the log."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from ..motion.follower import Follower, State
+from ..transforms import Array
+from .markers import marker_array
+from .node_clock import NodeClock
+from .status import diagnostic_array
+from .tip_topics import TipTopics
+
+STATUS_PERIOD = 0.1
+DIAGNOSTICS_PERIOD = 1.0
+REMINDER_PERIOD = 5.0
+STANDING_REPORTS = 5
+CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
+
+
+@dataclass
+class Tally:
+    """What was counted since the node began."""
+
+    accepted: int = 0
+    refused: int = 0
+    commands: int = 0
+    late: int = 0
+    """Commands that were not sent, as it was too late for them."""
+    finishers: dict[str, int] = field(
+        default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
+    )
+    """Steps by who finished the solve."""
+    step_time: float = 0.0
+    """How long the last step on the way took [s]."""
+    last_refusal: str = ''
+
+    def step(self, duration: float, finished_by: str) -> None:
+        """Count a step on the way, which took so long [s]."""
+        self.step_time = duration
+        self.finishers[finished_by] += 1
+
+    def refuse(self, reason: str) -> None:
+        """Count a target that is refused for a reason."""
+        self.refused += 1
+        self.last_refusal = reason
+
+    def facts(self) -> dict[str, Any]:
+        """Tell it by name."""
+        return {
+            'accepted': self.accepted,
+            'refused': self.refused,
+            'commands': self.commands,
+            'late_commands': self.late,
+            **{f'finished_by_{who}': count for who, count in self.finishers.items()},
+            'step_time': self.step_time,
+            'last_refusal': self.last_refusal,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say."""
+
+    state: State
+    reason: str
+    """Why; '' where that is plain."""
+    facts: dict[str, Any]
+    """What else is known, by name."""
+    follower: Follower | None
+    """What the arm follows, while the node is active."""
+    q: Array | None
+    """Joint values to show, shape (n,) [rad or m]."""
+
+
+class Reporter:
+    """
+    Tells everybody again and again what the node does.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics and log they are.
+    clock : NodeClock
+        Its time.
+    ask : callable
+        Makes a report.
+    tips : callable
+        Tells the topics of the tips there are.
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        clock: NodeClock,
+        ask: Callable[[], Report],
+        tips: Callable[[], Sequence[TipTopics]],
+    ) -> None:
+        self._node, self._clock = node, clock
+        self._ask, self._tips = ask, tips
+        self._last: tuple[State, str] | None = None
+        """State and reason as reported last."""
+        self._reported_at, self._reports_since = 0.0, 0
+        self._statuses = node.create_publisher(DiagnosticArray, '~/status', 10)
+        self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._markers = node.create_publisher(MarkerArray, '~/markers', 1)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(STATUS_PERIOD, self.report, clock=steady)
+        node.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=steady)
+        node.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+
+    def report(self) -> None:
+        """Publish the status, and markers where somebody looks at them."""
+        self._look_at_the_clock()
+        told = self._ask()
+        reason = self._reason(told)
+        if (told.state, reason) != self._last:
+            self._last = told.state, reason
+            self._node.get_logger().info(f'{told.state.name}: {reason or told.state.value}')
+        self._statuses.publish(self._message(self._node.get_name(), told))
+        follower, q = told.follower, told.q
+        if follower is None or q is None or self._markers.get_subscription_count() == 0:
+            return
+        stamp = self._node.get_clock().now().to_msg()
+        self._markers.publish(marker_array(follower.chain, q, follower.goal_in_base(), stamp))
+
+    def _report_diagnostics(self) -> None:
+        message = self._message(self._node.get_fully_qualified_name(), self._ask())
+        self._diagnostics.publish(message)
+
+    def _message(self, name: str, told: Report) -> DiagnosticArray:
+        stamp = self._node.get_clock().now().to_msg()
+        return diagnostic_array(name, told.state, self._reason(told), told.facts, stamp)
+
+    def _reason(self, told: Report) -> str:
+        stands = told.state is State.MOVING and self._reports_since > STANDING_REPORTS
+        return told.reason or (CLOCK_STANDS if stands else '')
+
+    def _look_at_the_clock(self) -> None:
+        """Count the reports for which it shows the same time."""
+        now = self._clock.now()
+        self._reports_since = self._reports_since + 1 if now == self._reported_at else 0
+        self._reported_at = now
+
+    def _remind(self) -> None:
+        """Say again what is waited for, and what looks wrong."""
+        state, reason = self._last or (None, '')
+        if state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
+            self._node.get_logger().info(f'still {state.value}: {reason}')
+        for tip in self._tips():
+            tip.warn_of_rivals()

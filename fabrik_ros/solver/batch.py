@@ -1,0 +1,127 @@
+"""Many targets at once, on all cores."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed, ThreadPoolExecutor
+from contextlib import contextmanager
+import os
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels.batch import solve_many
+from ..kernels.search import NOT_YET, REACHED
+from ..transforms import Array
+from .packed_chain import PackedArm
+from .solution import Solution, Status
+
+CHUNK = 256
+LONG_WORK = 1.0
+
+
+class BatchSolution(NamedTuple):
+    """Answers to N targets, in their order; each field has an entry for each target."""
+
+    q: Array
+    """Joint values, shape (N, n) [rad or m]; inside the limits whatever the status."""
+    status: tuple[Status, ...]
+    position_error: Array
+    """Distances from tip to target [m], shape (N,)."""
+    orientation_error: Array
+    """Angles to the orientation, or the axis, that the mode asks for [rad], shape (N,)."""
+    restarts: npt.NDArray[np.int64]
+    """Starts made from elsewhere than the seeds and their neighbourhood, shape (N,)."""
+
+    @property
+    def converged(self) -> Array:
+        """Which targets are reached within the tolerances, shape (N,)."""
+        return np.array([status is Status.CONVERGED for status in self.status], dtype=bool)
+
+
+def solve_batch(
+    arm: PackedArm | None,
+    attempts: int,
+    targets: Array,
+    seeds: Array,
+    solve: Callable[[int], Solution],
+    progress: bool,
+) -> BatchSolution:
+    """
+    Solve for many targets: the first attempts on all cores, the rest one after the other.
+
+    Parameters
+    ----------
+    arm : PackedArm or None
+        What is searched; None where every target has to be solved by `solve`.
+    attempts : int
+        How many attempts are the first ones.
+    targets, seeds : array, shapes (N, 4, 4) and (N, n)
+        As the kernels take them.
+    solve : callable
+        Solves for the target of a number.
+    progress : bool
+        Whether to show how far it is.
+
+    """
+    q, errors = np.empty(seeds.shape), np.empty((len(targets), 2))
+    restarts, codes = np.zeros(len(targets), np.int64), np.full(len(targets), NOT_YET)
+    status = [Status.CONVERGED] * len(targets)
+    with progress_bar(len(targets), progress) as advance:
+        if arm is not None:
+            for part in first_attempts(arm, attempts, targets, seeds, q, errors, restarts, codes):
+                advance(int(np.count_nonzero(codes[part] == REACHED)))
+        for i in np.flatnonzero(codes != REACHED).tolist():
+            solution = solve(i)
+            q[i], status[i], restarts[i] = solution.q, solution.status, solution.restarts
+            errors[i] = solution.position_error, solution.orientation_error
+            advance(1)
+    return BatchSolution(q, tuple(status), errors[:, 0], errors[:, 1], restarts)
+
+
+def first_attempts(
+    arm: PackedArm,
+    attempts: int,
+    targets: Array,
+    seeds: Array,
+    q: Array,
+    errors: Array,
+    restarts: npt.NDArray[np.int64],
+    codes: npt.NDArray[np.int64],
+) -> Iterator[slice]:
+    """Make the first attempts, spread over the cores; yield which part of the targets is done."""
+    memory = threading.local()
+
+    def work(part: slice) -> slice:
+        if not hasattr(memory, 'arm'):
+            memory.arm = arm.with_own_memory()
+        own: PackedArm = memory.arm
+        solve_many(
+            *own, attempts, targets[part], seeds[part], q[part], errors[part], restarts[part],
+            codes[part],
+        )  # fmt: skip
+        return part
+
+    parts = [slice(begin, begin + CHUNK) for begin in range(0, len(targets), CHUNK)]
+    with ThreadPoolExecutor(available_cores()) as pool:
+        for done in as_completed([pool.submit(work, part) for part in parts]):
+            yield done.result()
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object]]:
+    """Show a bar where a person looks on, work is long and tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda count: None
+        return
+    with tqdm(total=total, delay=LONG_WORK, disable=None if wanted else True) as bar:
+        yield bar.update

@@ -1,0 +1,106 @@
+"""What the compiled functions are given of several arms, and what they give back."""
+
+from collections.abc import Sequence
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels import search as kernels, tree_search
+from ..kernels.limits import LOWER, UPPER
+from ..kernels.tree_buffers import allocate
+from ..model.tree import Tree
+from ..transforms import Array
+from .options import SolverOptions
+from .packed_chain import FARTHEST, limits_within, pack_limits, pack_tasks
+
+
+class Found(NamedTuple):
+    """The best configuration so far, in arrays that the kernels write to."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    report: Array
+    """What was done, and the largest errors; see `kernels/search.py`."""
+    apart: Array
+    """Errors of position and orientation of each tip, shape (k, 2)."""
+
+
+class PackedTree(NamedTuple):
+    """Arms and what is asked of their tips, in the order in which the kernels take them."""
+
+    model: Array
+    """See `kernels/tree_model.py`."""
+    limits: Array
+    """See `kernels/limits.py`."""
+    tasks: Array
+    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
+    spheres: Array
+    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
+    weights: Array
+    """How much each tip counts, shape (k,); none if it is free."""
+    rows: Array
+    """Memory to work in; see `kernels/tree_buffers.py`."""
+    lists: Array
+    """Memory to work in."""
+    vectors: Array
+    """Memory to work in."""
+    polish: bool
+    """Whether the polish may finish."""
+
+    @property
+    def memory(self) -> tuple[Array, Array, Array]:
+        """The memory to work in; between calls it holds targets, weights and seed."""
+        return self.rows, self.lists, self.vectors
+
+    def with_own_memory(self) -> 'PackedTree':
+        """Take the same arms with memory that no other thread works in."""
+        rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
+        return self._replace(rows=rows, lists=lists, vectors=vectors)
+
+    def around(self, q: Array, move: float) -> 'PackedTree':
+        """Limit every joint to `move` [rad or m] on either side of `q`."""
+        inside = np.minimum(np.maximum(q, self.limits[LOWER]), self.limits[UPPER])
+        return self.within(inside - move, inside + move)
+
+    def within(self, lower: Array, upper: Array) -> 'PackedTree':
+        """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
+        return self._replace(limits=limits_within(self.limits, lower, upper))
+
+    def counting(self, shares: Array) -> 'PackedTree':
+        """Let each tip count by a share of its weight, shape (k,)."""
+        return self._replace(weights=shares * self.weights)
+
+    def begin(self, count: int, T: Array, seed: Array) -> tuple[int, Found]:
+        """Read targets and seed and make the first `count` attempts; return also a code."""
+        tips = len(self.weights)
+        found = Found(np.empty(len(seed)), np.empty(kernels.REPORT_SIZE), np.empty((tips, 2)))
+        return tree_search.solve(*self, count, T, seed, *found), found
+
+    def settle(self, start: Array, found: Found) -> None:
+        """From `start`, bring the tips as near as they get, and keep that if it is better."""
+        arms = self.model, self.limits, self.tasks
+        tree_search.settle(*arms, *self.memory, self.polish, start, *found)
+
+    def weigh_up(self, found: Found) -> bool:
+        """Account for the targets as asked for; tell whether a limit stands in the way of less."""
+        whole = self.tasks[kernels.WHOLE]
+        return bool(tree_search.weigh_up(self.model, self.limits, whole, *self.memory, *found))
+
+
+def pack_tree(tree: Tree, tips: Sequence[SolverOptions], weights: Sequence[float]) -> PackedTree:
+    """Write arms, what is asked of each tip, and how much it counts, for the kernels."""
+    options, tasks = tips[0], [pack_tasks(own, tree.reach) for own in tips]
+    holes, reaches = tree.holes, tree.reaches
+    if np.any(options.axis_tolerances[:3]) or not all(options.axis_weights[:3]):
+        holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
+    farthest = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
+    return PackedTree(
+        tree.model,
+        pack_limits(tree),
+        np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
+        np.column_stack([tree.root_points, holes, reaches, farthest]),
+        np.array(weights),
+        *allocate(len(tree.model) - len(tips), len(tips), len(tree)),
+        options.polish == 'auto',
+    )
