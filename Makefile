@@ -63,48 +63,48 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and all tests
 	$(PYTEST) --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
-# Plain numpy, which compiling makes no difference to.
-NO_KERNELS := $(foreach name,point two_links playground,--ignore-glob='*$(name)*')
+# The rooms that call kernels.
+KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion)
 
 .PHONY: solver-test-interpreted
 solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, kernels as plain Python
-	NUMBA_DISABLE_JIT=1 $(PYTEST) test/unit test/property $(NO_KERNELS)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNEL_ROOMS)
 
 .PHONY: solver-test-bounds
 solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, array bounds checked
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) test/unit test/property $(NO_KERNELS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(KERNEL_ROOMS)
 
 .PHONY: fuzz
 fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 fuzz: $(VENV)/with-test $(INSTALLED) ## mutated URDFs; DOCUMENTS=10000 SEED=1; five minutes
-	$(RUN) test/fuzz/fuzz_urdf.py --documents $(DOCUMENTS) --seed $(SEED)
+	$(RUN) benchmark/endurance/fuzz_urdf.py --documents $(DOCUMENTS) --seed $(SEED)
 
 .PHONY: soak
 soak: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 soak: $(VENV)/with-test $(INSTALLED) ## the node in a hostile world; an hour
-	PYTHONPATH=.:test:$(PYTHONPATH) $(RUN) test/ros/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
+	PYTHONPATH=.:test:test/ros:$(PYTHONPATH) $(RUN) benchmark/endurance/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark: $(VENV)/with-peers $(INSTALLED) ## measure the solver and its peers; 20 minutes
-	$(RUN) test/benchmark/bench_solver.py --output $(FIGURES) $(OPTIONS)
-	$(RUN) test/benchmark/plot.py $(FIGURES)
+	$(RUN) benchmark/peers/bench_solver.py --output $(FIGURES) $(OPTIONS)
+	$(RUN) benchmark/peers/plot.py $(FIGURES)
 
 .PHONY: figures
 figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a minute
 	$(RUN) docs/draw_figures.py
-	$(RUN) test/benchmark/published_experiments.py --figure docs/figures/convergence.png
-	$(RUN) test/benchmark/points_on_arms_figure.py docs/figures/points_on_arms.png
+	$(RUN) benchmark/experiments/published_experiments.py --figure docs/figures/convergence.png
+	$(RUN) benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 .PHONY: benchmark-trees
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark-trees: $(VENV)/with-benchmark $(INSTALLED) ## measure several tips at once; a minute
-	$(RUN) test/benchmark/trees.py $(OPTIONS)
+	$(RUN) benchmark/experiments/trees.py $(OPTIONS)
 
 .PHONY: benchmark-node
 benchmark-node: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark-node: $(VENV)/with-node $(INSTALLED) ## measure the node beside a bare one; 6 minutes
-	$(RUN) test/benchmark/latency.py $(OPTIONS)
+	$(RUN) benchmark/node/latency.py $(OPTIONS)
 
 .PHONY: clean
 clean: ## remove the environment and all caches
@@ -117,8 +117,8 @@ $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py
 	@rm -f $(VENV)/installed-*
 	@touch $@ $(INSTALLED)
 
-$(VENV)/with-peers: $(VENV)/with-benchmark test/benchmark/install_peers.py
-	$(RUN) test/benchmark/install_peers.py
+$(VENV)/with-peers: $(VENV)/with-benchmark benchmark/peers/install_peers.py
+	$(RUN) benchmark/peers/install_peers.py
 	@touch $@
 
 $(INSTALLED): $(PACKAGE_FILES)

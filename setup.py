@@ -119,7 +119,7 @@ setup(
             MUJOCO,
             RUCKIG,
         ],
-        # The solvers compared with may be absent: test/benchmark/install_peers.py.
+        # The solvers compared with may be absent: benchmark/peers/install_peers.py.
         'benchmark': ['example-robot-data', 'matplotlib', 'pin', 'pytest', 'scipy'],
     },
 )

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio judges; in the extra: test')
 
 from fuzz.documents import originals
-from fuzz.fuzz_urdf import try_documents
 from fuzz.specification import Description, read
+from fuzz.trials import try_documents
 from fuzz.verdicts import judged
 
 DOCUMENTS, PARTS = 400, 8

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 
 from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros

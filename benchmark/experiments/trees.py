@@ -5,7 +5,7 @@ Random reachable targets, from the middle of the limits. Both solvers take turns
 calls; what counts as solved is decided by pinocchio. Times are thread processor times of the
 public call.
 
-    python test/benchmark/trees.py --count 500
+    python benchmark/experiments/trees.py --count 500
 
 """
 
@@ -17,7 +17,8 @@ import sys
 import time
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'peers'))
 import fabrik_ros
 from fabrik_ros.transforms import Array
 from helpers import example_robot, REAL_ARMS, REAL_TREES

@@ -1,7 +1,7 @@
 """
 Draw the points that FABRIK wants beside those that the arm can reach.
 
-    python test/benchmark/points_on_arms_figure.py docs/figures/points_on_arms.png
+    python benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 """
 
@@ -10,7 +10,8 @@ import math
 from pathlib import Path
 import sys
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'peers'))
 import fabrik_ros
 from fabrik_ros.points_arm.point_arm_solver import PointArmSolver
 from fabrik_ros.transforms import Array

@@ -1,9 +1,9 @@
 """
 Repeat the experiment of the FABRIK paper: ten unconstrained joints, several methods.
 
-    python test/benchmark/published_experiments.py
-    python test/benchmark/published_experiments.py --figure docs/figures/convergence.png
-    python test/benchmark/published_experiments.py --tune
+    python benchmark/experiments/published_experiments.py
+    python benchmark/experiments/published_experiments.py --figure docs/figures/convergence.png
+    python benchmark/experiments/published_experiments.py --tune
 
 A. Aristidou and J. Lasenby (2011) compare on a chain of ten joints that turn any way, with
 targets inside and outside its reach. The same is done here, in numpy, with 200 chains and targets:

@@ -6,7 +6,7 @@ knows planes, turning bases and what hangs on the tip; the solver of method 'poi
 such passes until nothing comes of them; and, to compare, the articulated one. What counts as
 solved is decided by pinocchio. Prints the table of `docs/points_on_arms.md`.
 
-    python test/benchmark/points_on_arms.py --count 30
+    python benchmark/experiments/points_on_arms.py --count 30
 
 """
 
@@ -19,7 +19,8 @@ import tempfile
 import time
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'peers'))
 import arms
 import fabrik_ros
 from fabrik_ros.points_arm.point_arm_solver import PointArmSolver

@@ -14,9 +14,9 @@ does much between two solves.
 Behind the comparison come the ablation (`ablation.py`) and checks of what can be relied on
 (`dependability.py`).
 
-    python test/benchmark/bench_solver.py --count 1000 --arms ur5 panda --solvers TRAC-IK
-    python test/benchmark/bench_solver.py --only ablation snake
-    python test/benchmark/bench_solver.py --quick --solvers
+    python benchmark/peers/bench_solver.py --count 1000 --arms ur5 panda --solvers TRAC-IK
+    python benchmark/peers/bench_solver.py --only ablation snake
+    python benchmark/peers/bench_solver.py --quick --solvers
 
 """
 
@@ -34,7 +34,7 @@ import platform
 import subprocess
 import sys
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 import ablation
 from arms import Arm, ARMS, load
 from bars import bars

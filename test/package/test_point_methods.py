@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FILE = Path(__file__).resolve().parents[1] / 'benchmark' / 'point_methods.py'
+FILE = Path(__file__).resolve().parents[2] / 'benchmark' / 'experiments' / 'point_methods.py'
 spec = importlib.util.spec_from_file_location('point_methods', FILE)
 methods = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(methods)

@@ -1,7 +1,7 @@
 """
 Draw what the benchmark measured: for each arm the times of every solver.
 
-    python test/benchmark/plot.py build/benchmark
+    python benchmark/peers/plot.py build/benchmark
 
 """
 
