@@ -38,8 +38,8 @@ from .points_arm.point_values import values_from_points
 from .solver.batch import BatchSolution
 from .solver.chain_solver import FabrikSolver
 from .solver.options import SolverOptions
-from .solver.solution import Solution, Status
-from .solver.tree_solver import TipOptions, TipResult, TreeSolution, TreeSolver
+from .solver.solution import Solution, Status, TipResult
+from .solver.tree_solver import TipOptions, TreeSolver
 
 __version__ = '0.1.0'
 
@@ -71,7 +71,6 @@ __all__ = [
     'TipOptions',
     'TipResult',
     'Tree',
-    'TreeSolution',
     'TreeSolver',
     'TwoLinkSolution',
     'UrdfError',

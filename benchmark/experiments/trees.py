@@ -45,7 +45,7 @@ class Contender(NamedTuple):
     judge: TreeJudge
     whole: bool
     """Whether orientations count."""
-    solve: Callable[[Array], fabrik_ros.TreeSolution | fabrik_ros.Solution]
+    solve: Callable[[Array], fabrik_ros.Solution]
 
 
 class Outcome(NamedTuple):

@@ -5,23 +5,18 @@ Nothing here guesses: where several answers are sensible they are listed and ref
 
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 import re
-from typing import TYPE_CHECKING
 
 from ..errors import AmbiguousChainError, ChainError, shown
-
-if TYPE_CHECKING:
-    from .joints import Joint
-    from .robot import Robot
+from .joints import Joint
+from .link_tree import LinkTree
 
 GRIPPER_WORDS = re.compile(r'grip|finger|jaw|knuckle|hand|thumb|claw|pinc|tongs|suction', re.I)
 
 
-def choose_tip(robot: Robot, base_link: str) -> str:
+def choose_tip(robot: LinkTree, base_link: str) -> str:
     """
     Find the only sensible tip below `base_link`.
 
@@ -48,7 +43,7 @@ def choose_tip(robot: Robot, base_link: str) -> str:
     )
 
 
-def _tips(robot: Robot, base_link: str) -> list[tuple[int, str]]:
+def _tips(robot: LinkTree, base_link: str) -> list[tuple[int, str]]:
     """Every sensible tip at or below `base_link`, with its number of joints."""
     grippers = _grippers(robot)
     tips: list[tuple[int, str]] = []
@@ -63,7 +58,7 @@ def _tips(robot: Robot, base_link: str) -> list[tuple[int, str]]:
     return tips
 
 
-def _rigid_body(robot: Robot, link: str) -> tuple[list[str], list[Joint]]:
+def _rigid_body(robot: LinkTree, link: str) -> tuple[list[str], list[Joint]]:
     """Links fixed to `link`, itself included, and the movable joints that leave them."""
     body, branches = [link], []
     for member in body:
@@ -75,7 +70,7 @@ def _rigid_body(robot: Robot, link: str) -> tuple[list[str], list[Joint]]:
     return body, branches
 
 
-def _ends(robot: Robot, body: list[str]) -> list[str]:
+def _ends(robot: LinkTree, body: list[str]) -> list[str]:
     """Outermost links of a rigid body, those of a gripper only where there is nothing else."""
     arm = [link for link in body[1:] if not GRIPPER_WORDS.search(link)]
     arm = [body[0], *arm]
@@ -84,7 +79,7 @@ def _ends(robot: Robot, body: list[str]) -> list[str]:
     return [link for link in members if link not in inner]
 
 
-def _grippers(robot: Robot) -> set[str]:
+def _grippers(robot: LinkTree) -> set[str]:
     """Names of joints from which on outwards every movable one looks like part of a gripper."""
     paired = _paired(robot)
     links = [robot.root_link]
@@ -102,7 +97,7 @@ def _grippers(robot: Robot) -> set[str]:
     return found
 
 
-def _paired(robot: Robot) -> set[str]:
+def _paired(robot: LinkTree) -> set[str]:
     """Names of joints that open and close, by `mimic`, with one on neither side of their own."""
     places, groups = _places(robot), defaultdict(list)
     for joint in robot.joints:
@@ -123,7 +118,7 @@ def _paired(robot: Robot) -> set[str]:
     return found
 
 
-def _places(robot: Robot) -> dict[str, range]:
+def _places(robot: LinkTree) -> dict[str, range]:
     """For each link the places of itself and of all below it in an order in which those follow."""
     order, pending = [], [robot.root_link]
     while pending:

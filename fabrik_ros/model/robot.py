@@ -19,20 +19,18 @@ from .chain import Chain
 from .default_chain import choose_tip
 from .geometry import Collision
 from .joints import Joint, JointType
+from .link_tree import LinkTree
 from .tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class Robot(LinkTree):
     """
     A tree of links, as read from a URDF.
 
     Made by `load_urdf`, which guarantees one root, no cycles, unique names and usable joints.
     """
 
-    name: str
-    links: tuple[str, ...]
-    joints: tuple[Joint, ...]
     source: str = field(default='', repr=False)
     """The URDF text the robot was read from."""
     warnings: tuple[str, ...] = ()
@@ -41,24 +39,6 @@ class Robot:
     """The collision geometry that could be understood, in the order of the links."""
     folder: str = ''
     """The folder that the URDF was read from; '' where it came as text."""
-
-    @cached_property
-    def parent_joint(self) -> Mapping[str, Joint]:
-        """The joint above each link; the root link has none."""
-        return {joint.child: joint for joint in self.joints}
-
-    @cached_property
-    def child_joints(self) -> Mapping[str, tuple[Joint, ...]]:
-        """The joints below each link."""
-        below: dict[str, list[Joint]] = {link: [] for link in self.links}
-        for joint in self.joints:
-            below[joint.parent].append(joint)
-        return {link: tuple(joints) for link, joints in below.items()}
-
-    @cached_property
-    def root_link(self) -> str:
-        """The link above all others."""
-        return next(link for link in self.links if link not in self.parent_joint)
 
     @cached_property
     def _joints_by_name(self) -> Mapping[str, Joint]:

@@ -7,8 +7,8 @@ from ..collision.guard import CollisionGuard
 from ..model.chain import Chain
 from ..model.tree import Tree
 from ..planning.goal_chooser import Choice, GoalChooser
+from ..solver.solution import Solution
 from ..transforms import Array
-from .line_reference import Answer
 from .line_tracker import masked, ToBase
 from .motion_solvers import MotionSolvers
 
@@ -39,7 +39,7 @@ class Destination:
     ----------
     T : array, shape (..., 4, 4)
         Poses of the tips, each in the frame it is held in; NaN for tips that are free.
-    answer : Solution or TreeSolution
+    answer : Solution
         The configuration there, or nearest to it.
     set_out_at : array, shape (n,)
         Where the arm was when the goal was set [rad or m].
@@ -48,7 +48,7 @@ class Destination:
     ----------
     T, set_out_at : array
         As above.
-    answer : Solution or TreeSolution
+    answer : Solution
         The configuration that is taken, or what the solver said of a goal out of reach.
     q : array, shape (n,)
         Joint values at the goal [rad or m].
@@ -63,7 +63,7 @@ class Destination:
 
     """
 
-    def __init__(self, T: Array, answer: Answer, set_out_at: Array) -> None:
+    def __init__(self, T: Array, answer: Solution, set_out_at: Array) -> None:
         self.T, self.set_out_at = T, set_out_at
         self.answer = answer
         self.q = answer.q

@@ -18,12 +18,9 @@ from ..kernels.braking import stopping_speed
 from ..kernels.displacement import pose_along, size_of, way_between
 from ..kernels.line_speed import followable, speed_along_trail
 from ..solver.solution import Solution
-from ..solver.tree_solver import TreeSolution
+from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .target_filter import Trail
-
-Answer = Solution | TreeSolution
-"""What a solver says, for one tip or for several."""
 
 LANDED = 1e-6
 TINY = 1e-12
@@ -125,7 +122,7 @@ class LineReference:
         self.brake = self.full_gain
         """Change of speed [1/s] that the joints can follow when they must."""
         self.T = T
-        self.free = is_free(T)
+        self.free = is_unconstrained(T)
         """Which tips have no goal, shape (...)."""
         self.q = q
         self.rate = np.zeros_like(q)
@@ -159,7 +156,7 @@ class LineReference:
         """What it is told to do instead of going to a goal."""
         self._trail.take(self._way(self.goal, goal), self.brake)
         self.goal = goal
-        self.ends_early: Answer | None = None
+        self.ends_early: Solution | None = None
         """The answer that showed the line to end before the goal."""
         self._way_left = self._way(self.T, goal)
 
@@ -203,7 +200,7 @@ class LineReference:
     def _way(self, T: Array, T_to: Array) -> Array:
         if T.ndim > 2:
             ways = [
-                np.zeros(6) if is_free(end) else self._way(start, end)
+                np.zeros(6) if is_unconstrained(end) else self._way(start, end)
                 for start, end in zip(T, T_to, strict=True)
             ]
             return np.array(ways)
@@ -214,7 +211,7 @@ class LineReference:
     def _moved(self, T: Array, way: Array) -> Array:
         if T.ndim > 2:
             poses = [
-                start if is_free(start) else self._moved(start, along)
+                start if is_unconstrained(start) else self._moved(start, along)
                 for start, along in zip(T, way, strict=True)
             ]
             return np.array(poses)
@@ -361,11 +358,6 @@ class LineReference:
         if self.jog is not None:
             return not (np.any(self.jog.twists) or np.any(self.speed))
         return self.T is self.goal
-
-
-def is_free(T: Array) -> Any:
-    """Whether tips have no goal: True or False for each of the poses, shape (..., 4, 4)."""
-    return np.isnan(T[..., 0, 0])
 
 
 def length_of(speed: Array) -> float:

@@ -9,9 +9,11 @@ import numpy as np
 from ..kernels.braking import is_within
 from ..model.chain import Chain
 from ..model.tree import Tree
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .joint_limiter import CommandGovernor
-from .line_reference import Answer, is_free, largest, LineReference
+from .line_reference import largest, LineReference
 from .motion_solvers import MotionSolvers
 
 ROUNDING = 5e-4
@@ -30,7 +32,7 @@ ToBase = Callable[[Array], Array]
 class LineStep(NamedTuple):
     """What the joints do in a step along a line."""
 
-    answer: Answer
+    answer: Solution
     """Where they go, or what shows that the line cannot be followed."""
     velocity: Array | None
     """How fast they have to be for that, shape (n,) [rad/s or m/s]; None where they cannot."""
@@ -242,11 +244,11 @@ class LineTracker:
         self,
         line: LineReference,
         pose: Array,
-        answer: Answer,
+        answer: Solution,
         speed: Array,
         catch_up: Array,
         dt: float,
-    ) -> Answer | None:
+    ) -> Solution | None:
         """
         Return an answer for which every joint comes to its limit gently; None if there is none.
 
@@ -267,7 +269,7 @@ class LineTracker:
         way = self._governor.catch_up(q_end - q, dt) * dt
         return np.clip([q + np.minimum(way, 0.0), q + np.maximum(way, 0.0)], *box)
 
-    def _within(self, box: Array, pose: Array, seed: Array) -> Answer | None:
+    def _within(self, box: Array, pose: Array, seed: Array) -> Solution | None:
         """Return an answer with joint values in a box, shape (2, n); None if there is none."""
         answer = self._solvers.line.solve_within(pose, seed, *box)
         return answer if self._solvers.is_on_line(answer) else None
@@ -275,5 +277,5 @@ class LineTracker:
 
 def masked(T: Array, T_goal: Array) -> Array:
     """Poses `T` (..., 4, 4), NaN for the tips that have no goal."""
-    free = is_free(T_goal)
+    free = is_unconstrained(T_goal)
     return np.where(free[..., None, None], T_goal, T) if free.any() else T

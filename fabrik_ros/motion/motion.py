@@ -24,21 +24,13 @@ from ..collision.guard import CollisionGuard
 from ..model.chain import Chain
 from ..model.tree import Tree
 from ..solver.options import SolverOptions
-from ..solver.tree_solver import TipOptions
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained, TipOptions
 from ..transforms import Array, inverse
 from .goal import Destination, DestinationFinder, joined, MotionOptions
 from .jerk_limiter import JerkLimiter
 from .joint_limiter import Checkpoint, CommandGovernor
-from .line_reference import (
-    Answer,
-    approach,
-    is_free,
-    Jog,
-    largest,
-    length_of,
-    LineReference,
-    MotionLimits,
-)
+from .line_reference import approach, Jog, largest, length_of, LineReference, MotionLimits
 from .line_tracker import LineTracker, masked, OFF_LINE
 from .motion_solvers import MotionSolvers
 from .moving_base import MovingBase
@@ -109,9 +101,9 @@ class Motion:
         Whether a tip has a goal that stays where it is while the base moves.
     hindrance : str
         Why the arm rests short of the goal; '' when nothing hinders it.
-    solution : Solution, TreeSolution or None
+    solution : Solution or None
         The newest answer of the solver.
-    goal_solution : Solution, TreeSolution or None
+    goal_solution : Solution or None
         The newest answer for a goal itself.
     weighing_time : float
         How long it took to find that, and a way [s].
@@ -197,8 +189,8 @@ class Motion:
         self._governor.reset(q)
         self.phase = Phase.RESTING
         self.hindrance = ''
-        self.solution: Answer | None = None
-        self.goal_solution: Answer | None = None
+        self.solution: Solution | None = None
+        self.goal_solution: Solution | None = None
         self.weighing_time = 0.0
         self._joint_goal = self._rests_at = self.q
         self._continues_to: Array | None = None
@@ -297,7 +289,7 @@ class Motion:
             and not np.count_nonzero(in_world)
             and self.options.path == 'line'
             and self.options.approach_unreachable
-            and is_free(T_goal).tolist() == line.free.tolist()
+            and is_unconstrained(T_goal).tolist() == line.free.tolist()
         )
 
     def _go_on(self, line: LineReference, T_goal: Array) -> None:
@@ -617,7 +609,7 @@ class Motion:
         if (
             self.phase is not Phase.LINE
             or line is None
-            or not np.array_equal(is_free(T_goal), line.free)
+            or not np.array_equal(is_unconstrained(T_goal), line.free)
         ):
             line = self._line = self._new_line(T_goal)
         return line
@@ -703,7 +695,7 @@ class Motion:
             jog.block()
             self.hindrance = _end_of_jog(line.ends_early)
 
-    def _leave_line(self, answer: Answer, dt: float) -> Array:
+    def _leave_line(self, answer: Solution, dt: float) -> Array:
         """Stop where the reference cannot go on, saying why, or take the way in joint space."""
         self._weigh_at_last()
         self.solution = answer
@@ -763,9 +755,9 @@ class Motion:
         return base_stands and self._line.is_at_goal() and governor.rests_at(self._line.q)
 
 
-def _end_of_jog(answer: Answer) -> str:
+def _end_of_jog(answer: Solution) -> str:
     return f'jogged as far as it goes: {answer.status.value}{_limited(answer)}'
 
 
-def _limited(answer: Answer) -> str:
+def _limited(answer: Solution) -> str:
     return f' ({", ".join(answer.limited_joints)})' if answer.limited_joints else ''

@@ -9,9 +9,9 @@ from ..model.chain import Chain
 from ..model.tree import Tree
 from ..solver.chain_solver import is_redundant
 from ..solver.options import SolverOptions
+from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions, TreeSolver
 from ..transforms import Array
-from .line_reference import Answer
 
 # A search for a new goal must not keep a moving arm waiting for its next command [s].
 MOVING_BUDGET = 0.004
@@ -25,11 +25,11 @@ NEARBY = 1e-3
 class ArmSolver(Protocol):
     """What a motion needs of a solver, for one tip or for several."""
 
-    def solve(self, target: Array, seed: Array, /) -> Answer:
+    def solve(self, target: Array, seed: Array, /) -> Solution:
         """Find joint values for poses of shape (..., 4, 4)."""
         ...
 
-    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array, /) -> Answer:
+    def solve_within(self, target: Array, seed: Array, lower: Array, upper: Array, /) -> Solution:
         """Find joint values, each within bounds of its own."""
         ...
 
@@ -103,7 +103,7 @@ class MotionSolvers:
             budget=self._moving_budget, max_restarts=0, prefer='first', posture=None
         )
 
-    def is_on_line(self, answer: Answer) -> bool:
+    def is_on_line(self, answer: Solution) -> bool:
         """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""
         options = self._options
         return answer.converged or (

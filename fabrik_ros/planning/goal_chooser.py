@@ -19,7 +19,8 @@ import numpy.typing as npt
 from ..collision.guard import CollisionGuard
 from ..model.chain import Chain
 from ..model.tree import Tree
-from ..motion.line_reference import Answer, is_free, largest
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 
 SEEDS = 40
@@ -34,7 +35,7 @@ SAME = 2
 class Choice(NamedTuple):
     """Where to go."""
 
-    answer: Answer
+    answer: Solution
     """The configuration at the goal."""
     collision: str
     """Why none was found that is free; '' where this one is."""
@@ -65,7 +66,7 @@ class GoalChooser:
         self,
         guard: CollisionGuard,
         arm: Chain | Tree,
-        solve: Callable[[Array, Array], Answer],
+        solve: Callable[[Array, Array], Solution],
         fastest: Array,
     ) -> None:
         self._guard = guard
@@ -73,13 +74,13 @@ class GoalChooser:
         self._solve = solve
         self._fastest = fastest
 
-    def configuration(self, first: Answer, T: Array, q: Array, end: float) -> Choice:
+    def configuration(self, first: Solution, T: Array, q: Array, end: float) -> Choice:
         """
         Take the first answer if it is free, else the nearest free one that is found.
 
         Parameters
         ----------
-        first : Solution or TreeSolution
+        first : Solution
             What the solver said.
         T : array, shape (..., 4, 4)
             The poses it reaches, NaN for tips that are free.
@@ -94,7 +95,7 @@ class GoalChooser:
         return Choice(first, collision) if nearest is None else Choice(nearest, '')
 
     def way(
-        self, first: Answer, T: Array, q: Array, end: float, set_out: Array | None = None
+        self, first: Solution, T: Array, q: Array, end: float, set_out: Array | None = None
     ) -> Choice:
         """
         Take a configuration and a way there that are free, where both are found.
@@ -124,7 +125,7 @@ class GoalChooser:
                         return Choice(answer, '', has_way=True, via=via)
         return Choice(free[0], '') if collision and free else Choice(first, collision)
 
-    def _free(self, T: Array, q: Array, end: float) -> Iterator[Answer]:
+    def _free(self, T: Array, q: Array, end: float) -> Iterator[Solution]:
         """Yield configurations at a goal that are free until a time [s], the nearest first."""
         now = time.perf_counter()
         for answer in self._others(T, q, now + SEARCH_SHARE * (end - now)):
@@ -133,16 +134,20 @@ class GoalChooser:
             if time.perf_counter() > end:
                 break
 
-    def _others(self, T: Array, q: Array, end: float) -> Sequence[Answer]:
+    def _others(self, T: Array, q: Array, end: float) -> Sequence[Solution]:
         """Find configurations at a goal until a time [s], and put the nearest first."""
-        found: dict[tuple[float, ...], Answer] = {}
+        found: dict[tuple[float, ...], Solution] = {}
         for seed in self._seeds(T, q):
             answer = self._solve(T, seed)
             if answer.converged:
                 found.setdefault(tuple(answer.q.round(SAME)), answer)
             if time.perf_counter() > end:
                 break
-        return sorted(found.values(), key=lambda answer: largest((answer.q - q) / self._fastest))
+        return sorted(found.values(), key=lambda answer: self._duration(answer.q - q))
+
+    def _duration(self, path: Array) -> float:
+        """How long a straight path, shape (n,), takes at full speed [s]."""
+        return float(np.max(np.abs(path) / self._fastest))
 
     def _between(self, T: Array, q: Array, set_out: Array | None) -> Iterator[Array]:
         if set_out is not None:
@@ -163,6 +168,6 @@ class GoalChooser:
         if isinstance(arm, Chain):
             return np.ones(len(arm), dtype=bool)
         moves = np.zeros(len(arm), dtype=bool)
-        for t in np.flatnonzero(~is_free(T)).tolist():
+        for t in np.flatnonzero(~is_unconstrained(T)).tolist():
             moves |= arm.moves(t)
         return moves

@@ -20,18 +20,15 @@ These functions are part of `PointTree` and work on its inside, which is always 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 import math
-from typing import TYPE_CHECKING
+from typing import Generic
 
 import numpy as np
 
 from .bone_frames import angle_between, framed, turned_to
 from .point_chain import Array, PointStatus, PUSH, STALL_FRACTION, unit
-
-if TYPE_CHECKING:
-    from .point_tree import PointTree
+from .point_tree_passes import centroid, Goal, Goals, PointTreePasses, TreeT
 
 LEVER = 0.15
 """What a turn of one radian off counts beside a distance, as a share of the reach of the tip."""
@@ -44,18 +41,6 @@ MEMORY = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
-    """Where a tip shall be and, if that matters, how its bone shall be turned; always in 3-D."""
-
-    point: Array
-    rotation: Array | None = None
-
-
-Goals = Mapping[int, Goal]
-"""By tip."""
-
-
-@dataclass(frozen=True, eq=False)
 class Task:
     """What a solve is asked for."""
 
@@ -64,7 +49,7 @@ class Task:
     orientation_tolerance: float
     free_base: bool
 
-    def is_met(self, tree: PointTree, goals: Goals) -> bool:
+    def is_met(self, tree: PointTreePasses, goals: Goals) -> bool:
         """Whether every tip is on its goal within the tolerances."""
         return max(residuals(tree, goals).values()) <= self.position_tolerance and all(
             angle <= self.orientation_tolerance
@@ -72,12 +57,12 @@ class Task:
         )
 
 
-def residuals(tree: PointTree, goals: Goals) -> dict[int, float]:
+def residuals(tree: PointTreePasses, goals: Goals) -> dict[int, float]:
     """Measure the distances from tips to goals."""
     return {tip: math.dist(tree._points[tip], goal.point) for tip, goal in goals.items()}
 
 
-def orientation_residuals(tree: PointTree, goals: Goals) -> dict[int, float]:
+def orientation_residuals(tree: PointTreePasses, goals: Goals) -> dict[int, float]:
     """Measure the angles between last bones and goals that have a rotation [rad]."""
     return {
         tip: angle_between(tree.frames[tip], goal.rotation)
@@ -86,7 +71,7 @@ def orientation_residuals(tree: PointTree, goals: Goals) -> dict[int, float]:
     }
 
 
-def weighted_residual(tree: PointTree, goals: Goals) -> float:
+def weighted_residual(tree: PointTreePasses, goals: Goals) -> float:
     """Take the mean of the residuals by weight, a radian counted as `LEVER` of the reach."""
     total = sum(tree.weights[tip] * distance for tip, distance in residuals(tree, goals).items())
     for tip, angle in orientation_residuals(tree, goals).items():
@@ -94,7 +79,7 @@ def weighted_residual(tree: PointTree, goals: Goals) -> float:
     return total / sum(tree.weights[tip] for tip in goals)
 
 
-def within_reach(tree: PointTree, task: Task) -> tuple[Goals, PointStatus | None]:
+def within_reach(tree: PointTreePasses, task: Task) -> tuple[Goals, PointStatus | None]:
     """Pull goals to the boundary of the reach of their tips; tell if any had to be."""
     if task.free_base:
         return task.goals, None
@@ -114,20 +99,20 @@ def within_reach(tree: PointTree, task: Task) -> tuple[Goals, PointStatus | None
     return aims, status
 
 
-def direction_to(tree: PointTree, goals: Goals, tip: int) -> Array:
+def direction_to(tree: PointTreePasses, goals: Goals, tip: int) -> Array:
     """Look from the base to a goal; if that is the base, to the tip; else straight on."""
     base = tree._points[0]
     return unit(goals[tip].point - base, tree._points[tip] - base, tree.frames[0, :, 2])
 
 
 @dataclass
-class Search:
+class Search(Generic[TreeT]):
     """The iterations of one solve, and the best state they have seen."""
 
     task: Task
     aims: Goals
     max_iterations: int
-    best: PointTree
+    best: TreeT
     least: float = math.inf
     iterations: int = 0
     status: PointStatus | None = None
@@ -146,7 +131,7 @@ class Search:
             self._iterate(self.best, Progress(self.aims, patience=math.inf))
         return self.status or PointStatus.STALLED
 
-    def _iterate(self, state: PointTree, progress: Progress) -> PointTree:
+    def _iterate(self, state: TreeT, progress: Progress) -> TreeT:
         """Make iterations until it is over, or they get on no more; return the last state."""
         while self.status is None and not progress.ended:
             if self.iterations == self.max_iterations:
@@ -163,12 +148,12 @@ class Search:
             progress.note(state, at_rest)
         return state
 
-    def _iterated(self, state: PointTree, aims: Goals) -> PointTree:
+    def _iterated(self, state: TreeT, aims: Goals) -> TreeT:
         """Make one pass each way."""
         reached = state._tip_to_base(aims)
         return reached._base_to_tip((reached if self.task.free_base else state)._points[0])
 
-    def _note(self, state: PointTree) -> None:
+    def _note(self, state: TreeT) -> None:
         """Keep a state if it is the best so far; see whether it is where it should be."""
         goals = self.task.goals
         residual = weighted_residual(state, goals)
@@ -195,7 +180,7 @@ class Progress:
     def __post_init__(self) -> None:
         self.led = self.aims
 
-    def note(self, state: PointTree, at_rest: bool) -> None:
+    def note(self, state: PointTreePasses, at_rest: bool) -> None:
         """Take note of the state after an iteration, and whether it is still moving."""
         residual = weighted_residual(state, self.aims)
         self.waiting += 1
@@ -209,14 +194,14 @@ class Progress:
         elif at_rest or self.waiting >= self.patience:
             self.helped, self.waiting = True, 0
 
-    def _led(self, tip: int, state: PointTree) -> Goal:
+    def _led(self, tip: int, state: PointTreePasses) -> Goal:
         """Aim past an aim by what the tip has missed it by."""
         aim = self.aims[tip]
         lead = MEMORY * (self.led[tip].point - aim.point) + aim.point - state._points[tip]
         return Goal(aim.point + lead, aim.rotation)
 
 
-def turned_towards(tree: PointTree, aims: Goals) -> PointTree:
+def turned_towards(tree: TreeT, aims: Goals) -> TreeT:
     """Turn a tree as a whole about its base, its tips towards their aims in the mean."""
     points, root = tree._points, tree.frames[0]
     base = points[0]
@@ -234,7 +219,7 @@ def turned_towards(tree: PointTree, aims: Goals) -> PointTree:
     return tree._moved_to(base + (points - base) @ turn.T, frames)._base_to_tip(base)
 
 
-def pushed_aside(tree: PointTree, aims: Goals, side: int) -> PointTree:
+def pushed_aside(tree: TreeT, aims: Goals, side: int) -> TreeT:
     """
     Push inner points square to the line from the base to the aim that is missed by most.
 
@@ -254,15 +239,8 @@ def pushed_aside(tree: PointTree, aims: Goals, side: int) -> PointTree:
     return tree._moved_to(points, tree.frames.copy())._base_to_tip(points[0])
 
 
-def square_to(tree: PointTree, along: Array) -> Array:
+def square_to(tree: PointTreePasses, along: Array) -> Array:
     """Give the direction square to a unit vector that is nearest to an axis of the root."""
     axes = tree.frames[0].T[3 - tree.dimension :]
     axis = axes[np.argmin(np.abs(axes @ along))]
     return unit(axis - (axis @ along) * along)
-
-
-def centroid(points: list[Array], weights: list[float]) -> Array:
-    """Take the mean by weight; of one point, the point itself bit for bit."""
-    if len(points) == 1:
-        return points[0]
-    return np.average(points, axis=0, weights=weights)

@@ -8,7 +8,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from ..model.chain import Chain
 from ..model.tree import Tree
-from ..motion.line_reference import is_free
+from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .conversions import matrix_to_pose, to_point
 
@@ -32,7 +32,11 @@ def marker_array(
     for i, arm in enumerate(_arms(chain, q, stamp)):
         markers += arm.markers()
         goal = T_base_goal if T_base_goal is None or isinstance(chain, Chain) else T_base_goal[i]
-        markers += arm.without_goal() if goal is None or is_free(goal) else arm.goal_markers(goal)
+        markers += (
+            arm.without_goal()
+            if goal is None or is_unconstrained(goal)
+            else arm.goal_markers(goal)
+        )
     return MarkerArray(markers=markers)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from ..model.chain import Chain
 from ..model.tree import Tree
 from ..motion.follower import Follower, State
-from ..motion.line_reference import Answer, is_free
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, rotation_vector
 from .tip_topics import topic_names
 
@@ -50,7 +51,7 @@ def diagnostic_array(
     return array
 
 
-def solution_facts(solution: Answer) -> dict[str, Any]:
+def solution_facts(solution: Solution) -> dict[str, Any]:
     """Tell what the solver said, by name."""
     return {
         'solver_status': solution.status.name,
@@ -112,7 +113,7 @@ def goal_facts(
 
 
 def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) -> dict[str, Any]:
-    free = bool(is_free(goal))
+    free = bool(is_unconstrained(goal))
     turn = np.zeros(3) if free else rotation_vector(goal[:3, :3] @ T[:3, :3].T)
     return {
         'target_stamp': stamp,

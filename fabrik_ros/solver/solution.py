@@ -17,8 +17,24 @@ class Status(Enum):
     BUDGET_EXHAUSTED = 'the budget ended before the target was reached'
 
 
+class TipResult(NamedTuple):
+    """Where one tip came to."""
+
+    position_error: float
+    """Distance from the tip to its target [m]; 0 for a free tip."""
+    orientation_error: float
+    """Angle [rad] to the orientation, or the axis, the mode asks for; 0 for a free tip."""
+    converged: bool
+    """Whether both are within the tolerances."""
+
+
 class Solution(NamedTuple):
-    """Answer of the solver; its arrays belong to the caller."""
+    """
+    Solution of a solver; its arrays belong to the caller.
+
+    For several tips the status is the first that applies to any of them, and the errors are the
+    largest of all.
+    """
 
     q: Array
     """Joint values, shape (n,) [rad or m]; inside the limits whatever the status."""
@@ -40,6 +56,8 @@ class Solution(NamedTuple):
     """
     limited_joints: tuple[str, ...]
     """Joints that stand at a limit."""
+    tips: tuple[TipResult, ...] = ()
+    """What each of several tips lacks, in the order of `Tree.tip_links`; () for a chain."""
 
     @property
     def converged(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import math
 import time
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from .packed_chain import (
     NEARLY_ALL,
 )
 from .packed_tree import Found, pack_tree, PackedTree
-from .solution import Status
+from .solution import Solution, Status, TipResult
 
 JOINTS_FOR_A_POSE = 6
 OUT_OF_REACH = {codes.TOO_FAR: Status.TOO_FAR, codes.TOO_NEAR: Status.TOO_NEAR}
@@ -65,45 +65,9 @@ class TipOptions:
             raise ValueError(f'weight must be positive and finite, got {self.weight}')
 
 
-class TipResult(NamedTuple):
-    """Where one tip came to."""
-
-    position_error: float
-    """Distance from the tip to its target [m]; 0 for a free tip."""
-    orientation_error: float
-    """Angle [rad] to the orientation, or the axis, the mode asks for; 0 for a free tip."""
-    converged: bool
-    """Whether both are within the tolerances."""
-
-
-class TreeSolution(NamedTuple):
-    """Answer for several tips; its arrays belong to the caller."""
-
-    q: Array
-    """Joint values, shape (n,) [rad or m]; inside the limits whatever the status."""
-    status: Status
-    """How the solve ended; of several hindrances the first that applies to any tip."""
-    tips: tuple[TipResult, ...]
-    """What each tip lacks, from forward kinematics of `q`, in the order of `Tree.tip_links`."""
-    position_error: float
-    """The largest of the tips [m]."""
-    orientation_error: float
-    """The largest of the tips [rad]."""
-    passes: int
-    """Reaching passes made, two to a round."""
-    polish_steps: int
-    """Levenberg-Marquardt steps made."""
-    restarts: int
-    """Starts made from elsewhere than the seed and its neighbourhood."""
-    finished_by: str
-    """Who made the last improvement, as in `Solution`."""
-    limited_joints: tuple[str, ...]
-    """Joints that stand at a limit."""
-
-    @property
-    def converged(self) -> bool:
-        """Whether all targets are reached within the tolerances of their modes."""
-        return self.status is Status.CONVERGED
+def is_unconstrained(T: Array) -> Any:
+    """Whether tips have no target: NaN for each of the poses, shape (..., 4, 4)."""
+    return np.isnan(T[..., 0, 0])
 
 
 class TreeSolver:
@@ -157,7 +121,7 @@ class TreeSolver:
         self,
         targets: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
         seed: npt.ArrayLike | None = None,
-    ) -> TreeSolution:
+    ) -> Solution:
         """
         Find joint values that put the tips on their targets.
 
@@ -197,7 +161,7 @@ class TreeSolver:
         seed: npt.ArrayLike,
         lower: npt.ArrayLike,
         upper: npt.ArrayLike,
-    ) -> TreeSolution:
+    ) -> Solution:
         """
         Find joint values likewise, each within bounds of its own.
 
@@ -247,7 +211,7 @@ class TreeSolver:
             mode = 'pose' if self.tree.joints_to(t) >= JOINTS_FOR_A_POSE else 'position'
         return replace(self.options, mode=mode, axis=axis)
 
-    def _solve(self, packed: PackedTree, T: Array, seed: Array) -> TreeSolution:
+    def _solve(self, packed: PackedTree, T: Array, seed: Array) -> Solution:
         if not COMPILED:  # threads then take turns in the middle of a kernel
             packed = packed.with_own_memory()
         code, found = packed.begin(self._first, T, seed)
@@ -379,15 +343,15 @@ class TreeSolver:
             and report[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
         )
 
-    def _solution(self, found: Found, status: Status) -> TreeSolution:
+    def _solution(self, found: Found, status: Status) -> Solution:
         q, report, apart = found
         place, turn = self.options.position_tolerance, self.options.orientation_tolerance
         tips = tuple(TipResult(p, r, p <= place and r <= turn) for p, r in apart.tolist())
         apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = report.tolist()
         names = self.tree.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
-        return TreeSolution(
-            q, status, tips, apart_most, turned_most, int(passes), int(steps), int(restarts),
-            FINISHERS[int(finisher)], names,
+        return Solution(
+            q, status, apart_most, turned_most, int(passes), int(steps), int(restarts),
+            FINISHERS[int(finisher)], names, tips,
         )  # fmt: skip
 
     def _poses(self, targets: Mapping[str, npt.ArrayLike] | npt.ArrayLike) -> Array:

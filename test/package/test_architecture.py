@@ -1,4 +1,8 @@
-"""The borders inside the package: ROS, numba, XML and drawing each have their place."""
+"""
+The house: rooms that import only downwards, and one place for each library.
+
+A module is in the room of its folder; those at the top of the package are rooms of their own.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -25,6 +29,22 @@ DRAWING_MODULES = {
 }
 ROS_FOLDERS = ('ros', 'sim', 'viewer')
 
+FLOORS = (
+    {'errors'},
+    {'transforms'},
+    {'kernels', 'points'},
+    {'model'},
+    {'collision', 'solver'},
+    {'points_arm'},
+    {'methods'},
+    {'planning'},
+    {'motion'},
+    {'__init__', 'ros'},
+    {'playground', 'sim'},
+)
+"""Rooms, from the ground up; those on one floor do not know each other."""
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
 
 def imported_names(module: str) -> Iterator[str]:
     """Yield what a module imports anywhere, absolute: 'numpy', 'fabrik_ros.errors'."""
@@ -41,6 +61,43 @@ def imported_names(module: str) -> Iterator[str]:
 def imports_of(kind: re.Pattern[str], module: str) -> list[str]:
     """List what a module imports from the packages of one kind."""
     return [name for name in imported_names(module) if kind.fullmatch(name.split('.')[0])]
+
+
+def room_of(module: str) -> str:
+    """Name the room of a module, given by its path in the package."""
+    return Path(module).parts[0].removesuffix('.py')
+
+
+def modules_imported_by(module: str) -> set[str]:
+    """Name the modules of the package that a module imports, by their paths in it."""
+    found = set()
+    for name in imported_names(module):
+        parts = name.split('.')
+        if parts[0] != PACKAGE.name:
+            continue
+        tails = [Path(*parts[1:end]) for end in range(len(parts), 1, -1)]
+        paths = [path for tail in tails for path in (f'{tail}.py', f'{tail}/__init__.py')]
+        found.add(next((path for path in paths if path in MODULES), '__init__.py'))
+    return found
+
+
+def test_every_room_has_its_floor():
+    assert {room_of(module) for module in MODULES} == set(FLOOR_OF)
+
+
+@pytest.mark.parametrize('module', MODULES)
+def test_module_imports_only_from_its_own_room_and_from_lower_floors(module):
+    room = room_of(module)
+    others = {other for other in modules_imported_by(module) if room_of(other) != room}
+    upwards = {other for other in others if FLOOR_OF[room_of(other)] >= FLOOR_OF[room]}
+    assert upwards == set()
+
+
+def test_no_circle_of_imports():
+    left = {module: modules_imported_by(module) for module in MODULES}
+    while leaves := {module for module, imported in left.items() if not imported & left.keys()}:
+        left = {module: left[module] for module in left.keys() - leaves}
+    assert sorted(left) == []
 
 
 @pytest.mark.parametrize('module', [m for m in MODULES if Path(m).parts[0] not in ROS_FOLDERS])
@@ -96,7 +153,7 @@ def modules_loaded_by(code: str) -> set[str]:
 
 
 def test_import_loads_neither_ros_nor_what_may_be_missing_nor_a_window_system():
-    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.collision, fabrik_ros.motion')
+    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.collision, fabrik_ros.motion.motion')
     assert 'fabrik_ros' in loaded
     assert not {name for name in loaded if ROS.fullmatch(name)}
     assert not loaded & {'coal', 'matplotlib', 'mujoco', 'ruckig', 'tkinter', 'viser', 'xacro'}

@@ -9,7 +9,7 @@ branch or of another one. A textbook judges: one transform after the other, in n
 from dataclasses import replace
 import math
 
-from fabrik_ros import load_urdf, Status, Tree, TreeSolution
+from fabrik_ros import load_urdf, Solution, Status, Tree
 from fabrik_ros.kernels import (
     buffers as workspace,
     iterations as rounds,
@@ -111,7 +111,7 @@ def errors(robot: Branching, tree: Tree, mode: str, T: Array, q: Array) -> Array
     return np.array(found)
 
 
-def check(robot: Branching, tree: Tree, mode: str, T: Array, solution: TreeSolution) -> bool:
+def check(robot: Branching, tree: Tree, mode: str, T: Array, solution: Solution) -> bool:
     """Assert that an answer is honest and legal; tell whether it is a solution."""
     assert np.isfinite(solution.q).all()
     assert is_inside(tree, solution.q)

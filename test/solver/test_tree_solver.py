@@ -8,11 +8,11 @@ from fabrik_ros import (
     JointValueError,
     LinkNotFoundError,
     load_urdf,
+    Solution,
     SolverOptions,
     Status,
     TargetError,
     TipOptions,
-    TreeSolution,
     TreeSolver,
 )
 from fabrik_ros.kernels import tree_search
@@ -308,7 +308,7 @@ class TestStatus:
             assert_one_story(solution, polish)
 
 
-def assert_one_story(solution: TreeSolution, polish: str) -> None:
+def assert_one_story(solution: Solution, polish: str) -> None:
     """Status, errors, counters and who finished tell the same story."""
     assert solution.converged == all(tip.converged for tip in solution.tips)
     for tip in solution.tips:
