@@ -216,7 +216,7 @@ class CollisionGuard:
             return f"'{link_a}' and '{link_b}' would come {within}"
         return (
             f"'{link_a}' and '{link_b}' are {within} already, and "
-            'may only move apart; may_touch or pair_clearances allow more'
+            'may only move apart; allowed_collisions or pair_clearances allow more'
         )
 
 

@@ -61,10 +61,10 @@ class SelfCollision:
         The arm, or the arms, of that robot.
     standing : mapping, optional
         Values of joints outside the arm [rad or m]; see `stand`.
-    folders : iterable of path
+    mesh_paths : iterable of path
         Where meshes are, besides the packages that the environment of ROS knows; see
         `MeshFinder`.
-    may_touch : iterable of (str, str)
+    allowed_collisions : iterable of (str, str)
         Names of links that may touch, besides those that are found out.
     clearance : float
         Configurations are free where all distances are greater than this [m].
@@ -99,15 +99,15 @@ class SelfCollision:
         mechanism: Mechanism,
         *,
         standing: Mapping[str, float] | None = None,
-        folders: Iterable[str | os.PathLike[str]] = (),
-        may_touch: Iterable[tuple[str, str]] = (),
+        mesh_paths: Iterable[str | os.PathLike[str]] = (),
+        allowed_collisions: Iterable[tuple[str, str]] = (),
         clearance: float = CLEARANCE,
         pair_clearances: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         clearances = Clearances(clearance, pair_clearances or {}, robot.links)
         self.mechanism = mechanism
         self.clearance = clearance
-        finder = MeshFinder(folders, robot.folder)
+        finder = MeshFinder(mesh_paths, robot.folder)
         solids, self.missing = solids_of(robot.collisions, finder)
         if not solids:
             raise CollisionUnavailableError(_no_geometry(robot, self.missing))
@@ -118,7 +118,7 @@ class SelfCollision:
             )
         self._frames = SolidFrames(robot, mechanism, solids)
         self._frames.stand(standing or {})
-        told = {frozenset(names) for names in may_touch}
+        told = {frozenset(names) for names in allowed_collisions}
         kept, self.left_out = self._chosen(robot, solids, told, clearances)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
         self.distances = self._distances(solids, kept)

@@ -58,8 +58,8 @@ class CollisionWatch:
             self._collision = SelfCollision(
                 robot,
                 chain,
-                folders=parameters.mesh_folders,
-                may_touch=parameters.links_that_may_touch,
+                mesh_paths=parameters.mesh_paths,
+                allowed_collisions=parameters.allowed_pairs,
                 clearance=parameters.collision_clearance,
                 pair_clearances=parameters.clearances_of_pairs,
             )

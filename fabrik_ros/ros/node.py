@@ -43,17 +43,19 @@ from .collision_watch import CollisionWatch
 from .command_loop import CommandLoop, LastWords
 from .controller_state import ControllerState
 from .conversions import seconds, twist_to_array
+from .declared_parameters import declare, fixed_changes, read, refusal
 from .executor import make_executor
 from .frame_resolver import FrameResolver
 from .neighbours import Neighbours
 from .node_clock import NodeClock
 from .outputs import Outputs
-from .parameters import declare, fixed_names, NodeParameters, ParameterError, wrong_type
+from .parameter_spec import ParameterError
 from .receiving import age_of, with_receipt
 from .reporter import Report, Reporter, Tally
 from .robot_state import RobotState
 from .status import goal_facts, tip_links_of
-from .tip_topics import TipTopics, topic_names
+from .tip_names import topic_names
+from .tip_topics import TipTopics
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
@@ -83,7 +85,7 @@ class FabrikNode(LifecycleNode):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('fabrik', **kwargs)
         declare(self)
-        self._settings = NodeParameters.read(self)
+        self._settings = read(self)
         self._measured = MeasuredJoints(names=())
         self._description = self._settings.robot_description
         self._robot: Robot | None = None
@@ -380,7 +382,7 @@ class FabrikNode(LifecycleNode):
 
     def _limiter_for(self, chain: Chain | Tree) -> JerkLimiter | None:
         try:
-            return self._settings.limiter_for(chain)
+            return self._settings.jerk_limiter_for(chain)
         except MotionError as error:
             if self._settings.jerk_limiting == 'require':
                 raise
@@ -434,16 +436,14 @@ class FabrikNode(LifecycleNode):
 
     def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
         """Set parameters together; rclpy would give types by number where it refuses one."""
-        reason = wrong_type(parameter_list)
+        reason = refusal(parameter_list)
         if reason:
             return SetParametersResult(successful=False, reason=reason)
         return super().set_parameters_atomically(parameter_list)
 
     def _check_changes(self, changes: list[Parameter]) -> SetParametersResult:
         values = {change.name: change.value for change in changes}
-        now = self._settings.values
-        changed = [name for name, value in values.items() if now.get(name) != value]
-        fixed = fixed_names(changed) if self._robot is not None else []
+        fixed = fixed_changes(self._settings, values) if self._robot is not None else []
         try:
             self._check_clock(values)
             if fixed:
@@ -451,7 +451,7 @@ class FabrikNode(LifecycleNode):
                     f'{", ".join(fixed)} cannot change while the node is configured; '
                     'deactivate and clean up first'
                 )
-            parameters = NodeParameters.read(self, values)
+            parameters = read(self, values)
             if self._chain is not None:
                 home_of(self._chain, parameters.rules)
         except FabrikError as error:
@@ -469,15 +469,15 @@ class FabrikNode(LifecycleNode):
 
     def _apply_changes(self, changes: list[Parameter]) -> None:
         before = self._settings
-        self._settings = parameters = NodeParameters.read(self)
+        self._settings = parameters = read(self)
         if parameters.tip_links != before.tip_links:
             self._create_tip_topics()
-        if any(parameters.values[name] != before.values[name] for name in OF_OUTPUTS):
+        if parameters.differs_in(before, *OF_OUTPUTS):
             self._outputs.close()
             self._outputs = Outputs(self, parameters)
             self._close_controller()
             self._controller_state = self._listen_to_controller()
-        if any(parameters.values[name] != before.values[name] for name in OF_ROBOT):
+        if parameters.differs_in(before, *OF_ROBOT):
             self._robot_state.close()
             self._robot_state = self._listen_to_robot()
         self._description = parameters.robot_description or self._description

@@ -13,7 +13,7 @@ from ..motion.follower import Follower, State
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, rotation_vector
-from .tip_topics import topic_names
+from .tip_names import topic_names
 
 ERRORS = ('position_error', 'orientation_error')
 GOOD = (State.IDLE, State.MOVING, State.REACHED)

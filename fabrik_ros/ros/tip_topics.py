@@ -1,7 +1,6 @@
 """The topics of each tip: its targets in, and where the commands put it out."""
 
-from collections.abc import Callable, Sequence
-import re
+from collections.abc import Callable
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -12,7 +11,6 @@ from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from ..errors import FabrikError
 from ..transforms import Array
 from .conversions import stamped_pose, twist_to_array
 from .receiving import with_receipt
@@ -24,47 +22,6 @@ LATEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
 )
 """Takes jogs from reliable and from best effort publishers; a lost one is soon repeated."""
-PREFIX = 'tip_'
-
-
-class TipNameError(FabrikError):
-    """Two tips would have the same topics."""
-
-
-def topic_name(link: str) -> str:
-    """
-    Name of a link within the names of topics, which may hold letters, digits and `_` only.
-
-    Anything else becomes `_`. Where the first character is no letter, `tip_` comes in front:
-    names must not begin with a digit, and ROS hides those that begin with `_`.
-
-    >>> topic_name('left_hand'), topic_name('left hand/tool-0'), topic_name('2f_gripper')
-    ('left_hand', 'left_hand_tool_0', 'tip_2f_gripper')
-    """
-    name = re.sub(r'[^A-Za-z0-9_]', '_', link)
-    return name if re.match(r'[A-Za-z]', name) else PREFIX + name
-
-
-def topic_names(tip_links: Sequence[str]) -> tuple[str, ...]:
-    """
-    Names of the tips within the names of their topics.
-
-    Raises
-    ------
-    TipNameError
-        If two would be the same; names both.
-
-    """
-    taken: dict[str, str] = {}
-    for link in tip_links:
-        name = topic_name(link)
-        if name in taken:
-            raise TipNameError(
-                f"the tip links '{taken[name]}' and '{link}' would have the same topics "
-                f'~/{name}/...; only letters, digits and _ are kept of a name'
-            )
-        taken[name] = link
-    return tuple(taken)
 
 
 class TipTopics:

@@ -89,7 +89,7 @@ def pairs_of(collision):
 @functools.cache
 def real(name, filled):
     robot, arm, packages, file = real_robot(name)
-    collision = SelfCollision(robot, arm, folders=[packages])
+    collision = SelfCollision(robot, arm, mesh_paths=[packages])
     assert collision.missing == ()
     judge = CollisionJudge(file.read_text(), arm, pairs_of(collision), packages)
     if filled:

@@ -241,14 +241,14 @@ def test_pair_that_touches_where_the_arm_is_folded_stays_in():
 
 def test_pairs_may_be_allowed_to_touch():
     xml = with_bodies(TRIPLE, {'l0': body(BALL), 'l3': body(BALL)})
-    collision = collision_of(xml, may_touch=[('l3', 'l0')])
+    collision = collision_of(xml, allowed_collisions=[('l3', 'l0')])
     assert reasons(collision) == {frozenset(('l0', 'l3')): Reason.TOLD}
 
 
 @pytest.mark.slow
 def test_panda_keeps_the_pair_of_hand_and_forearm_which_do_collide():
     robot, arm, packages, _ = real_robot('panda')
-    collision = SelfCollision(robot, arm, folders=[packages])
+    collision = SelfCollision(robot, arm, mesh_paths=[packages])
     assert collision.missing == ()
     assert {left.reason for left in collision.left_out} == {Reason.NEIGHBOURS, Reason.RIGID}
     assert frozenset(('panda_link5', 'panda_hand')) in pairs_of(collision)
@@ -364,7 +364,7 @@ def test_file_that_is_no_mesh_is_named(tmp_path, content, name):
     mesh = body(f'<mesh filename="package://pack/{name}"/>')
     (tmp_path / 'pack').symlink_to(tmp_path)
     xml = with_bodies(TRIPLE, {'l0': body(BALL), 'l2': mesh, 'l3': body(BALL)})
-    (missing,) = collision_of(xml, folders=[tmp_path]).missing
+    (missing,) = collision_of(xml, mesh_paths=[tmp_path]).missing
     assert missing.link == 'l2'
     assert missing.reason
 
@@ -412,7 +412,9 @@ def test_mesh_becomes_its_convex_hull_scaled_and_mirrored(tmp_path, scale, side)
     mesh = body(f'<mesh filename="package://pack/two.obj" scale="{scale}"/>')
     # A ball 0.1 m in radius, over the gap that the hull closes, 1 m from the plane z = 0.
     arm = serial_xml([Segment(), Segment(), Segment(xyz=(1.5 * size, 0.0, side))])
-    collision = collision_of(with_bodies(arm, {'l0': mesh, 'l3': body(BALL)}), folders=[tmp_path])
+    collision = collision_of(
+        with_bodies(arm, {'l0': mesh, 'l3': body(BALL)}), mesh_paths=[tmp_path]
+    )
     assert collision.missing == ()
     assert_close(collision.distance([0.0, 0.0, 0.0]).distance, 0.9, 1e-6)
 
@@ -434,7 +436,9 @@ def test_flat_mesh_is_a_thin_solid(tmp_path, vertices):
     (tmp_path / 'pack' / 'flat.obj').write_text(obj_text(vertices))
     mesh = body('<mesh filename="package://pack/flat.obj"/>')
     arm = serial_xml([Segment(), Segment(), Segment(xyz=(0.3, 0.2, 0.5))])
-    collision = collision_of(with_bodies(arm, {'l0': mesh, 'l3': body(BALL)}), folders=[tmp_path])
+    collision = collision_of(
+        with_bodies(arm, {'l0': mesh, 'l3': body(BALL)}), mesh_paths=[tmp_path]
+    )
     assert_close(collision.distance([0.0, 0.0, 0.0]).distance, 0.4, 4e-4)
 
 
@@ -444,7 +448,7 @@ def test_mesh_that_is_a_point_or_a_line_is_no_end_of_the_process(tmp_path):
         (tmp_path / 'pack' / f'{name}.obj').write_text(obj_text(vertices))
     meshes = [body(f'<mesh filename="package://pack/{name}.obj"/>') for name in ('point', 'line')]
     bodies = {'l0': ''.join(meshes), 'l3': body(BALL)}
-    collision = collision_of(with_bodies(TRIPLE, bodies), folders=[tmp_path])
+    collision = collision_of(with_bodies(TRIPLE, bodies), mesh_paths=[tmp_path])
     assert [missing.name for missing in collision.missing] == ['package://pack/point.obj']
 
 
@@ -505,7 +509,7 @@ def test_links_that_start_too_near_may_move_apart_but_not_nearer():
     assert not allows(guard, STRETCHED, [0.002, 0, 0], [0.01, 0, 0])
     assert guard.refusal == (
         "'l0' and 'l3' are within 2 mm of each other already, and may only move apart; "
-        'may_touch or pair_clearances allow more'
+        'allowed_collisions or pair_clearances allow more'
     )
     assert allows(guard, STRETCHED, [-0.002, 0, 0], [-0.01, 0, 0])
 
@@ -584,7 +588,7 @@ def test_links_nearer_than_their_own_clearance_may_only_move_apart():
     assert not allows(guard, STRETCHED, [1e-5, 0, 0], [1e-5, 0, 0])
     assert guard.refusal == (
         "'l0' and 'l3' are within 50 mm of each other already, and may only move apart; "
-        'may_touch or pair_clearances allow more'
+        'allowed_collisions or pair_clearances allow more'
     )
     assert allows(guard, STRETCHED, [-0.002, 0, 0], [-0.05, 0, 0])
 

@@ -35,8 +35,8 @@ LISTS_OF_TEXT = {
     'tip_modes',
     'command_joints',
     'pair_clearances',
-    'may_touch',
-    'mesh_folders',
+    'allowed_collisions',
+    'mesh_paths',
 }
 LISTS_OF_NUMBERS = {'tip_weights', 'start_configuration', 'home_configuration'}
 ZERO_MEANS_OFF = {
@@ -84,7 +84,7 @@ def test_every_value_is_in_its_range(name):
             assert value in WORDS[key]
         elif is_float(value):
             assert value > 0.0 or (value == 0.0 and key in ZERO_MEANS_OFF), key
-    assert read(name).get('velocity_scaling', 1.0) <= 1.0
+    assert read(name).get('max_joint_velocity_fraction', 1.0) <= 1.0
 
 
 @pytest.mark.parametrize('name', PRESETS)
@@ -127,7 +127,7 @@ def test_a_comment_precedes_every_parameter():
 @pytest.mark.parametrize('name', PARAMETER_FILES)
 def test_ros_reads_the_file(name):
     rclpy = pytest.importorskip('rclpy')
-    from fabrik_ros.ros.parameters import declare
+    from fabrik_ros.ros.declared_parameters import declare
 
     arguments = ['--ros-args', '--params-file', str(CONFIG / name)]
     with rclpy.init(context=(context := rclpy.Context())):

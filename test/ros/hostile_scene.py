@@ -46,7 +46,11 @@ LEAST_GAP = 0.05
 """Statuses nearer together [s] waited in a queue, as where the listener got no time to run."""
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
-LIMITS = {'max_joint_velocity': 1.5, 'max_joint_acceleration': 5.0, 'velocity_scaling': 1.0}
+LIMITS = {
+    'max_joint_velocity': 1.5,
+    'max_joint_acceleration': 5.0,
+    'max_joint_velocity_fraction': 1.0,
+}
 TIP_LIMITS = {'max_tip_speed': 0.25, 'max_tip_rotation': 1.0, 'speed_scaling': 1.0}
 SANE: dict[str, Any] = {
     **LIMITS,
@@ -413,7 +417,7 @@ class Scene:
         judge = self._judges[description or self._description]
         limits = limits or self.limits
         fastest = np.minimum(
-            judge.velocity * limits['velocity_scaling'], limits['max_joint_velocity']
+            judge.velocity * limits['max_joint_velocity_fraction'], limits['max_joint_velocity']
         )
         hardest = np.full(6, limits['max_joint_acceleration'])
         tip_speed, tip_rotation, scaling = (limits[name] for name in TIP_LIMITS)

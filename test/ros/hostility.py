@@ -21,7 +21,7 @@ ODD_NUMBERS = (math.nan, math.inf, -math.inf, 1e308, -1e308, 1e20, 5e-324, -1e-3
 CHANGES: dict[str, tuple[Any, ...]] = {
     'max_joint_velocity': (1.5, 0.3, 2.5, 0.001),
     'max_joint_acceleration': (5.0, 3.2, 20.0, 0.5, 100.0),
-    'velocity_scaling': (1.0, 0.2, 0.001),
+    'max_joint_velocity_fraction': (1.0, 0.2, 0.001),
     'speed_scaling': (1.0, 0.5, 0.0, 5e-324),
     'path': ('line', 'joint'),
     'mode': ('auto', 'pose', 'position', 'axis'),

@@ -143,7 +143,7 @@ def test_where_it_is_told_not_to_look_it_goes_through(bench):
 
 
 def test_links_that_may_touch_do(bench):
-    started(bench, may_touch=['base/upper', 'lower/base'])
+    started(bench, allowed_collisions=['base/upper', 'lower/base'])
     bench.send(tip_at(BEHIND))
     bench.wait_for_state('REACHED')
 

@@ -9,9 +9,11 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from fabrik_ros import FabrikError, load_urdf, TipOptions
+from fabrik_ros.ros.declared_parameters import declare, read as read_parameters, type_of
 from fabrik_ros.ros.node import FabrikNode
-from fabrik_ros.ros.parameters import declare, NodeParameters, ParameterError, SPECS
-from fabrik_ros.ros.tip_topics import topic_name
+from fabrik_ros.ros.parameter_spec import ParameterError
+from fabrik_ros.ros.parameter_table import RENAMED, SPECS
+from fabrik_ros.ros.tip_names import topic_name
 from helpers import joint_xml, PLANAR, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np
@@ -34,7 +36,7 @@ POSITIVE = [
     'max_tip_speed',
     'max_tip_rotation',
     'max_tip_acceleration',
-    'velocity_scaling',
+    'max_joint_velocity_fraction',
     'max_joint_velocity',
     'max_joint_acceleration',
     'state_timeout',
@@ -69,8 +71,8 @@ FIXED = {
     'self_collision': 'never',
     'collision_clearance': 0.01,
     'pair_clearances': ['l0/l2=0.01'],
-    'may_touch': ['l0/l2'],
-    'mesh_folders': ['/tmp'],
+    'allowed_collisions': ['l0/l2'],
+    'mesh_paths': ['/tmp'],
     'command_rate': 50.0,
     'max_joint_jerk': 100.0,
     'output': ['array', 'trajectory'],
@@ -97,7 +99,7 @@ LIVE = {
     'max_tip_rotation': 0.5,
     'max_tip_acceleration': 0.5,
     'speed_scaling': 0.5,
-    'velocity_scaling': 0.5,
+    'max_joint_velocity_fraction': 0.5,
     'max_joint_velocity': 1.0,
     'max_joint_acceleration': 4.0,
     'state_timeout': 1.0,
@@ -166,7 +168,7 @@ def test_negative_number_is_refused_by_name_and_zero_is_not(make_node, name):
     assert make_node(**{name: 0.0}).get_parameter(name).value == 0.0
 
 
-@pytest.mark.parametrize('name', ['velocity_scaling', 'speed_scaling'])
+@pytest.mark.parametrize('name', ['max_joint_velocity_fraction', 'speed_scaling'])
 def test_more_than_all_of_the_velocity_is_refused(make_node, name):
     for reason in refusals(make_node, **{name: 1.01}):
         assert name in reason
@@ -222,7 +224,7 @@ class TestSeveralTips:
             tip_links=TWO, tip_modes=['position', 'pose'], tip_weights=[1.0, 3.0],
             tool_offset=offsets,
         )  # fmt: skip
-        settings = NodeParameters.read(node)
+        settings = read_parameters(node)
         assert settings.tips == {
             'l2': TipOptions(mode='position', weight=1.0),
             'l3': TipOptions(mode='pose', weight=3.0),
@@ -326,10 +328,8 @@ class TestWhileConfigured:
         assert not FIXED.keys() & LIVE.keys()
 
     def test_readme_names_those_that_cannot_change_live(self):
-        (sentence,) = re.findall(
-            r'All can change live but (.*), which need an', README.read_text()
-        )
-        assert set(re.findall(r'`(\w+)`', sentence)) == {s.name for s in SPECS if not s.live}
+        rows = re.findall(r'^\| `(\w+)` \| .* \| (yes|no) \|', README.read_text(), re.MULTILINE)
+        assert dict(rows) == {s.name: 'yes' if s.is_live else 'no' for s in SPECS}
 
     @pytest.mark.parametrize('name', FIXED)
     def test_fixed_parameter_cannot_change(self, configured, name):
@@ -399,10 +399,7 @@ class TestWhileConfigured:
 class TestMeaning:
     @pytest.fixture
     def read(self, make_node):
-        def read(**parameters):
-            return NodeParameters.read(make_node(**parameters))
-
-        return read
+        return lambda **parameters: read_parameters(make_node(**parameters))
 
     @pytest.fixture
     def chain(self):
@@ -426,7 +423,7 @@ class TestMeaning:
         assert limits.joint_acceleration == pytest.approx([5.0] * 4)
 
     def test_scaling_goes_by_the_urdf_velocity(self, read, chain):
-        limits = read(velocity_scaling=0.5).limits_for(chain)
+        limits = read(max_joint_velocity_fraction=0.5).limits_for(chain)
         assert limits.joint_velocity == pytest.approx([0.25, 1.0, 1.5, 1.5])
 
     def test_tool_is_position_then_roll_pitch_yaw(self, read):
@@ -482,7 +479,7 @@ def test_defaults_make_sense_together(make_node):
 
     node = make_node(plain)
     declare(node)
-    NodeParameters.read(node)
+    read_parameters(node)
 
 
 def test_config_file_lists_every_parameter_with_its_default():
@@ -493,7 +490,7 @@ def test_config_file_lists_every_parameter_with_its_default():
 
 @pytest.mark.parametrize('pair', ['upper', 'upper/', 'a/b/c', ''])
 def test_pairs_of_links_that_are_none_are_refused(make_node, pair):
-    for reason in refusals(make_node, may_touch=['hand/tool', pair]):
+    for reason in refusals(make_node, allowed_collisions=['hand/tool', pair]):
         assert 'link_a/link_b' in reason
         assert repr(pair) in reason
 
@@ -521,7 +518,7 @@ def test_pair_with_two_clearances_is_refused(make_node):
 
 def test_clearances_of_pairs_are_read_with_or_without_spaces(make_node):
     node = make_node(pair_clearances=['hand/tool=0.01', 'base / hand = 1e-2', 'a=b/c=0'])
-    assert NodeParameters.read(node).clearances_of_pairs == {
+    assert read_parameters(node).clearances_of_pairs == {
         ('hand', 'tool'): 0.01,
         ('base', 'hand'): 0.01,
         ('a=b', 'c'): 0.0,
@@ -530,7 +527,7 @@ def test_clearances_of_pairs_are_read_with_or_without_spaces(make_node):
 
 # As files, command lines and services give them.
 
-LISTS = {spec.name: spec.type_ for spec in SPECS if isinstance(spec.default, list)}
+LISTS = {spec.name: type_of(spec) for spec in SPECS if isinstance(spec.default, list)}
 EMPTY = [spec.name for spec in SPECS if spec.default == []]
 
 
@@ -718,6 +715,65 @@ class TestOldWords:
     def test_new_words_are_not_warned_about(self, start_with, write_file, capfd):
         start_with(*write_file('self_collision: never'))
         assert 'self_collision' not in capfd.readouterr().err
+
+
+OLD_VALUES = {
+    'velocity_scaling': ('0.5', 0.5),
+    'may_touch': ("['l0/l2']", ['l0/l2']),
+    'mesh_folders': ("['/tmp']", ['/tmp']),
+}
+"""Values of parameters with old names, as text and as they are then."""
+
+
+class TestOldNames:
+    def test_new_names_are_those_of_parameters_and_old_ones_are_not(self):
+        names = {spec.name for spec in SPECS}
+        assert set(RENAMED.values()) <= names
+        assert not RENAMED.keys() & names
+        assert RENAMED.keys() == OLD_VALUES.keys()
+
+    @pytest.mark.parametrize('from_file', [True, False])
+    @pytest.mark.parametrize('old', RENAMED)
+    def test_old_name_is_taken_with_one_warning_that_names_the_new_one(
+        self, start_with, write_file, capfd, old, from_file
+    ):
+        text, value = OLD_VALUES[old]
+        node = start_with(
+            *(write_file(f'{old}: {text}') if from_file else ('-p', f'{old}:={text}'))
+        )
+        assert node.get_parameter(RENAMED[old]).value == value
+        assert not node.has_parameter(old)
+        warning = f"{old} is now called '{RENAMED[old]}'; the old name is accepted until 1.0"
+        output = capfd.readouterr().err
+        assert output.count(warning) == 1
+        assert output.count(old) == 1
+
+    def test_old_name_is_taken_from_a_launch_file(self, make_node):
+        """Launch files and composed nodes give overrides."""
+        node = make_node(velocity_scaling=0.5)
+        assert node.get_parameter('max_joint_velocity_fraction').value == 0.5
+
+    def test_new_name_wins_over_the_old_one_and_the_warning_says_so(
+        self, start_with, write_file, capfd
+    ):
+        lines = 'velocity_scaling: 0.5', 'max_joint_velocity_fraction: 0.2'
+        node = start_with(*write_file(*lines))
+        assert node.get_parameter('max_joint_velocity_fraction').value == 0.2
+        warning = (
+            "velocity_scaling is now called 'max_joint_velocity_fraction', which is given, too: "
+            'the value of velocity_scaling is ignored'
+        )
+        assert capfd.readouterr().err.count(warning) == 1
+
+    def test_value_with_an_old_name_is_checked_by_the_new_one(self, make_node):
+        with pytest.raises(InvalidParameterValueException, match='max_joint_velocity_fraction'):
+            make_node(velocity_scaling=2.0)
+
+    @pytest.mark.parametrize('old', RENAMED)
+    def test_setting_it_later_is_answered_with_the_new_name(self, bench, old):
+        bench.start_node()
+        reason = set_by_text(bench, old, OLD_VALUES[old][0])
+        assert reason == f"{old} is now called '{RENAMED[old]}'"
 
 
 class TestUnknownNames:

@@ -1,0 +1,405 @@
+"""
+The table of all parameters: name, type, default, range, and what each one means.
+
+The node declares them from this table, and `config/fabrik.yaml` and the README are written from
+it: `python -m fabrik_ros.ros.parameter_docs`. No ROS in here.
+
+"""
+
+from dataclasses import dataclass
+
+from ..solver.options import METHODS
+from .parameter_spec import parameter, Spec, specs_of, TINY
+
+WIDEST_CLEARANCE = 1.0
+"""[m]"""
+
+
+@dataclass(frozen=True)
+class ArmParameters:
+    """The arm."""
+
+    robot_description: str = parameter('', 'URDF text; empty: from the topic', live=False)
+    base_link: str = parameter(
+        '',
+        'first link of the chain; empty: the root of the model',
+        'Where several links are sensible the node refuses, and names them.',
+        live=False,
+    )
+    tip_link: str = parameter(
+        '',
+        'last link of the chain; empty: the end of the only arm',
+        'Grippers at the end are left out.',
+        live=False,
+    )
+    tip_links: tuple[str, ...] = parameter(
+        (),
+        'last links of arms that share a base, instead of `tip_link`',
+        'The arms may share joints. Each tip has topics of its own, ~/<tip>/target_pose, '
+        '~/<tip>/jog and ~/<tip>/solution_pose; one ~/joint_command holds the joints of all. In '
+        '<tip> any character but letters, digits and _ becomes _, and tip_ comes in front where '
+        "the name does not begin with a letter. For example ['left_tool', 'right_tool'].",
+        live=False,
+    )
+    tip_modes: tuple[str, ...] = parameter(
+        (),
+        'mode of each of `tip_links`; none: `mode` for all',
+        "For example ['pose', 'position'].",
+    )
+    tip_weights: tuple[float, ...] = parameter(
+        (),
+        'how much the errors of each of `tip_links` count; none: 1 for all',
+        'They matter where not all targets can be met. For example [1.0, 0.2].',
+    )
+    idle_tips: str = parameter(
+        'keep',
+        'what a tip without a target does while others move: `keep` its pose, or be `free`',
+        'A pose is kept in the base frame. A stop for a reason ends all targets.',
+        choices=('keep', 'free'),
+        live=False,
+    )
+    tool_offset: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        'tool in the tip frame: x y z [m], roll pitch yaw [rad]; with `tip_links` six numbers for '
+        'each',
+        'Targets are for the tool. Six zeros mean no tool, for any number of tips.',
+        live=False,
+    )
+    use_safety_limits: bool = parameter(
+        True,
+        "narrow the joint limits to the soft limits of the URDF's `safety_controller`",
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
+class SolverParameters:
+    """What is solved."""
+
+    mode: str = parameter(
+        'auto',
+        'part of the target to meet: `pose`, `axis` (position and one tool axis), '
+        '`position`, or `auto`: pose with six joints or more, else position exactly and '
+        'orientation as well as that allows',
+        'With auto, tips of tip_links with fewer joints meet the position alone.',
+        choices=('auto', 'pose', 'axis', 'position'),
+    )
+    axis: tuple[float, ...] = parameter(
+        (0.0, 0.0, 1.0), 'tool axis for mode `axis`, in the tip frame', 'Any length but 0.'
+    )
+    method: str = parameter(
+        'articulated',
+        'what FABRIK moves: `articulated`: joints; `points`: joint centres, then '
+        'the joints that fit them, exact for arms in a plane, instructive on others; one tip only',
+        choices=METHODS,
+        live=False,
+    )
+    polish: str = parameter(
+        'auto',
+        '`auto`: a few damped least-squares steps finish a solution; `never`: FABRIK alone',
+        choices=('auto', 'never'),
+    )
+    position_tolerance: float = parameter(1e-5, 'accepted position error [m]', low=TINY)
+    orientation_tolerance: float = parameter(1e-4, 'accepted orientation error [rad]', low=TINY)
+    solve_budget: float = parameter(0.02, 'longest search from scratch [s]', low=1e-4, high=10.0)
+
+
+@dataclass(frozen=True)
+class PathParameters:
+    """The path to the target."""
+
+    path: str = parameter(
+        'line',
+        '`line`: straight for the tool; `joint`: straight in joint space',
+        choices=('line', 'joint'),
+    )
+    allow_reconfiguration: bool = parameter(
+        False,
+        'change to another configuration (elbow up or down, ...) where the line cannot be '
+        'followed, instead of stopping there',
+    )
+    on_unreachable: str = parameter(
+        'approach',
+        '`approach` targets out of reach as near as possible, or `hold`; also for '
+        'targets in self-collision',
+        choices=('approach', 'hold'),
+    )
+
+
+@dataclass(frozen=True)
+class OutputParameters:
+    """The commands."""
+
+    command_rate: float = parameter(
+        100.0,
+        'commands per second [Hz]; targets at a rate within 10 % of it lead the commands: '
+        'each command leaves with its target',
+        low=1.0,
+        high=1000.0,
+        live=False,
+    )
+    output: tuple[str, ...] = parameter(
+        ('joint_state',),
+        'messages that commands are sent in: any of `joint_state`, `trajectory`, `array`',
+        'joint_state: sensor_msgs/JointState on ~/joint_command. trajectory: '
+        "trajectory_msgs/JointTrajectory for ros2_control's joint_trajectory_controller, a part "
+        'of one curve at absolute times, from 50 ms ago to a stop after the newest command. '
+        'array: std_msgs/Float64MultiArray of joint values for its forward_command_controller, '
+        "which needs command_rate to be the controllers' update_rate: docs/motion.md.",
+        live=False,
+    )
+    trajectory_topic: str = parameter(
+        '~/joint_trajectory', 'topic of the output `trajectory`', live=False
+    )
+    trajectory_look_ahead: float = parameter(
+        0.0,
+        'how long after its stamp a controller of trajectories reaches a command [s]; 0: '
+        'three periods and 0.03 s',
+        'The default tolerates messages that are late by 20 ms, and one lost message. Other '
+        'values are at least two periods and 0.01 s. A controller whose messages may be late '
+        'by 50 ms needs 0.1.',
+        low=0.0,
+        high=1.0,
+        live=False,
+    )
+    array_topic: str = parameter('~/commands', 'topic of the output `array`', live=False)
+    command_joints: tuple[str, ...] = parameter(
+        (),
+        'joints that are commanded, in this order; none: all, base to tip',
+        'Nobody moves the joints of the chain that are left out. For example '
+        "['shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3'].",
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
+class LimitParameters:
+    """The limits of the motion."""
+
+    max_tip_speed: float = parameter(
+        0.25,
+        'speed of tips and joint centres [m/s]; on every path, `joint` and `~/home` included',
+        low=1e-4,
+        high=100.0,
+    )
+    max_tip_rotation: float = parameter(
+        1.0, 'turning speed of tips [rad/s]; on every path', low=1e-4, high=100.0
+    )
+    max_tip_acceleration: float = parameter(
+        1.5, 'acceleration of tips on a line [m/s²]', low=1e-3, high=1000.0
+    )
+    speed_scaling: float = parameter(
+        1.0,
+        'share of all speeds to go at, for changes on the way; 0 pauses until it is raised',
+        'The arm gets slower or faster within its accelerations. While paused it is at rest and '
+        'stays under command. The motion that makes up for a moving base is not scaled.',
+        low=0.0,
+        high=1.0,
+    )
+    max_joint_velocity_fraction: float = parameter(
+        1.0, "share of each joint's velocity in the URDF that may be used", low=1e-3, high=1.0
+    )
+    max_joint_velocity: float = parameter(
+        1.5,
+        'velocity of every joint [rad/s or m/s], whatever the URDF says',
+        'Velocity over acceleration may be at most 0.5 s, the time in which the arm must be able '
+        'to stop.',
+        low=1e-3,
+        high=100.0,
+    )
+    max_joint_acceleration: float = parameter(
+        5.0, 'acceleration of every joint [rad/s² or m/s²]', low=1e-2, high=1000.0
+    )
+    max_joint_jerk: float = parameter(
+        0.0,
+        'jerk of every joint [rad/s³ or m/s³], 0: not limited; needs ruckig (`pip install '
+        'ruckig`, extra `motion`)',
+        'The commands then lag behind by max_joint_acceleration over max_joint_jerk, at most '
+        '0.5 s, and come to rest that much later.',
+        low=0.0,
+        high=1e6,
+        live=False,
+    )
+    jerk_limiting: str = parameter(
+        'require',
+        'where ruckig is missing: `require`: refuse to configure; `auto`: say so and '
+        'leave the jerk unlimited',
+        choices=('auto', 'require'),
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
+class CollisionParameters:
+    """Collisions of the arm with itself."""
+
+    self_collision: str = parameter(
+        'auto',
+        'stop in front of collisions of the arm with itself: `auto`: where coal is '
+        'installed and the URDF has collision geometry; `require`: do not configure without '
+        'them; `never`',
+        choices=('auto', 'require', 'never'),
+        live=False,
+    )
+    collision_clearance: float = parameter(
+        0.002,
+        'distance that links keep from each other [m]',
+        low=0.0,
+        high=WIDEST_CLEARANCE,
+        live=False,
+    )
+    pair_clearances: tuple[str, ...] = parameter(
+        (),
+        'distances that pairs of links keep instead [m], as `link_a/link_b=0.01`',
+        "For example ['forearm/tool=0.03', 'base/hand=0.0'].",
+        live=False,
+    )
+    allowed_collisions: tuple[str, ...] = parameter(
+        (),
+        'pairs of links that may touch, as `link_a/link_b`, besides neighbours and pairs that '
+        'always touch',
+        "For example ['hand/tool'].",
+        live=False,
+    )
+    mesh_paths: tuple[str, ...] = parameter(
+        (),
+        'folders with meshes, besides packages of ROS',
+        "For example ['/home/me/meshes'].",
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
+class StateParameters:
+    """The state of the robot."""
+
+    wait_for_state: bool = parameter(
+        True,
+        'move only from a measured state',
+        'With false the arm is taken to be at start_configuration and joint_states is not needed: '
+        'for plots and open-loop servos only.',
+        live=False,
+    )
+    start_configuration: tuple[float, ...] = parameter(
+        (),
+        'where the arm is when nothing is measured [rad or m]; none: mid limits',
+        'Joint values from base to tip, with tip_links in the order of ~/joint_command. For '
+        'example [0.0, -1.57, 1.57, -1.57, -1.57, 0.0].',
+        live=False,
+    )
+    home_configuration: tuple[float, ...] = parameter(
+        (),
+        'where `~/home` takes the arm [rad or m], joints as in `~/joint_command`; none: the '
+        'service refuses',
+        'Inside the limits; the path is straight in joint space.',
+    )
+    ready_topic: str = parameter(
+        '',
+        'std_msgs/Bool that tells whether the robot is ready to move; empty: it always is',
+        "Latched or volatile, for example UR's io_and_status_controller/robot_program_running. "
+        'false stops the arm, and so does silence before the first message.',
+        live=False,
+    )
+    speed_scaling_topic: str = parameter(
+        '',
+        'std_msgs/Float64, percentage of speed that the robot allows itself; empty: 100',
+        "For example UR's speed_scaling_state_broadcaster/speed_scaling. The motion slows down "
+        'with it, and 0 pauses it.',
+        live=False,
+    )
+    state_timeout: float = parameter(
+        0.5, 'age at which a joint state is lost, and the arm stops [s]', low=1e-3
+    )
+    resync_tolerance: float = parameter(
+        0.1,
+        'greatest gap between commands and the measured state [rad or m]',
+        'Beyond it the arm holds, and starts anew from the measured state.',
+        low=1e-4,
+    )
+    limit_margin: float = parameter(
+        0.1, 'a start outside a limit by up to this may move inwards [rad or m]', low=0.0
+    )
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """A base that moves."""
+
+    world_frame: str = parameter(
+        '',
+        'frame in which targets stay while the base moves; empty: none do',
+        'Targets in it, or in any frame that is no link of the robot, stay where they are. The '
+        'arm makes up for the motion of the base on the path and after it, until the base is at '
+        'rest. Targets in the frames of links stay relative to the base.',
+        live=False,
+    )
+    base_odometry: str = parameter(
+        '',
+        'topic that tells where the base is in `world_frame`; empty: tf',
+        'nav_msgs/Odometry of a link of the robot, in world_frame. Between two messages its twist '
+        'tells how the base goes on, for at most 0.1 s. With tf the last three transforms do.',
+        live=False,
+    )
+    base_timeout: float = parameter(
+        0.5,
+        'age at which the pose of the base is lost, and the arm stops [s]',
+        low=1e-3,
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
+class TargetParameters:
+    """Age of targets."""
+
+    target_timeout: float = parameter(
+        0.0,
+        'stop without a target for this long [s]; 0: never',
+        "A dead man's switch for teleoperation. With 0.0 the arm finishes its path to the last "
+        'target.',
+        low=0.0,
+    )
+    jog_timeout: float = parameter(
+        0.25,
+        'a jog not repeated for this long ends [s]',
+        'The tip brakes to rest.',
+        low=1e-3,
+        high=10.0,
+    )
+    max_target_age: float = parameter(
+        0.0, 'refuse targets and jogs with an older stamp [s]; 0: never', low=0.0
+    )
+
+
+@dataclass(frozen=True)
+class LifeCycleParameters:
+    """Life cycle."""
+
+    autostart: bool = parameter(
+        True,
+        'configure and activate when there is a model',
+        'With false use ros2 lifecycle set.',
+        live=False,
+    )
+
+
+SECTIONS = (
+    ArmParameters,
+    SolverParameters,
+    PathParameters,
+    OutputParameters,
+    LimitParameters,
+    CollisionParameters,
+    StateParameters,
+    BaseParameters,
+    TargetParameters,
+    LifeCycleParameters,
+)
+SPECS: tuple[Spec, ...] = tuple(spec for section in SECTIONS for spec in specs_of(section))
+SPEC_BY_NAME = {spec.name: spec for spec in SPECS}
+RENAMED = {
+    'velocity_scaling': 'max_joint_velocity_fraction',
+    'may_touch': 'allowed_collisions',
+    'mesh_folders': 'mesh_paths',
+}
+"""New names of parameters by their old ones, which are accepted until 1.0."""
