@@ -155,7 +155,7 @@ class SelfCollision:
         distance, p = nearest
         return Nearest(distance, *self._links[p], float(self.clearances[p]))
 
-    def is_unconstrained(self, q: npt.ArrayLike) -> bool:
+    def is_free(self, q: npt.ArrayLike) -> bool:
         """
         Whether all distances at joint values `q`, shape (n,), are greater than the clearances.
 
