@@ -6,7 +6,7 @@ from setuptools import Distribution, find_packages, setup
 
 NAME = 'fabrik_ros'
 CONSOLE_SCRIPTS = {
-    'fabrik_node': 'fabrik_ros.ros.node:main',
+    'fabrik_node': 'fabrik_ros.ros.main:main',
     'simulated_arm': 'fabrik_ros.sim.simulated_arm:main',
     'physical_arm': 'fabrik_ros.sim.physical_arm:main',
     'demo_targets': 'fabrik_ros.ros.demo_targets:main',

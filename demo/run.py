@@ -119,7 +119,7 @@ def processes(*commands: list[str]) -> Iterator[list[subprocess.Popen]]:
 def node_command() -> list[str]:
     """Command line of the node under test."""
     return [
-        sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', '-r', f'__ns:=/{NAMESPACE}',
+        sys.executable, '-m', 'fabrik_ros.ros.main', '--ros-args', '-r', f'__ns:=/{NAMESPACE}',
         '--params-file', str(SETTINGS), '--log-level', 'warn',
     ]  # fmt: skip
 

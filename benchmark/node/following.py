@@ -203,7 +203,7 @@ def running(
         arm |= {'publish_clock': True, 'real_time_factor': factor, 'rate': CLOCK_RATE}
     remap = ['-r', f'__ns:=/{namespace}', *clock_arguments(namespace)]
     commands = [
-        ['fabrik_ros.ros.node', *remap, *as_arguments(node)],
+        ['fabrik_ros.ros.main', *remap, *as_arguments(node)],
         ['fabrik_ros.sim.physical_arm', *remap, '-r', 'joint_command:=fabrik/joint_command',
          *as_arguments(arm)],
     ]  # fmt: skip

@@ -30,7 +30,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
-from fabrik_ros.ros import node as node_module
+from fabrik_ros.ros import configured_arm, main as main_module, node as node_module
 from fabrik_ros.ros.conversions import stamped_pose
 from fabrik_ros.ros.tip_topics import NEWEST
 from geometry_msgs.msg import PoseStamped
@@ -91,22 +91,23 @@ def run_bare() -> None:
 def run_ours(notes: Path) -> None:
     """Run the node as it is, noting the target [ns] that was accepted last at each command."""
     sent: dict[int, int] = {}
+    accepted = 0
 
-    class NotingNode(node_module.FabrikNode):
-        accepted = 0
-
+    class NotingInbox(node_module.Inbox):
         def _accept(self, tip, message, received):
-            super()._accept(tip, message, received)
-            self.accepted = Time.from_msg(message.header.stamp).nanoseconds
+            nonlocal accepted
+            arm = super()._accept(tip, message, received)
+            accepted = Time.from_msg(message.header.stamp).nanoseconds
+            return arm
 
-    class NotingLoop(node_module.CommandLoop):
+    class NotingLoop(configured_arm.CommandLoop):
         def _send(self, command, stamp):
             super()._send(command, stamp)
-            sent[stamp] = self._node.accepted
+            sent[stamp] = accepted
 
-    node_module.FabrikNode, node_module.CommandLoop = NotingNode, NotingLoop
+    node_module.Inbox, configured_arm.CommandLoop = NotingInbox, NotingLoop
     try:
-        node_module.main()
+        main_module.main()
     finally:
         notes.write_text(json.dumps(sent))
 

@@ -1,8 +1,8 @@
 """
 Where the base of the arm is in the world: by odometry, or by tf2 where it is installed.
 
-Both come at their own pace, mostly slower than commands. In between the base is taken to go on
-as it last did, which keeps the commands smooth.
+Both come at their own rate, mostly slower than commands. In between the base is taken to go on at
+its last velocity, which keeps the commands smooth.
 
 """
 
@@ -22,23 +22,24 @@ from ..transforms import Array, inverse, rotation_from_vector, rotation_vector, 
 from .conversions import pose_to_matrix, seconds, transform_to_matrix
 
 LONGEST_EXTRAPOLATION = 0.1
-"""For how long a base is taken to go on as it last did [s]; after that it is taken to stand."""
+"""For this time [s] a base is taken to go on at its last velocity; then it is taken to stop."""
 FUTURE = 0.1
-"""Stamps may be ahead of the clock by this much [s]; clocks of two machines differ."""
+"""Stamps may be ahead of the clock by this time [s]; clocks of two machines differ."""
 LONGEST_PAUSE = 0.5
-"""Two poses farther apart in time [s] tell no speed."""
+"""No velocity is computed from two poses farther apart in time [s]."""
 FARTHEST, FASTEST = 1e6, 1e3
-"""Beyond these [m], [m/s or rad/s] nobody means what is said."""
+"""Greater distances [m] and speeds [m/s or rad/s] of a base are errors."""
 WARNING_PERIOD = 1.0
+"""The same warning is not logged again within this time [s]."""
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class BasePoseError(FabrikError):
-    """Where the base is cannot be told."""
+    """The pose of the base is unknown."""
 
 
 class BasePose(Protocol):
-    """Tells where the world is, seen from the base."""
+    """Source of the pose of the world in the base frame."""
 
     def at(self, time: float, values: Mapping[str, float]) -> Array:
         """
@@ -47,13 +48,13 @@ class BasePose(Protocol):
         Raises
         ------
         BasePoseError
-            If that cannot be told; says why.
+            If it is unknown; says why.
 
         """
         ...
 
     def forget(self) -> None:
-        """Drop what is known, as when the clock jumped."""
+        """Drop all poses, as after a jump of the clock."""
         ...
 
     def close(self) -> None:
@@ -93,8 +94,9 @@ class Track:
         T_world_body : array, shape (4, 4)
             The pose.
         twist : array, shape (6,), optional
-            Velocity [m/s] and turn [rad/s] in the frame of the body. Left out, the smaller of
-            those that the last three poses tell, so that a correction is not taken for a motion.
+            Velocity [m/s] and turn [rad/s] in the frame of the body. Left out, it is the smaller
+            one of the two steps between the last three poses, so that a correction is not taken
+            for a motion.
 
         Raises
         ------
@@ -108,12 +110,12 @@ class Track:
         if not np.abs(T_world_body).max() <= FARTHEST:
             raise BasePoseError(f'the base is said to be at {T_world_body[:3, 3]} m')
         if twist is None:
-            twist = self._told_by_steps(pause, T_world_body)
+            twist = self._twist_of_steps(pause, T_world_body)
         elif not np.abs(twist).max() <= FASTEST:
             raise BasePoseError(f'the base is said to move at {twist} m/s, rad/s')
         self._stamp, self._T_world_body, self._twist = stamp, T_world_body, twist
 
-    def _told_by_steps(self, pause: float, T_world_body: Array) -> Array:
+    def _twist_of_steps(self, pause: float, T_world_body: Array) -> Array:
         """Smaller of the twists of the step to this pose and the step before."""
         step, self._step = self._step, np.zeros(6)
         if pause <= LONGEST_PAUSE:
@@ -141,7 +143,7 @@ class Track:
 
 class OdometryBase:
     """
-    The base by odometry.
+    Pose of the base by odometry.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ class OdometryBase:
         self._base_link = base_link
         self.track = Track(timeout)
         self._body = base_link
-        self._trouble = ''
+        self._refusal_reason = ''
         self._subscription = node.create_subscription(Odometry, topic, self._on_odometry, NEWEST)
 
     def at(self, time: float, values: Mapping[str, float]) -> Array:
@@ -186,12 +188,16 @@ class OdometryBase:
                 raise BasePoseError(f"'{self._body}' is said to be at {T_base_body[:3, 3]} m")
             return T_base_body @ inverse(self.track.at(time))
         except (BasePoseError, JointValueError) as error:
-            last = f'; the last one was refused: {self._trouble}' if self._trouble else ''
+            last = (
+                f'; the last one was refused: {self._refusal_reason}'
+                if self._refusal_reason
+                else ''
+            )
             topic = self._subscription.topic_name
             raise BasePoseError(f'odometry on {topic}: {error}{last}') from error
 
     def forget(self) -> None:
-        """Drop what is known."""
+        """Drop all poses."""
         self.track.forget()
 
     def close(self) -> None:
@@ -201,9 +207,9 @@ class OdometryBase:
     def _on_odometry(self, message: Odometry) -> None:
         try:
             self._take(message)
-            self._trouble = ''
+            self._refusal_reason = ''
         except FabrikError as error:
-            self._trouble = str(error)
+            self._refusal_reason = str(error)
             self._node.get_logger().warning(
                 f'odometry refused: {error}', throttle_duration_sec=WARNING_PERIOD
             )
@@ -232,7 +238,7 @@ class OdometryBase:
 
 class TfBase:
     """
-    The base by tf2.
+    Pose of the base by tf2.
 
     Parameters
     ----------
@@ -272,7 +278,7 @@ class TfBase:
             raise BasePoseError(f'tf: {error}') from error
 
     def forget(self) -> None:
-        """Drop what is known."""
+        """Drop all poses."""
         self.track.forget()
 
     def close(self) -> None:

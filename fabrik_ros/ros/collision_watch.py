@@ -1,4 +1,4 @@
-"""Whether the arm is kept from touching itself, and how near it comes to that."""
+"""Self-collision checking: whether it is on, and which links are nearest."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,32 +14,33 @@ from ..transforms import Array
 from .parameters import NodeParameters
 
 MOST_NAMED = 5
+"""Number of missing meshes that the log names [1]."""
 
 
 class CollisionWatch:
     """
-    Looks after the distances between the links of a robot, where that is wanted and can be done.
+    Watches the distances between the links of a robot, where that is wanted and possible.
 
     Parameters
     ----------
     node : Node
-        Says in its log what is not looked after, and why.
+        Logs what is not watched, and why.
     robot : Robot
         The robot, with its collision geometry.
     chain : Chain or Tree
         The arm, or arms, that move.
     parameters : NodeParameters
-        Whether to look after it, where meshes are, how near links may come to each other.
+        Whether to watch, where meshes are, how near links may come to each other.
 
     Attributes
     ----------
     guard : CollisionGuard or None
-        What a motion needs to heed; None where nothing is looked after.
+        Keeps a motion out of collisions; None where nothing is watched.
 
     Raises
     ------
     CollisionUnavailableError
-        If it is required and cannot be done: coal is not installed, or there is no geometry.
+        If it is required and impossible: coal is not installed, or there is no geometry.
     CollisionError
         If the clearance of a pair makes no sense.
 
@@ -73,16 +74,16 @@ class CollisionWatch:
             return
         self.guard = CollisionGuard(self._collision)
         self._state = f'on: {len(self._collision.pairs)} pairs of links'
-        self._tell_what_is_missing(node, self._collision)
-        self._tell_what_has_no_effect(node, self._collision, parameters.clearances_of_pairs)
+        self._warn_of_missing_geometry(node, self._collision)
+        self._warn_of_unused_clearances(node, self._collision, parameters.clearances_of_pairs)
 
-    def stand(self, values: Mapping[str, float]) -> None:
-        """Take note of where the joints outside the arm stand [rad or m], by name."""
+    def set_other_joints(self, values: Mapping[str, float]) -> None:
+        """Set the joints outside the arm, by name [rad or m]."""
         if self._collision is not None:
             self._collision.stand(values)
 
     def facts(self, q: Array | None) -> dict[str, Any]:
-        """Tell whether it is on and, at the joint values `q`, which links are nearest."""
+        """Say whether it is on and, at the joint values `q`, which links are nearest."""
         if self._collision is None or q is None or not self._collision.pairs:
             return {'self_collision': self._state}
         nearest = self._collision.distance(q)
@@ -93,7 +94,7 @@ class CollisionWatch:
             'nearest_clearance': nearest.clearance,
         }
 
-    def _tell_what_is_missing(self, node: Node, collision: SelfCollision) -> None:
+    def _warn_of_missing_geometry(self, node: Node, collision: SelfCollision) -> None:
         for missing in collision.missing[:MOST_NAMED]:
             node.get_logger().warning(f'self-collision: {missing}')
         more = len(collision.missing) - MOST_NAMED
@@ -101,10 +102,10 @@ class CollisionWatch:
             node.get_logger().warning(f'self-collision: {more} more meshes are missing')
         node.get_logger().info(f'self-collision checking is {self._state}')
 
-    def _tell_what_has_no_effect(
+    def _warn_of_unused_clearances(
         self, node: Node, collision: SelfCollision, clearances: Iterable[tuple[str, str]]
     ) -> None:
-        """Warn about clearances of pairs that nobody looks after."""
+        """Warn about clearances of pairs that are not checked."""
         left_out = {frozenset((left.link_a, left.link_b)): left for left in collision.left_out}
         checked = {frozenset(pair) for pair in collision.pairs}
         for link_a, link_b in clearances:

@@ -4,17 +4,19 @@ import math
 
 NANOSECONDS = 1_000_000_000
 LONGEST_GAP = 0.1
+"""A longer gap between two commands interrupts the stream [s]."""
 LONGEST_GAP_PERIODS = 3
+"""At low rates the gap is this long [periods]."""
 PACE_TOLERANCE = 0.1
-"""A stream of targets within this share of the period has the pace of the commands."""
+"""Greatest difference between the period of targets and of commands [1], for one pace."""
 PACE_MEMORY = 32
-"""So many targets the pace is averaged over, by and by."""
-PATIENCE = 0.25
-"""How long a tick waits for the target that is to lead its command, in periods."""
+"""Number of targets that the pace is averaged over [1]."""
+TARGET_WAIT = 0.25
+"""How long a tick waits for the target that leads its command [periods]."""
 TRACKING = 0.25
-"""Share of what a target came early or late that the stamps take over."""
+"""Share of the time a target was early or late that the stamps take over [1]."""
 LEAST_JUMP = 10_000_000
-"""By less [ns] a clock is not set but kept right."""
+"""A smaller step of the clock [ns] is a correction of its rate, not a jump."""
 
 
 class TargetStream:
@@ -35,26 +37,26 @@ class TargetStream:
         self.forget()
 
     def forget(self) -> None:
-        """Wait for another stream."""
-        self._heard: int | None = None
+        """Forget the stream."""
+        self._last: int | None = None
         self._gap, self._count = math.inf, 0
 
-    def hear(self, now: int) -> None:
-        """Take notice of a target that came at `now` [ns]."""
-        gap = -1 if self._heard is None else now - self._heard
+    def note_target(self, now: int) -> None:
+        """Note a target that came at `now` [ns]."""
+        gap = -1 if self._last is None else now - self._last
         if not 0 <= gap <= self._longest_gap:
             self.forget()
         else:
             self._count = min(self._count + 1, PACE_MEMORY)
             before = self._gap if self._count > 1 else 0.0
             self._gap = before + (gap - before) / self._count
-        self._heard = now
+        self._last = now
 
     def keep_pace(self, now: int, within: int) -> bool:
-        """Whether they come as often as commands, and the last one `within` so long [ns]."""
+        """Whether targets come as often as commands, the last one `within` this time [ns]."""
         return (
-            self._heard is not None
-            and 0 <= now - self._heard <= within
+            self._last is not None
+            and 0 <= now - self._last <= within
             and abs(self._gap - self._period) <= PACE_TOLERANCE * self._period
         )
 
@@ -80,7 +82,7 @@ class CommandClock:
     period : float
         Time between commands [s].
     before : CommandClock, optional
-        The one whose stamps these follow.
+        The clock of the commands before.
     even : bool
         Whether all commands of a stream are whole periods apart.
 
@@ -90,7 +92,7 @@ class CommandClock:
         self, period: float, before: 'CommandClock | None' = None, even: bool = False
     ) -> None:
         self._period, self._even = round(period * NANOSECONDS), even
-        self._patience = round(PATIENCE * self._period)
+        self._target_wait = round(TARGET_WAIT * self._period)
         self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
         self._last: int | None = None if before is None else before._last
         self._before = self._last
@@ -112,18 +114,18 @@ class CommandClock:
         """Time between commands [ns]."""
         return self._period
 
-    def hear(self, now: int) -> None:
-        """Take notice of a target that came at `now` [ns]."""
+    def note_target(self, now: int) -> None:
+        """Note a target that came at `now` [ns]."""
         if not self._even:
-            self._targets.hear(now)
+            self._targets.note_target(now)
 
     def is_led(self, now: int) -> bool:
         """Whether targets come at the pace of the commands, and the last one just did."""
-        return self._targets.keep_pace(now, within=self._period + self._patience)
+        return self._targets.keep_pace(now, within=self._period + self._target_wait)
 
     def tick_period(self, now: int) -> int:
         """Time [ns] from a command to the tick that sends the next one without a target."""
-        return self._period + (self._patience if self.is_led(now) else 0)
+        return self._period + (self._target_wait if self.is_led(now) else 0)
 
     def is_due(self, now: int) -> bool:
         """Whether the command for a target that came at `now` [ns] may leave with it."""
@@ -184,13 +186,13 @@ class CommandClock:
     def _on_grid(self, now: int, last: int, with_target: bool) -> int:
         """Stamp of a command that follows the one stamped `last` [ns]."""
         is_led = self.is_led(now)
-        due = last + (self._period if with_target else self.tick_period(now))
-        late = now - due
+        expected = last + (self._period if with_target else self.tick_period(now))
+        late = now - expected
         if self._even:
-            return due + max(0, round(late / self._period)) * self._period
+            return expected + max(0, round(late / self._period)) * self._period
         if abs(late) > self._period // 2:
             return max(now, last + 1)
-        return due + (round(TRACKING * late) if with_target and is_led else 0)
+        return expected + (round(TRACKING * late) if with_target and is_led else 0)
 
     def take_back(self) -> None:
         """Forget the newest stamp: its command was not sent."""

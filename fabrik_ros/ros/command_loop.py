@@ -1,13 +1,12 @@
 """The commands out: one every period while the arm moves, the first as soon as it can be."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import time
 import traceback
 from typing import NamedTuple
 
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.time import Time
 from rclpy.timer import Timer
 
@@ -18,24 +17,24 @@ from ..motion.published_trajectory import default_look_ahead, PublishedTrajector
 from ..motion.trajectory_stepper import TrajectoryStepper
 from ..transforms import Array
 from .command_clock import CommandClock, NANOSECONDS
-from .node_clock import NodeClock
-from .outputs import Outputs
-from .reporter import Tally
-from .tip_topics import TipTopics
+from .parameters import NodeParameters
+from .topics import Surroundings
 
 DELIVERY_TIME = 0.2
+"""How long the last command may take to its readers [s]."""
 WARNING_PERIOD = 5.0
+"""The same warning is not logged again within this time [s]."""
 
 
-class LastWords(NamedTuple):
-    """What remains of a stream of commands when the model is forgotten."""
+class StreamState(NamedTuple):
+    """What remains of a stream of commands when its loop ends."""
 
     joint_names: tuple[str, ...]
     stamps: CommandClock
-    spoken: tuple[float, Command] | None
-    """Time and last command [s]."""
+    last_command: tuple[float, Command] | None
+    """Its time [s], and the command."""
     curve: PublishedTrajectory | None
-    """What controllers of trajectories were told."""
+    """What was sent to controllers of trajectories."""
 
 
 class CommandLoop:
@@ -44,37 +43,27 @@ class CommandLoop:
 
     Parameters
     ----------
-    node : Node
-        Has the timer, and the log.
-    clock : NodeClock
-        Its time.
-    rate : float
-        Commands in a second.
+    surroundings : Surroundings
+        The node with the timer and the log, its clock, and the topics of the commands.
+    parameters : NodeParameters
+        The rate of the commands, and the look-ahead of trajectories.
     motion : Motion
         What the follower moves.
-    outputs : Outputs
-        Where the commands go.
-    look_ahead : float
-        How long after its stamp a controller of trajectories is at a command [s]; 0: by the rate.
-    tips : sequence of TipTopics
-        Are told where the commands put them.
-    base_at : callable
-        Tells where the world is in the base frame at a time [s], a pose of shape (4, 4), or raises
-        a FabrikError; for targets that stay where they are in the world.
+    world_in_base : callable
+        Returns T_base_world (4, 4) at a time [s], or raises a FabrikError; for targets that stay
+        where they are in the world.
     on_jump_back : callable
-        Is called when the clock shows less than before while the arm moves, or a target stays
-        where it is in the world; others lose nothing by it.
-    tally : Tally
-        Counts the commands.
-    before : LastWords, optional
-        Of the loop before this one: who hears the commands of both takes them for one stream.
+        Is called when the clock shows less than before while the arm moves, or while a target
+        stays where it is in the world; an arm at rest loses nothing by the jump.
+    before : StreamState, optional
+        State of the loop before this one: listeners take the commands of both for one stream.
 
     Attributes
     ----------
     follower : Follower or None
         Decides what the arm does; None while the node is inactive.
-    spoken : tuple of float and Command, or None
-        Time and last command [s].
+    last_command : tuple of float and Command, or None
+        Its time [s], and the command.
     period : float
         Time between commands [s].
 
@@ -82,55 +71,50 @@ class CommandLoop:
 
     def __init__(
         self,
-        node: Node,
-        clock: NodeClock,
-        rate: float,
+        surroundings: Surroundings,
+        parameters: NodeParameters,
         motion: Motion,
-        outputs: Outputs,
-        look_ahead: float,
-        tips: Sequence[TipTopics],
-        base_at: Callable[[float], Array],
+        world_in_base: Callable[[float], Array],
         on_jump_back: Callable[[], None],
-        tally: Tally,
-        before: LastWords | None = None,
+        before: StreamState | None = None,
     ) -> None:
-        self._node, self._clock = node, clock
-        self.period = 1.0 / rate
+        self._node, self._clock = surroundings.node, surroundings.clock
+        self.period = 1.0 / parameters.command_rate
         self._motion = motion
-        self._outputs, self._tips = outputs, tips
-        self._base_at = base_at
+        self._outputs, self._tips = surroundings.topics.outputs, surroundings.topics.tips
+        self._world_in_base = world_in_base
         self._on_jump_back = on_jump_back
-        self._tally = tally
-        takes_trajectories = outputs.takes_trajectories
+        self._tally = surroundings.tally
+        takes_trajectories = self._outputs.takes_trajectories
         self._stamps = CommandClock(
             self.period, None if before is None else before.stamps, even=takes_trajectories
         )
         self._timer: Timer | None = None
         self.follower: Follower | None = None
-        self.spoken: tuple[float, Command] | None = None
+        self.last_command: tuple[float, Command] | None = None
         self._stepper: TrajectoryStepper | None = None
         if takes_trajectories:
-            look_ahead = look_ahead or default_look_ahead(self.period)
+            look_ahead = parameters.trajectory_look_ahead or default_look_ahead(self.period)
             self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
         if before is not None and before.joint_names == motion.chain.joint_names:
-            self.spoken = before.spoken
+            self.last_command = before.last_command
             if self._stepper is not None and before.curve is not None:
                 self._stepper.curve.go_on_from(before.curve)
 
     @property
-    def last_words(self) -> LastWords:
-        """What the next loop has to know of this one."""
+    def stream_state(self) -> StreamState:
+        """What the next loop takes over."""
         names = self._motion.chain.joint_names
         curve = None if self._stepper is None else self._stepper.curve
-        return LastWords(names, self._stamps, self.spoken, curve)
+        return StreamState(names, self._stamps, self.last_command, curve)
 
     @property
     def look_ahead(self) -> float:
-        """How long after its stamp a command is reached [s]: by controllers of trajectories."""
+        """How long after its stamp a controller of trajectories reaches a command [s]; else 0."""
         return 0.0 if self._stepper is None else 1e-9 * self._stepper.curve.look_ahead
 
     def curve_at(self, time: int) -> Array | None:
-        """Where a controller of trajectories is meant to be at a time [ns], shape (n,)."""
+        """Planned joint values of a controller of trajectories at a time [ns], shape (n,)."""
         return None if self._stepper is None else self._stepper.curve.at(time)
 
     def start(self, follower: Follower) -> None:
@@ -140,17 +124,17 @@ class CommandLoop:
         self.follower, follower.delay = follower, self.look_ahead
         self._timer = self._node.create_timer(self.period, self._tick, clock=clock)
         self._tick_period = self._timer.timer_period_ns
-        """That of the timer [ns]; to ask the timer takes longer."""
+        """Timer period [ns]. Cached: querying the timer is slower."""
 
     def end(self) -> None:
-        """Send no more."""
+        """Send nothing more."""
         self.follower = None
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
     def come_to_rest(self, reason: str) -> None:
-        """Send the ramp down to rest, in real time; returns when the arm is still."""
+        """Send the stop trajectory, in real time; returns when the arm is at rest."""
         follower = self.follower
         if follower is None or follower.is_at_rest:
             return
@@ -161,19 +145,19 @@ class CommandLoop:
         follower.hold(reason)
         if follower.is_at_rest:
             return
-        due = time.monotonic()
+        next_time = time.monotonic()
         if self._stepper is not None:
-            self._outputs.send_trajectory(self._stepper.points(now))  # with all of the stop
+            self._outputs.send_trajectory(self._stepper.points(now))  # with the whole stop
         while not follower.is_at_rest:
-            due += self.period
-            time.sleep(max(0.0, due - time.monotonic()))
-            self._come_nearer_to_rest(follower, now if has_paused else None)
+            next_time += self.period
+            time.sleep(max(0.0, next_time - time.monotonic()))
+            self._send_stop_step(follower, now if has_paused else None)
             has_paused = False
-        # The process may end now: see the last command off.
-        self._outputs.see_off(Duration(seconds=DELIVERY_TIME))
+        # The process may end now.
+        self._outputs.wait_for_delivery(Duration(seconds=DELIVERY_TIME))
 
-    def _come_nearer_to_rest(self, follower: Follower, now: int | None) -> None:
-        """Send the next command on the way to rest, stamped `now` [ns] if that is given."""
+    def _send_stop_step(self, follower: Follower, now: int | None) -> None:
+        """Send the next command of the stop trajectory, stamped `now` [ns] if that is given."""
         stamps, last = self._stamps, self._stamps.last
         stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
         if self._stepper is None:
@@ -190,36 +174,36 @@ class CommandLoop:
         Send the first command of a target without waiting for the next tick.
 
         Only if a period has passed since the last command. From rest the ticks begin anew with
-        this command, and where targets come at the pace of the commands they follow these; else
-        the tick that was due for it is left out.
+        this command. Where targets come at the rate of the commands the ticks follow the targets;
+        else the next tick sends nothing.
         """
         now, stamps = self._clock.now_ns(), self._stamps
         if is_target:
-            stamps.hear(now)
+            stamps.note_target(now)
         if self._timer is None or not stamps.is_due(now):
             return
         self._step(now, with_target=True)
         if stamps.was_interrupted or stamps.is_led(now):
             self._set_tick_period(now)
             self._timer.reset()
-        self._think_ahead()
+        self._prepare_next_step()
 
     def _tick(self) -> None:
         now = self._clock.now_ns()
         if not self._stamps.is_early(now):
             self._step(now)
         self._set_tick_period(now)
-        self._think_ahead()
+        self._prepare_next_step()
 
     def _set_tick_period(self, now: int) -> None:
-        """Let the ticks wait for targets that lead the commands, or no longer."""
+        """Make the ticks wait for targets that lead the commands, or not."""
         timer, period = self._timer, self._stamps.tick_period(now)
         if timer is not None and self._tick_period != period:
             self._tick_period = timer.timer_period_ns = period
             timer.reset()
 
     def _step(self, now: int, with_target: bool = False) -> None:
-        """Take a step at `now` [ns], and send the command it leads to."""
+        """Take a step at `now` [ns], and send its command."""
         follower, motion = self.follower, self._motion
         if follower is None:
             return
@@ -267,12 +251,12 @@ class CommandLoop:
         if not stepper.may_be_sent(self._clock.now_ns()):
             stepper.take_back()
             stamps.take_back()
-            self._tell_of_lateness()
+            self._warn_of_lateness()
             return None
         self._outputs.send_trajectory(stepper.points(now))
         return command
 
-    def _tell_of_lateness(self) -> None:
+    def _warn_of_lateness(self) -> None:
         self._tally.late += 1
         self._node.get_logger().warning(
             f'a command took too long for the look-ahead of {self.look_ahead:.3f} s and was not '
@@ -282,15 +266,15 @@ class CommandLoop:
         )
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
-        """Have the next command; one that slows the arm down where there is none."""
+        """Take the next command; after an error, one that slows the arm down."""
         try:
             return follower.tick(now, dt)
-        except Exception as error:  # whatever it is, an arm at speed must not be left alone
+        except Exception as error:  # whatever it is, a moving arm must be stopped
             self._slow_down(follower, error)
             return follower.tick(now, dt)
 
-    def _think_ahead(self) -> None:
-        """Use the time after a command for the next one."""
+    def _prepare_next_step(self) -> None:
+        """Use the time after a command to prepare the next one."""
         follower = self.follower
         if follower is None or follower.is_at_rest:
             return
@@ -305,19 +289,19 @@ class CommandLoop:
         follower.fail(f'an error in a step: {error}', self._clock.now())
 
     def _carry(self, follower: Follower, now: float, dt: float) -> None:
-        """Tell the motion where the base will be; stop where nobody knows."""
+        """Give the motion the pose of the base; stop where it is unknown."""
         try:
-            self._motion.carry(self._base_at(now), dt)
+            self._motion.carry(self._world_in_base(now), dt)
         except FabrikError as error:
             follower.fail(f'the pose of the base is lost: {error}', now)
 
     def _send(self, command: Command, stamp: int) -> None:
         self._outputs.send(command, stamp)
-        self.spoken = 1e-9 * stamp, command
+        self.last_command = 1e-9 * stamp, command
         self._tally.commands += 1
-        if not any(tip.is_heard for tip in self._tips):
+        if not any(tip.has_listener for tip in self._tips):
             return
         at, chain = Time(nanoseconds=stamp).to_msg(), self._motion.chain
         poses = chain.forward_kinematics(command.q).reshape(-1, 4, 4)
         for tip, T_base_tip in zip(self._tips, poses, strict=True):
-            tip.tell(T_base_tip, chain.base_link, at)
+            tip.publish_solution(T_base_tip, chain.base_link, at)

@@ -13,7 +13,8 @@ from ..model.robot import Robot
 from ..transforms import Array
 from .conversions import pose_to_matrix, transform_to_matrix
 
-NEARLY = Duration(seconds=0.1)
+LONGEST_LAG = Duration(seconds=0.1)
+"""A transform that is older than its target by less than this is used for it."""
 
 
 class FrameResolver:
@@ -63,12 +64,12 @@ class FrameResolver:
         message : PoseStamped
             The target.
         values : callable
-            Tells measured joint values, for targets in the frame of a moving link.
+            Returns measured joint values, for targets in the frame of a moving link.
 
         Raises
         ------
         TargetError
-            If the frame is empty or unknown, or its pose cannot be told now; says why.
+            If the frame is empty or unknown, or its pose is unknown now; says why.
 
         """
         T_frame_target = pose_to_matrix(message.pose)
@@ -101,7 +102,7 @@ class FrameResolver:
         Raises
         ------
         TargetError
-            If the pose of its frame cannot be told now; says why.
+            If the pose of its frame is unknown now; says why.
 
         """
         T_frame_target = pose_to_matrix(message.pose)
@@ -142,7 +143,7 @@ class FrameResolver:
             except ExtrapolationException:
                 newest = self.buffer.lookup_transform(into, frame, Time())
                 gap = time - Time.from_msg(newest.header.stamp)
-                if not Duration() <= gap <= NEARLY:
+                if not Duration() <= gap <= LONGEST_LAG:
                     raise
                 return newest
         except TransformException as error:

@@ -9,7 +9,7 @@ from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-LOOK_PERIOD = 1.0
+CHECK_PERIOD = 1.0
 """Time between two looks at the graph [s]; a warning needs two in a row."""
 GRACE = 3
 """Looks after activation before a topic without a subscriber counts: discovery takes time."""
@@ -19,18 +19,18 @@ LISTENERS = {
     'array': 'a forward_command_controller should; load it, or correct array_topic',
 }
 """Who should listen to each output, and the cure if nobody does."""
-ASKED_FOR = ('trajectory', 'array')
-"""Outputs that nobody gets by default: whoever names one means somebody to take it."""
+REQUESTED = ('trajectory', 'array')
+"""Outputs that are not on by default: a user who names one has a controller for it."""
 
 
 class Neighbours:
     """
     Warns of what is wrong around the node, in its log and its status.
 
-    Two things are looked for. More than one node publishes the description of the robot, so that
-    it depends on chance which one the arm is computed with. Nobody takes the commands: none of
-    the outputs has a subscriber, or one of `trajectory` and `array` has none. An unheard
-    `joint_state` is no fault where another output is heard.
+    It looks for two things. More than one node publishes the description of the robot, so that
+    chance decides which one the arm is computed with. Nobody takes the commands: none of
+    the outputs has a subscriber, or one of `trajectory` and `array` has none. A `joint_state`
+    without subscriber is no fault where another output has one.
 
     Parameters
     ----------
@@ -62,15 +62,15 @@ class Neighbours:
         """Warnings of the last look."""
         self._warnings: list[str] = []
         """Warnings of the last two looks alike, which are in force."""
-        node.create_timer(LOOK_PERIOD, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        node.create_timer(CHECK_PERIOD, self._check, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def facts(self) -> dict[str, str]:
-        """Tell the warnings in force, by name; '' if there are none."""
+        """Warnings in force, by name; '' if there are none."""
         return {'warnings': '; '.join(self._warnings)}
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._active_looks = self._active_looks + 1 if self._is_active() else 0
-        seen = [*self._several_descriptions(), *self._unheard_outputs()]
+        seen = [*self._several_descriptions(), *self._outputs_without_listener()]
         before = self._warnings
         self._warnings = [warning for warning in seen if warning in self._seen]
         self._seen = seen
@@ -94,17 +94,17 @@ class Neighbours:
             'which starts no robot_state_publisher)'
         )
 
-    def _unheard_outputs(self) -> Iterator[str]:
+    def _outputs_without_listener(self) -> Iterator[str]:
         if self._active_looks <= GRACE:
             return
         publishers = self._outputs()
-        unheard = [name for name, to in publishers.items() if to.get_subscription_count() == 0]
-        is_heard = len(unheard) < len(publishers)
-        for name in unheard:
-            if not is_heard or name in ASKED_FOR:
-                yield self._unheard(publishers[name], LISTENERS[name])
+        without = [name for name, to in publishers.items() if to.get_subscription_count() == 0]
+        has_listener = len(without) < len(publishers)
+        for name in without:
+            if not has_listener or name in REQUESTED:
+                yield self._no_listener(publishers[name], LISTENERS[name])
 
-    def _unheard(self, publisher: Publisher, listener: str) -> str:
+    def _no_listener(self, publisher: Publisher, listener: str) -> str:
         topic, kind = publisher.topic_name, _name_of(publisher.msg_type)
         others = self._node.get_subscriptions_info_by_topic(topic)
         if not others:

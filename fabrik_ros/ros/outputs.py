@@ -21,34 +21,34 @@ DEPTH = 10
 
 class Outputs:
     """
-    Publishes the commands in the ways that are asked for.
+    Publishes the commands in the messages that the parameters name.
 
     Parameters
     ----------
     node : Node
         Whose topics they are.
-    settings : NodeParameters
-        Which ways, on which topics.
+    parameters : NodeParameters
+        Which messages, on which topics.
 
     """
 
-    def __init__(self, node: Node, settings: NodeParameters) -> None:
+    def __init__(self, node: Node, parameters: NodeParameters) -> None:
         self._node = node
         self._names: tuple[str, ...] = ()
         self._order: Sequence[int] = ()
-        # One for all commands: to make a new one takes as long as to publish it.
+        # One message for all commands: making a new one takes as long as publishing it.
         self._joint_state = JointState()
         kinds = {
             'joint_state': (JointState, '~/joint_command'),
-            'trajectory': (JointTrajectory, settings.trajectory_topic),
-            'array': (Float64MultiArray, settings.array_topic),
+            'trajectory': (JointTrajectory, parameters.trajectory_topic),
+            'array': (Float64MultiArray, parameters.array_topic),
         }
         self._publishers = {
-            name: node.create_publisher(*kinds[name], DEPTH) for name in settings.output
+            name: node.create_publisher(*kinds[name], DEPTH) for name in parameters.output
         }
 
     def drive(self, chain: Chain | Tree, names: Sequence[str]) -> None:
-        """Send the joints of an arm in this order from now on."""
+        """Send the joints of an arm in the order of `names` from now on."""
         self._names = tuple(names)
         self._order = [chain.joint_names.index(name) for name in names]
         self._joint_state = JointState(name=list(names))
@@ -60,25 +60,25 @@ class Outputs:
 
     @property
     def takes_trajectories(self) -> bool:
-        """Whether somebody is to be told the way to rest in advance."""
+        """Whether trajectories are sent, which include the stop."""
         return 'trajectory' in self._publishers
 
     def send(self, command: Command, stamp: int) -> None:
-        """Send a command with its stamp [ns], but to those that take trajectories."""
-        mine = Command(command.q[self._order], command.velocity[self._order])
+        """Send a command with its stamp [ns] as joint state and as array."""
+        ordered = Command(command.q[self._order], command.velocity[self._order])
         if 'joint_state' in self._publishers:
-            write_command(mine, stamp, self._joint_state)
+            write_command(ordered, stamp, self._joint_state)
             self._publishers['joint_state'].publish(self._joint_state)
         if 'array' in self._publishers:
-            self._publishers['array'].publish(Float64MultiArray(data=mine.q.tolist()))
+            self._publishers['array'].publish(Float64MultiArray(data=ordered.q.tolist()))
 
     def send_trajectory(self, points: Sequence[Knot]) -> None:
         """Send points that begin in the past and end at rest."""
-        mine = [Knot(time, q[self._order], velocity[self._order]) for time, q, velocity in points]
-        self._publishers['trajectory'].publish(joint_trajectory(self._names, mine))
+        knots = [Knot(time, q[self._order], velocity[self._order]) for time, q, velocity in points]
+        self._publishers['trajectory'].publish(joint_trajectory(self._names, knots))
 
-    def see_off(self, timeout: Duration) -> None:
-        """Wait until everybody has the last message."""
+    def wait_for_delivery(self, timeout: Duration) -> None:
+        """Wait until all subscribers have the last message."""
         for publisher in self._publishers.values():
             publisher.wait_for_all_acked(timeout)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
@@ -17,9 +18,15 @@ from .status import diagnostic_array
 from .tip_topics import TipTopics
 
 STATUS_PERIOD = 0.1
+"""Time between two statuses [s]."""
 DIAGNOSTICS_PERIOD = 1.0
+"""Time between two messages on /diagnostics [s]."""
 REMINDER_PERIOD = 5.0
+"""Time between two reminders in the log of what the node waits for [s]."""
 STANDING_REPORTS = 5
+"""The clock stands still when more statuses than this have the same time."""
+DELIVERY_TIME = Duration(seconds=0.2)
+"""How long the last status may take to its readers."""
 CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
 
 
@@ -37,11 +44,11 @@ class Tally:
     )
     """Steps by who finished the solve."""
     step_time: float = 0.0
-    """How long the last step on the way took [s]."""
+    """How long the last step on the path took [s]."""
     last_refusal: str = ''
 
     def step(self, duration: float, finished_by: str) -> None:
-        """Count a step on the way, which took so long [s]."""
+        """Count a step on the path, and how long it took [s]."""
         self.step_time = duration
         self.finishers[finished_by] += 1
 
@@ -51,7 +58,7 @@ class Tally:
         self.last_refusal = reason
 
     def facts(self) -> dict[str, Any]:
-        """Tell it by name."""
+        """All of it, by name."""
         return {
             'accepted': self.accepted,
             'refused': self.refused,
@@ -70,17 +77,19 @@ class Report:
     state: State
     reason: str
     """Why; '' where that is plain."""
+    awaited: str
+    """What the node waits for; '' where it waits for nothing."""
     facts: dict[str, Any]
     """What else is known, by name."""
-    follower: Follower | None
-    """What the arm follows, while the node is active."""
-    q: Array | None
-    """Joint values to show, shape (n,) [rad or m]."""
+    follower: Follower | None = None
+    """What decides what the arm does, while the node is active."""
+    q: Array | None = None
+    """Joint values to show, shape (n,) [rad or m]; None where they are unknown."""
 
 
 class Reporter:
     """
-    Tells everybody again and again what the node does.
+    Publishes and logs what the node does, again and again.
 
     Parameters
     ----------
@@ -88,10 +97,10 @@ class Reporter:
         Whose topics and log they are.
     clock : NodeClock
         Its time.
-    ask : callable
+    make_report : callable
         Makes a report.
     tips : callable
-        Tells the topics of the tips there are.
+        Returns the topics of the tips, as they are now.
 
     """
 
@@ -99,11 +108,11 @@ class Reporter:
         self,
         node: Node,
         clock: NodeClock,
-        ask: Callable[[], Report],
+        make_report: Callable[[], Report],
         tips: Callable[[], Sequence[TipTopics]],
     ) -> None:
         self._node, self._clock = node, clock
-        self._ask, self._tips = ask, tips
+        self._make_report, self._tips = make_report, tips
         self._last: tuple[State, str] | None = None
         """State and reason as reported last."""
         self._reported_at, self._reports_since = 0.0, 0
@@ -116,31 +125,36 @@ class Reporter:
         node.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
 
     def report(self) -> None:
-        """Publish the status, and markers where somebody looks at them."""
+        """Publish the status, and markers where there is a subscriber."""
         self._look_at_the_clock()
-        told = self._ask()
-        reason = self._reason(told)
-        if (told.state, reason) != self._last:
-            self._last = told.state, reason
-            self._node.get_logger().info(f'{told.state.name}: {reason or told.state.value}')
-        self._statuses.publish(self._message(self._node.get_name(), told))
-        follower, q = told.follower, told.q
+        report = self._make_report()
+        reason = self._reason(report)
+        if (report.state, reason) != self._last:
+            self._last = report.state, reason
+            self._node.get_logger().info(f'{report.state.name}: {reason or report.state.value}')
+        self._statuses.publish(self._message(self._node.get_name(), report))
+        follower, q = report.follower, report.q
         if follower is None or q is None or self._markers.get_subscription_count() == 0:
             return
         stamp = self._node.get_clock().now().to_msg()
         self._markers.publish(marker_array(follower.chain, q, follower.goal_in_base(), stamp))
 
+    def report_last(self) -> None:
+        """Publish the status once more, and wait until its readers have it."""
+        self.report()
+        self._statuses.wait_for_all_acked(DELIVERY_TIME)
+
     def _report_diagnostics(self) -> None:
-        message = self._message(self._node.get_fully_qualified_name(), self._ask())
+        message = self._message(self._node.get_fully_qualified_name(), self._make_report())
         self._diagnostics.publish(message)
 
-    def _message(self, name: str, told: Report) -> DiagnosticArray:
+    def _message(self, name: str, report: Report) -> DiagnosticArray:
         stamp = self._node.get_clock().now().to_msg()
-        return diagnostic_array(name, told.state, self._reason(told), told.facts, stamp)
+        return diagnostic_array(name, report.state, self._reason(report), report.facts, stamp)
 
-    def _reason(self, told: Report) -> str:
-        stands = told.state is State.MOVING and self._reports_since > STANDING_REPORTS
-        return told.reason or (CLOCK_STANDS if stands else '')
+    def _reason(self, report: Report) -> str:
+        stands = report.state is State.MOVING and self._reports_since > STANDING_REPORTS
+        return report.reason or (CLOCK_STANDS if stands else '')
 
     def _look_at_the_clock(self) -> None:
         """Count the reports for which it shows the same time."""
@@ -149,9 +163,9 @@ class Reporter:
         self._reported_at = now
 
     def _remind(self) -> None:
-        """Say again what is waited for, and what looks wrong."""
-        state, reason = self._last or (None, '')
-        if state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
-            self._node.get_logger().info(f'still {state.value}: {reason}')
+        """Log again what the node waits for, and what looks wrong."""
+        report = self._make_report()
+        if report.state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
+            self._node.get_logger().info(f'still waiting for {report.awaited}: {report.reason}')
         for tip in self._tips():
             tip.warn_of_rivals()

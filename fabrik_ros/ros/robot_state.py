@@ -57,7 +57,7 @@ class RobotState:
         self._ready_topic, self._speed_topic = ready_topic, speed_scaling_topic
         self.not_ready = f'not ready: no message on {ready_topic} yet' if ready_topic else ''
         self.speed_scaling, self.paused_by = 1.0, ''
-        self._last_no = -math.inf
+        self._last_no_time = -math.inf
         self._subscriptions: list[Any] = []
         if ready_topic:
             # A latched subscription hears no volatile publisher, and a volatile one hears nothing
@@ -68,7 +68,7 @@ class RobotState:
             self._listen(Float64, speed_scaling_topic, self._on_speed, NEWEST)
 
     def facts(self) -> dict[str, Any]:
-        """Tell the state by name, as far as it is listened to."""
+        """State by name, as far as there is a topic for it."""
         facts: dict[str, Any] = {}
         if self._ready_topic:
             facts['robot_ready'] = not self.not_ready
@@ -87,8 +87,8 @@ class RobotState:
     def _on_ready(self, message: Bool, sent: int) -> None:
         """Take an answer; a yes that was sent before the last no comes too late."""
         if not message.data:
-            self._last_no = max(self._last_no, sent)
-        elif sent < self._last_no:
+            self._last_no_time = max(self._last_no_time, sent)
+        elif sent < self._last_no_time:
             return
         not_ready = '' if message.data else f'not ready: {self._ready_topic} says false'
         if not_ready != self.not_ready:

@@ -52,7 +52,7 @@ def diagnostic_array(
 
 
 def solution_facts(solution: Solution) -> dict[str, Any]:
-    """Tell what the solver said, by name."""
+    """Say what the solver found, by name."""
     return {
         'solver_status': solution.status.name,
         'solver_position_error': solution.position_error,

@@ -32,6 +32,8 @@ class TipTopics:
     ----------
     node : Node
         Whose topics they are.
+    number : int
+        Which tip it is.
     prefix : str
         '~' for the only tip, `~/<name>` for one of several.
     on_target, on_jog : callable
@@ -41,17 +43,21 @@ class TipTopics:
     ----------
     target_stamp : float
         Stamp of the last accepted target [s]; 0 before the first, or where it had none.
+    number : int
+        Which tip it is.
 
     """
 
     def __init__(
         self,
         node: Node,
+        number: int,
         prefix: str,
         on_target: 'Callable[[TipTopics, PoseStamped, int], None]',
         on_jog: 'Callable[[TipTopics, TwistStamped, int], None]',
     ) -> None:
         self._node = node
+        self.number = number
         self._on_target = on_target
         self._on_jog = on_jog
         self.target_stamp = 0.0
@@ -70,16 +76,16 @@ class TipTopics:
         )
 
     @property
-    def is_heard(self) -> bool:
+    def has_listener(self) -> bool:
         """Whether anybody listens to where the commands put the tip."""
         return int(self._solutions.get_subscription_count()) > 0
 
-    def tell(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
+    def publish_solution(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
         """Publish where the command puts the tip, a pose of shape (4, 4)."""
         self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))
 
     def warn_of_rivals(self) -> None:
-        """Say so if several publishers send targets."""
+        """Warn if several publishers send targets."""
         topic = self.targets.topic_name
         publishers = self._node.count_publishers(topic)
         if publishers > 1:
@@ -89,7 +95,7 @@ class TipTopics:
 
     def drop_waiting(self) -> tuple[bool, bool]:
         """Drop what came before now; tell whether a target was there, and a jog for motion."""
-        target, jog = _taken(self.targets), _taken(self._jogs)
+        target, jog = _waiting_message(self.targets), _waiting_message(self._jogs)
         return target is not None, jog is not None and bool(np.any(twist_to_array(jog.twist)))
 
     def close(self) -> None:
@@ -114,7 +120,7 @@ class TipTopics:
         )
 
 
-def _taken(subscription: Any) -> Any:
+def _waiting_message(subscription: Any) -> Any:
     """Take the message that waits at a subscription; None if none does."""
     with subscription.handle:
         found = subscription.handle.take_message(subscription.msg_type, subscription.raw)

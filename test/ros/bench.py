@@ -179,7 +179,7 @@ class Bench:
 
     def _is_heard(self, publisher: Publisher) -> bool:
         """Whether both sides know of each other: else a target could be lost on the way."""
-        topics = self.node._tips if self.node else []
+        topics = self.node.topics.tips if self.node else []
         heard = [tip.targets for tip in topics if tip.targets.topic_name == publisher.topic_name]
         known = all(targets.get_publisher_count() > 0 for targets in heard)
         return known and publisher.get_subscription_count() > 0

@@ -46,7 +46,7 @@ class NodeProcess:
         }
         with open(self._said, 'w') as said:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', *given],
+                [sys.executable, '-m', 'fabrik_ros.ros.main', '--ros-args', *given],
                 env=environment,
                 stdout=said,
                 stderr=subprocess.STDOUT,

@@ -215,7 +215,7 @@ def test_ticks_and_targets_together_make_no_step_shorter_than_half_a_period(even
     for step, is_tick in events:
         now += step
         if not is_tick:
-            clock.hear(now)
+            clock.note_target(now)
         if not clock.is_early(now) if is_tick else clock.is_due(now):
             stamps.append(clock.next(now, with_target=not is_tick)[0])
     for before, stamp in itertools.pairwise(stamps):
@@ -252,7 +252,7 @@ def commands_for(targets):
     while waiting:
         now = min(waiting[0], tick)
         if now == waiting[0]:
-            clock.hear(waiting.pop(0))
+            clock.note_target(waiting.pop(0))
             if clock.is_due(now):
                 send(now, True)
                 if clock.is_led(now):
@@ -324,7 +324,7 @@ def test_stamp_that_is_taken_back_is_that_of_the_next_command(later):
 def test_ticks_go_on_when_the_targets_stop(gap):
     clock = CommandClock(PERIOD / NANOSECONDS)
     for now in targets_every(gap):
-        clock.hear(now)
+        clock.note_target(now)
     assert clock.is_led(now)
     assert clock.tick_period(now) > PERIOD
     assert not clock.is_led(now + 2 * PERIOD)
@@ -335,5 +335,5 @@ def test_ticks_go_on_when_the_targets_stop(gap):
 def test_targets_at_another_pace_do_not_lead(gap):
     clock = CommandClock(PERIOD / NANOSECONDS)
     for now in targets_every(gap):
-        clock.hear(now)
+        clock.note_target(now)
         assert not clock.is_led(now)

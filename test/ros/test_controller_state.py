@@ -31,7 +31,7 @@ def ready(bench, six_axis):
 
 def test_motion_begins_where_the_controller_is(ready, six_axis):
     reference = np.array(START) + 0.02
-    ready.node._controller_state.take(state(ready, reference))
+    ready.node.topics.controller.take(state(ready, reference))
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.05))
     ready.wait_for_state('REACHED')
     assert np.abs(ready.commands.q[0] - reference).max() < 1e-3
@@ -40,10 +40,10 @@ def test_motion_begins_where_the_controller_is(ready, six_axis):
 def test_controller_that_plays_something_else_stops_the_arm(ready, six_axis):
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.3))
     ready.wait_for_commands(60)
-    ready.node._controller_state.take(state(ready, ready.commands.q[-1]))
+    ready.node.topics.controller.take(state(ready, ready.commands.q[-1]))
     ready.wait_for_statuses(2)
     assert ready.status['state'] == 'MOVING'
-    ready.node._controller_state.take(state(ready, ready.commands.q[-1] + 0.3))
+    ready.node.topics.controller.take(state(ready, ready.commands.q[-1] + 0.3))
     status = ready.wait_for_state('HOLDING')
     assert 'the controller does not play what it is told' in status['reason']
 
@@ -60,8 +60,8 @@ def test_reference_is_heard_on_the_topic_beside_the_commands(ready, six_axis):
 
     def is_heard():
         publisher.publish(message)
-        now = ready.node._node_clock.now()
-        return not ready.node._controller_state.reference.missing(JOINTS, now, 1.0)
+        now = ready.node.node_state.clock.now()
+        return not ready.node.topics.controller.reference.missing(JOINTS, now, 1.0)
 
     ready.spin_until(is_heard, 'the reference')
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.05))

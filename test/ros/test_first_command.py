@@ -37,10 +37,10 @@ def check_limits(bench, command_rate):
 
 def take(bench, T):
     """Have a target taken in its callback; return how many commands that sent."""
-    before = bench.node._tally.commands
-    bench.node._on_target(bench.node._tips[0], matrix_message(T), time.time_ns())
-    assert bench.node._tally.last_refusal == ''
-    return bench.node._tally.commands - before
+    before = bench.node.node_state.tally.commands
+    bench.node.inbox.on_target(bench.node.topics.tips[0], matrix_message(T), time.time_ns())
+    assert bench.node.node_state.tally.last_refusal == ''
+    return bench.node.node_state.tally.commands - before
 
 
 def test_first_command_leaves_in_the_callback_and_the_second_one_a_period_later(

@@ -196,9 +196,9 @@ class TestWithTf:
         assert not listeners
 
     def test_margin_is_a_tenth_of_a_second(self):
-        from fabrik_ros.ros.frame_resolver import NEARLY
+        from fabrik_ros.ros.frame_resolver import LONGEST_LAG
 
-        assert Duration(seconds=0.1) == NEARLY
+        assert Duration(seconds=0.1) == LONGEST_LAG
 
 
 class TestOverTheWire:

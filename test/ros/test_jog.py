@@ -193,7 +193,7 @@ def test_frames_of_others_are_refused_with_those_to_use(ready, stick):
         reason = stick.refusal(twist(SIDE, frame_id=frame))
         assert f"a jog in frame '{frame}': expected 'base_link'" in reason
         assert "'tool0' for the tool" in reason
-        ready.node._tally.last_refusal = ''
+        ready.node.node_state.tally.last_refusal = ''
         ready.wait_for_statuses(2)
     assert len(ready.commands) == 0
 

@@ -633,8 +633,8 @@ class TestStopping:
         count = len(ready.commands)
         assert ready.node.trigger_deactivate() == SUCCESS
         assert ready.node.trigger_activate() == SUCCESS
-        ready.node._gate.open()
-        ready.node._on_target(ready.node._tips[0], matrix_message(away), time.time_ns())
+        ready.node.node_state.gate.open()
+        ready.node.inbox.on_target(ready.node.topics.tips[0], matrix_message(away), time.time_ns())
         ready.wait_for_state('REACHED')
         assert len(ready.commands.runs()) == 1
         assert len(ready.commands) > count + 50
@@ -661,7 +661,7 @@ class TestStopping:
             raise RuntimeError('not now')
 
         move_at_full_speed(ready, away)
-        monkeypatch.setattr(ready.node._motion, 'step', fail)
+        monkeypatch.setattr(ready.node.node_state.arm.motion, 'step', fail)
         assert ready.node.trigger_deactivate() == SUCCESS
         ready.wait_until_silent(4)
         check_commands(ready, judge)
@@ -673,9 +673,9 @@ class TestStopping:
         """Whoever waits for commands has stopped by then: the ramp would set out at speed."""
         move_at_full_speed(ready, away)
         time.sleep(0.3)
-        before = ready.node._tally.commands
+        before = ready.node.node_state.tally.commands
         assert ready.node.trigger_deactivate() == SUCCESS
-        assert ready.node._tally.commands == before
+        assert ready.node.node_state.tally.commands == before
         check_commands(ready, judge)
 
     def test_clock_that_is_set_forwards_makes_no_jolt(self, ready, away, monkeypatch):
@@ -691,7 +691,7 @@ class TestStopping:
         self, ready, judge, away, monkeypatch
     ):
         move_at_full_speed(ready, away)
-        motion, step = ready.node._motion, ready.node._motion.step
+        motion, step = ready.node.node_state.arm.motion, ready.node.node_state.arm.motion.step
 
         def fail_on_the_way(dt):
             if motion.phase is Phase.LINE:
@@ -718,7 +718,7 @@ class TestStopping:
             raise ArithmeticError('an unlucky number')
 
         move_at_full_speed(ready, away)
-        monkeypatch.setattr(ready.node._motion, 'prepare', fail)
+        monkeypatch.setattr(ready.node.node_state.arm.motion, 'prepare', fail)
         status = ready.wait_for_state('HOLDING')
         assert status['reason'] == 'an error in a step: an unlucky number'
         ready.wait_until_silent()

@@ -34,7 +34,7 @@ def start_process(domain_id, tmp_path):
         }
         with open(tmp_path / 'said', 'w') as said:
             process = subprocess.Popen(
-                [sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', *given],
+                [sys.executable, '-m', 'fabrik_ros.ros.main', '--ros-args', *given],
                 env=environment,
                 stdout=said,
                 stderr=subprocess.STDOUT,
@@ -98,6 +98,14 @@ def test_signal_on_the_way_brings_the_arm_to_rest_first(bench, moving, said, num
     assert wait_for_the_end(bench, moving) == 0, said()
     check_ramp(bench)
     assert 'Traceback' not in said()
+
+
+def test_last_status_after_a_signal_is_of_an_arm_at_rest(bench, moving, said):
+    assert bench.status['state'] == 'MOVING'
+    moving.send_signal(signal.SIGINT)
+    assert wait_for_the_end(bench, moving) == 0, said()
+    assert bench.status['state'] == 'HOLDING'
+    assert bench.status['reason'] == 'the node was interrupted'
 
 
 def test_second_interrupt_does_not_cut_the_ramp_short(bench, moving, said):

@@ -295,7 +295,7 @@ def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
     }
     given = ['--ros-args', '-p', f'output:={ALL}']
     process = subprocess.Popen(
-        [sys.executable, '-m', 'fabrik_ros.ros.node', *given],
+        [sys.executable, '-m', 'fabrik_ros.ros.main', *given],
         env=environment,
         # The tests themselves may run under nohup, which is handed down.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),

@@ -246,14 +246,14 @@ class TestSeveralTips:
     def test_topics_follow_the_names_of_the_tips(self, make_node):
         node = make_node()
         assert set_one(node, 'tip_links', ['left hand', '2f/tool']) == ''
-        topics = {tip.targets.topic_name for tip in node._tips}
+        topics = {tip.targets.topic_name for tip in node.topics.tips}
         assert topics == {'/fabrik/left_hand/target_pose', '/fabrik/tip_2f_tool/target_pose'}
 
     def test_topics_come_back_with_the_name_of_a_tip(self, make_node):
         node = make_node()
         for tips in (['a'], ['b'], ['a']):
             assert set_one(node, 'tip_links', tips) == ''
-            (tip,) = node._tips
+            (tip,) = node.topics.tips
             assert tip.targets.topic_name == f'/fabrik/{tips[0]}/target_pose'
 
 
@@ -366,7 +366,9 @@ class TestWhileConfigured:
     def test_motion_changes_only_with_what_it_depends_on(self, configured, monkeypatch, name):
         """It makes its solvers anew then, and forgets what leads to the stream of targets."""
         changes, value = [], 0.5 if name == 'max_joint_velocity' else LIVE[name]
-        monkeypatch.setattr(configured._motion, 'change', lambda *args: changes.append(args))
+        monkeypatch.setattr(
+            configured.node_state.arm.motion, 'change', lambda *args: changes.append(args)
+        )
         assert set_one(configured, name, value) == ''
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
         rest |= {'target_timeout', 'jog_timeout', 'max_target_age'}
@@ -378,7 +380,9 @@ class TestWhileConfigured:
         node = make_node(robot_description=PLANAR, autostart=False, tip_links=TWO, mode='position')
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
         changes = []
-        monkeypatch.setattr(node._motion, 'change', lambda *args: changes.append(args))
+        monkeypatch.setattr(
+            node.node_state.arm.motion, 'change', lambda *args: changes.append(args)
+        )
         assert set_one(node, 'tip_weights', [1.0, 0.5]) == ''
         assert len(changes) == 1
 
@@ -645,10 +649,10 @@ class TestEmptyLists:
         node = bench.start_node()
         for text in ('[]', "['']"):
             assert set_by_text(bench, 'tip_links', "['l2', 'l3']") == ''
-            assert len(node._tips) == 2
+            assert len(node.topics.tips) == 2
             assert values_of(bench, ['tip_links']) == [TWO]
             assert set_by_text(bench, 'tip_links', text) == ''
-            assert [tip.targets.topic_name for tip in node._tips] == ['/fabrik/target_pose']
+            assert [tip.targets.topic_name for tip in node.topics.tips] == ['/fabrik/target_pose']
             assert values_of(bench, ['tip_links']) == [[]]
 
     @pytest.mark.parametrize(

@@ -97,11 +97,11 @@ def test_jog_that_came_while_the_node_was_not_active_is_refused_later_too(ready)
     assert ready.node.trigger_deactivate() == SUCCESS
     received = time.time_ns()
     assert ready.node.trigger_activate() == SUCCESS
-    ready.node._on_jog(ready.node._tips[0], message, received)
-    assert 'was not active' in ready.node._tally.last_refusal
+    ready.node.inbox.on_jog(ready.node.topics.tips[0], message, received)
+    assert 'was not active' in ready.node.node_state.tally.last_refusal
     ready.wait_until_it_may_set_out()
-    ready.node._on_jog(ready.node._tips[0], message, time.time_ns())
-    assert ready.node._tally.last_refusal == ''
+    ready.node.inbox.on_jog(ready.node.topics.tips[0], message, time.time_ns())
+    assert ready.node.node_state.tally.last_refusal == ''
 
 
 def test_joint_states_age_while_nobody_looks_at_them(bench, six_axis):

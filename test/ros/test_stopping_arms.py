@@ -68,7 +68,7 @@ def moving(request, bench, domain_id, tmp_path):
     parameters += ['max_tip_speed:=10.0', 'max_tip_rotation:=10.0']  # so that joints get fast
     words = [word for parameter in parameters for word in ('-p', parameter)]
     bench.process = subprocess.Popen(
-        [sys.executable, '-m', 'fabrik_ros.ros.node', '--ros-args', *words], env=environment
+        [sys.executable, '-m', 'fabrik_ros.ros.main', '--ros-args', *words], env=environment
     )
     try:
         bench.describe(urdf)

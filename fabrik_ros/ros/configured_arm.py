@@ -1,0 +1,296 @@
+"""The arm, and all that exists once a robot description was accepted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from rclpy.node import Node
+
+from ..errors import ChainError, MotionError
+from ..model.chain import Chain
+from ..model.robot import Robot
+from ..model.tree import Tree
+from ..model.urdf import parse_urdf
+from ..motion.follower import Follower, MeasuredJoints
+from ..motion.jerk_limiter import JerkLimiter
+from ..motion.line_reference import MotionLimits
+from ..motion.motion import Motion
+from ..motion.start_gate import StartGate
+from ..transforms import Array
+from .base_pose import BasePose, BasePoseError, OdometryBase, TfBase
+from .collision_watch import CollisionWatch
+from .command_loop import CommandLoop, StreamState
+from .frame_resolver import FrameResolver
+from .parameters import NodeParameters
+from .robot_state import RobotState
+from .status import tip_links_of
+from .topics import Surroundings
+
+
+class ConfiguredArm:
+    """
+    The arm with everything that moves and watches it.
+
+    Parameters
+    ----------
+    surroundings : Surroundings
+        The node, its clock and its topics.
+    parameters : NodeParameters
+        How it is to move.
+    robot, chain
+        The robot, and the arm or arms of it that move.
+    motion : Motion
+        How they move.
+    watch : CollisionWatch
+        How near their links come to each other.
+    stream : StreamState, optional
+        What remains of the commands of the arm before this one.
+
+    Attributes
+    ----------
+    measured : MeasuredJoints
+        The joints of the robot as measured.
+    frames : FrameResolver
+        Brings targets into the base frame.
+    base : BasePose or None
+        Where the base is in the world; None where no target stays in the world.
+    loop : CommandLoop
+        Sends the commands.
+
+    """
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        parameters: NodeParameters,
+        robot: Robot,
+        chain: Chain | Tree,
+        motion: Motion,
+        watch: CollisionWatch,
+        stream: StreamState | None = None,
+    ) -> None:
+        node = surroundings.node
+        self._clock = surroundings.clock
+        self._topics = surroundings.topics
+        self._parameters = parameters
+        self.robot, self.chain, self.motion, self.watch = robot, chain, motion, watch
+        self.measured = MeasuredJoints(joint.name for joint in robot.joints)
+        self.frames = FrameResolver(node, robot, chain.base_link, parameters.world_frame)
+        self.base = _base_pose(node, parameters, robot, chain.base_link, self.frames)
+        self.loop = CommandLoop(
+            surroundings,
+            parameters,
+            motion,
+            self.world_in_base,
+            self.forget_measurements,
+            before=stream,
+        )
+
+    @property
+    def follower(self) -> Follower | None:
+        """What decides what the arm does; None while the node is inactive."""
+        return self.loop.follower
+
+    @property
+    def tip_links(self) -> tuple[str, ...]:
+        """Names of the last links."""
+        return tip_links_of(self.chain)
+
+    # -- the life cycle
+
+    def new_follower(self, gate: StartGate) -> Follower:
+        """
+        Make what decides what the arm does while the node is active.
+
+        Raises
+        ------
+        FabrikError
+            If the parameters do not suit the arm; says which.
+
+        """
+        self.motion.reset(self.chain.mid_configuration())
+        rules, last = self._parameters.rules, self.loop.last_command
+        follower = Follower(self.chain, self.motion, rules, self.measured, last, gate)
+        if self._topics.controller is not None:
+            follower.reference = self._topics.controller.reference
+        return follower
+
+    def start(self, follower: Follower) -> None:
+        """Send the commands of a follower from now on."""
+        self.loop.start(follower)
+        self.take_robot_state()
+
+    def close(self) -> None:
+        """Stop listening to frames and to the pose of the base."""
+        if self.base is not None:
+            self.base.close()
+        self.frames.close()
+
+    # -- what changes on the way
+
+    def change(self, parameters: NodeParameters) -> None:
+        """Move by other parameters from now on."""
+        before, self._parameters = self._parameters, parameters
+        if not parameters.moves_like(before, self.chain):
+            limits = scaled_limits(parameters, self.chain, self._topics.robot)
+            self.motion.change(limits, parameters.solver, parameters.motion, parameters.tips)
+        if self.follower is not None:
+            self.follower.rules = parameters.rules
+
+    def take_robot_state(self) -> None:
+        """Take over what the robot says of itself."""
+        robot = self._topics.robot
+        if self.follower is not None:
+            self.follower.not_ready = robot.not_ready
+            self.follower.paused_by = robot.paused_by
+        self.motion.scale_speed(self._parameters.speed_scaling * robot.speed_scaling)
+
+    def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
+        """Look whether a controller plays its commands, by its reference at a time [ns]."""
+        follower = self.follower
+        if follower is None or not follower.is_on_the_way:
+            return
+        planned, names = self.loop.curve_at(time_ns), self.chain.joint_names
+        if planned is None or not values.keys() >= set(names):
+            return
+        reference = np.array([values[name] for name in names])
+        follower.watch_reference(reference, planned, self._clock.now())
+
+    def forget_measurements(self) -> None:
+        """Drop what was measured by another time, and stop: the clock jumped back."""
+        self.measured.forget()
+        if self.base is not None:
+            self.base.forget()
+        if self.follower is not None:
+            self.follower.fail('the clock jumped back', self._clock.now())
+
+    # -- what is measured
+
+    def fresh_values(self, now: float | None = None) -> Mapping[str, float]:
+        """Joint values by name that are fresh at a time [s], or now."""
+        now = self._clock.now() if now is None else now
+        return self.measured.fresh(now, self._parameters.state_timeout)
+
+    def missing_joints(self) -> list[str]:
+        """Names of the joints of the arm without a fresh value, where one is needed."""
+        if not self._parameters.wait_for_state:
+            return []
+        names, timeout = self.chain.joint_names, self._parameters.state_timeout
+        return self.measured.missing(names, self._clock.now(), timeout)
+
+    def world_in_base(self, now: float) -> Array:
+        """
+        Pose T_base_world, shape (4, 4), at a time [s].
+
+        Raises
+        ------
+        BasePoseError
+            If it is not known.
+
+        """
+        if self.base is None:
+            raise BasePoseError('world_frame is empty')
+        return self.base.at(now, self.fresh_values(now))
+
+    def shown_configuration(self) -> Array | None:
+        """Joint values commanded last, shape (n,); before that as measured; None if unknown."""
+        if self.loop.last_command is not None or not self._parameters.wait_for_state:
+            return self.motion.command[0]
+        if self.missing_joints():
+            return None
+        return np.array(self.measured.newest(self.chain.joint_names))
+
+
+def configure_arm(
+    surroundings: Surroundings,
+    description: str,
+    parameters: NodeParameters,
+    prepare: Callable[[Motion], None],
+    stream: StreamState | None,
+) -> ConfiguredArm:
+    """
+    Make an arm of a robot description.
+
+    Parameters
+    ----------
+    surroundings : Surroundings
+        The node, its clock and its topics.
+    description : str
+        The URDF.
+    parameters : NodeParameters
+        Which links, and how they are to move.
+    prepare : callable
+        Compiles the solvers of the motion.
+    stream : StreamState or None
+        What remains of the commands of the arm before this one.
+
+    Raises
+    ------
+    FabrikError
+        If the description or the parameters cannot be used; says why.
+
+    """
+    node, topics = surroundings.node, surroundings.topics
+    robot = parse_urdf(description, use_safety_limits=parameters.use_safety_limits)
+    chain = parameters.arms_of(robot)
+    topics.outputs.drive(chain, _commanded_joints(node, parameters, chain))
+    if parameters.world_frame == chain.base_link:
+        raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
+    watch = CollisionWatch(node, robot, chain, parameters)
+    motion = Motion(
+        chain,
+        scaled_limits(parameters, chain, topics.robot),
+        parameters.solver,
+        parameters.motion,
+        parameters.tips,
+        watch.guard,
+        _jerk_limiter(node, parameters, chain),
+    )
+    prepare(motion)
+    for warning in robot.warnings:
+        node.get_logger().warning(f'robot description: {warning}')
+    return ConfiguredArm(surroundings, parameters, robot, chain, motion, watch, stream)
+
+
+def scaled_limits(
+    parameters: NodeParameters, chain: Chain | Tree, robot: RobotState
+) -> MotionLimits:
+    """How fast the arm may move by the parameters and by what the robot says."""
+    limits = parameters.limits_for(chain)
+    return replace(limits, speed_scaling=limits.speed_scaling * robot.speed_scaling)
+
+
+def _commanded_joints(
+    node: Node, parameters: NodeParameters, chain: Chain | Tree
+) -> tuple[str, ...]:
+    names = parameters.commanded_joints(chain)
+    rest = [name for name in chain.joint_names if name not in names]
+    if rest:
+        node.get_logger().warning(
+            f'these joints are none of command_joints, so nobody moves them: {", ".join(rest)}'
+        )
+    return names
+
+
+def _jerk_limiter(
+    node: Node, parameters: NodeParameters, chain: Chain | Tree
+) -> JerkLimiter | None:
+    try:
+        return parameters.jerk_limiter_for(chain)
+    except MotionError as error:
+        if parameters.jerk_limiting == 'require':
+            raise
+        node.get_logger().warning(f'the jerk of the joints is not limited: {error}')
+        return None
+
+
+def _base_pose(
+    node: Node, parameters: NodeParameters, robot: Robot, base_link: str, frames: FrameResolver
+) -> BasePose | None:
+    """Choose the source of the pose of the base; None where no target stays in the world."""
+    world, timeout = parameters.world_frame, parameters.base_timeout
+    if not world:
+        return None
+    if not parameters.base_odometry:
+        return TfBase(frames.buffer, world, base_link, timeout)
+    return OdometryBase(node, parameters.base_odometry, world, robot, base_link, timeout)

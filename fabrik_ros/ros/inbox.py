@@ -1,0 +1,197 @@
+"""The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
+
+from collections.abc import Callable, Iterable, Mapping
+import time
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ..errors import FabrikError, RefusedError
+from .configured_arm import ConfiguredArm
+from .conversions import seconds, twist_to_array
+from .node_state import ActiveArm, NodeState
+from .receiving import age_of, with_receipt
+from .tip_topics import TipTopics
+
+LATCHED = QoSProfile(
+    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+)
+STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
+OTHER_JOINTS_PERIOD = 0.1
+"""Time between two looks at the joints outside the arm [s]."""
+WARNING_PERIOD = 1.0
+"""The same refusal is not logged again within this time [s]."""
+TOO_EARLY = 'it was received while the node was not active'
+
+
+class Inbox:
+    """
+    Takes targets, jogs, joint states, robot descriptions and what the robot says of itself.
+
+    Parameters
+    ----------
+    node : Node
+        Has the subscriptions, and the log.
+    state : NodeState
+        The arm that the messages are for.
+    on_description : callable
+        Takes each robot description that is new.
+
+    Attributes
+    ----------
+    descriptions : Subscription
+        Takes robot descriptions.
+
+    """
+
+    def __init__(
+        self, node: Node, state: NodeState, on_description: Callable[[str], None]
+    ) -> None:
+        self._node, self._state = node, state
+        self._on_new_description = on_description
+        node.create_subscription(
+            JointState, 'joint_states', with_receipt(self.on_joint_state), STATES
+        )
+        self.descriptions = node.create_subscription(
+            String, 'robot_description', self.on_description, LATCHED
+        )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(OTHER_JOINTS_PERIOD, self._update_other_joints, clock=steady)
+
+    # -- targets and jogs
+
+    def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
+        """Take a target for a tip, received at a system time [ns]."""
+        try:
+            arm = self._accept(tip, message, received)
+        except FabrikError as error:
+            self._state.tally.refuse(str(error))
+            self._warn(f'target refused: {error}')
+        else:
+            arm.loop.begin_at_once(is_target=True)
+
+    def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
+        """Take a jog for a tip, received at a system time [ns]."""
+        try:
+            self._jog(tip, message, received)
+        except FabrikError as error:
+            self._state.tally.last_refusal = str(error)
+            self._warn(f'jog refused: {error}')
+
+    def refuse_waiting(self, tips: Iterable[TipTopics]) -> None:
+        """Refuse the targets and jogs that came before the node is active."""
+        for tip in tips:
+            has_target, has_jog = tip.drop_waiting()
+            if has_target:
+                self._state.tally.refuse(TOO_EARLY)
+            if has_jog:
+                self._state.tally.last_refusal = TOO_EARLY
+            if has_target or has_jog:
+                self._state.gate.ask(self._state.clock.now())
+                self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
+
+    def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> ConfiguredArm:
+        """Take a target, or raise a FabrikError; return the arm that sets out."""
+        arm, follower = self._active_at(received)
+        now = self._state.clock.now()
+        self._check_age('target', seconds(message.header.stamp), now)
+        T_base_world = None
+        if arm.frames.is_in_world(message):
+            T_target = arm.frames.target_in_world(message)
+            T_base_world = arm.world_in_base(now)
+        else:
+            T_target = arm.frames.target_in_base(message, arm.fresh_values)
+        follower.accept(T_target, now, tip.number, T_base_world)
+        self._state.tally.last_refusal = ''
+        tip.target_stamp = seconds(message.header.stamp)
+        self._state.tally.accepted += 1
+        return arm
+
+    def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
+        """Take a jog, or raise a FabrikError."""
+        twist = twist_to_array(message.twist)
+        arm, follower = self._active_at(received, asks=bool(np.any(twist)))
+        now = self._state.clock.now()
+        self._check_age('jog', seconds(message.header.stamp), now)
+        in_tip = _is_in_tip(arm, tip.number, message.header.frame_id.removeprefix('/'))
+        if follower.jog(twist, now, tip.number, in_tip):
+            self._state.tally.last_refusal = ''
+            tip.target_stamp = 0.0
+            arm.loop.begin_at_once(is_target=True)
+
+    def _active_at(self, received: int, asks: bool = True) -> ActiveArm:
+        """Get the arm for a message received at a time [ns]; note one that `asks` for motion."""
+        try:
+            active = self._state.active_arm()
+            if time.monotonic_ns() - age_of(received) < self._state.active_since:
+                raise RefusedError(TOO_EARLY)
+        except RefusedError:
+            if asks:
+                self._state.gate.ask(self._state.clock.at(received))
+            raise
+        return active
+
+    def _check_age(self, what: str, stamp: float, now: float) -> None:
+        """Refuse a message whose stamp [s] is negative or too old."""
+        most = self._state.parameters.max_target_age
+        if stamp < 0.0:
+            raise RefusedError(f'the {what} has the stamp {stamp:.9g} s; expected 0 or a time')
+        if most > 0.0 and stamp > 0.0 and now - stamp > most:
+            raise RefusedError(
+                f'the {what} is {now - stamp:.2f} s old (max_target_age {most:g} s)'
+            )
+
+    # -- the robot
+
+    def on_description(self, message: String) -> None:
+        """Take a robot description, unless there is one by parameter, or it is the same."""
+        if self._state.parameters.robot_description or message.data == self._state.description:
+            return
+        self._on_new_description(message.data)
+
+    def on_joint_state(self, message: JointState, received: int) -> None:
+        """Take the state of some joints, received at a system time [ns]."""
+        if message.position and len(message.position) != len(message.name):
+            self._warn(
+                f'joint state refused: {len(message.position)} values for '
+                f'{len(message.name)} joints'
+            )
+            return
+        if self._state.arm is not None:
+            now = self._state.clock.at(received)
+            self._state.arm.measured.update(message.name, message.position, now)
+
+    def on_robot_state(self) -> None:
+        """Take a change of the robot's own state."""
+        if self._state.arm is not None:
+            self._state.arm.take_robot_state()
+
+    def on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
+        """Take the reference of a controller: its time [ns] and joint values by name."""
+        if self._state.arm is not None:
+            self._state.arm.take_reference(time_ns, values)
+
+    def _update_other_joints(self) -> None:
+        """Give the joints outside the arm to the collision watch."""
+        arm = self._state.arm
+        if arm is not None:
+            arm.watch.set_other_joints(arm.fresh_values())
+
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
+
+
+def _is_in_tip(arm: ConfiguredArm, tip: int, frame: str) -> bool:
+    """Whether the frame of a jog is that of its tip; otherwise it is the base."""
+    base_link, tip_link = arm.chain.base_link, arm.tip_links[tip]
+    if frame not in ('', base_link, tip_link):
+        raise RefusedError(
+            f"a jog in frame '{frame}': expected '{base_link}' or none for the base, or "
+            f"'{tip_link}' for the tool"
+        )
+    return frame == tip_link

@@ -1,0 +1,128 @@
+"""What the parts of the node share: parameters, the arm, whether it is held, and why it waits."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..errors import RefusedError
+from ..motion.follower import Follower, State
+from ..motion.start_gate import StartGate, TOLD_TO_HOLD
+from .configured_arm import ConfiguredArm
+from .node_clock import NodeClock
+from .parameters import NodeParameters
+from .reporter import Tally
+
+
+class Standing(NamedTuple):
+    """What the arm does, why, and what the node waits for."""
+
+    state: State
+    reason: str
+    """'' where that is plain."""
+    awaited: str = ''
+    """'' where it waits for nothing."""
+
+
+class ActiveArm(NamedTuple):
+    """The arm while the node is active."""
+
+    arm: ConfiguredArm
+    follower: Follower
+
+
+@dataclass
+class NodeState:
+    """The state of the node."""
+
+    parameters: NodeParameters
+    clock: NodeClock
+    description: str = ''
+    """The newest robot description, URDF; '' before the first."""
+    description_topic: str = ''
+    arm: ConfiguredArm | None = None
+    """Exists while the node is configured."""
+    gate: StartGate = field(default_factory=StartGate)
+    tally: Tally = field(default_factory=Tally)
+    failure_reason: str = ''
+    """Why the last step of the life cycle failed; '' after one that did not."""
+    is_preparing: bool = False
+    """Whether the solvers are being compiled."""
+    description_changed: bool = False
+    """Whether another description came while the node was configured."""
+    end: str = ''
+    """Why the node does nothing any more; '' while it lives."""
+    active_since: int = 0
+    """Time of the last activation, by the steady clock [ns]."""
+
+    @property
+    def follower(self) -> Follower | None:
+        """What decides what the arm does; None while the node is not active."""
+        return None if self.arm is None else self.arm.follower
+
+    def configured_arm(self) -> ConfiguredArm:
+        """
+        Get the arm of a configured node.
+
+        Raises
+        ------
+        RefusedError
+            If the node is not configured.
+
+        """
+        if self.arm is None:
+            raise RefusedError(f'the node is not configured: {self.standing().reason}')
+        return self.arm
+
+    def active_arm(self) -> ActiveArm:
+        """
+        Get the arm of an active node.
+
+        Raises
+        ------
+        RefusedError
+            If the node is not active; says why.
+
+        """
+        arm, follower = self.arm, self.follower
+        if arm is None or follower is None:
+            raise RefusedError(TOLD_TO_HOLD if self.gate.is_held else self.inactivity())
+        return ActiveArm(arm, follower)
+
+    def inactivity(self) -> str:
+        """Say why the node is not active."""
+        return f'the node is not active: {self.standing().reason}'
+
+    def standing(self) -> Standing:
+        """Say what the arm does, why, and what the node waits for."""
+        if self.end:
+            return Standing(State.HOLDING, self.end)
+        if self.arm is not None and self.arm.follower is not None:
+            return self._standing_of(self.arm, self.arm.follower)
+        standing = self._before_configuration() if self.arm is None else self._before_activation()
+        held = f'{TOLD_TO_HOLD}; ' if self.gate.is_held else ''
+        return standing._replace(reason=held + standing.reason)
+
+    def _standing_of(self, arm: ConfiguredArm, follower: Follower) -> Standing:
+        state, reason = follower.state(self.clock.now())
+        if state is State.WAITING_FOR_STATE:
+            return Standing(state, reason, 'the measured state of every joint')
+        missing = arm.missing_joints()
+        if missing and self.gate.is_held and follower.is_at_rest and state is State.HOLDING:
+            # Who resumes the arm has to know that it still cannot move.
+            return Standing(state, f'{reason}; no fresh state of: {", ".join(missing)}')
+        return Standing(state, reason)
+
+    def _before_activation(self) -> Standing:
+        changed = 'the robot description has changed' if self.description_changed else ''
+        reason = self.failure_reason or f'{changed or "the node is inactive"}: activate it'
+        return Standing(State.HOLDING, reason, 'activation')
+
+    def _before_configuration(self) -> Standing:
+        state = State.WAITING_FOR_MODEL
+        if self.is_preparing:
+            text = 'preparing the solver; the first start compiles it'
+            return Standing(state, text, 'the solver')
+        if not self.description:
+            reason = self.failure_reason or f'no robot description yet on {self.description_topic}'
+            return Standing(state, reason, 'a robot description')
+        reason = self.failure_reason or 'there is a robot description: configure the node'
+        return Standing(state, reason, 'configuration')

@@ -1,0 +1,65 @@
+"""What the node says of itself, put together from its parts."""
+
+from typing import Any
+
+from ..motion.follower import Follower
+from .neighbours import Neighbours
+from .node_state import NodeState
+from .reporter import Report
+from .status import goal_facts
+from .topics import Topics
+
+
+class NodeStatus:
+    """
+    Makes the reports of the node.
+
+    Parameters
+    ----------
+    state : NodeState
+        The arm, and what the node waits for.
+    topics : Topics
+        What the robot says, and the stamps of the targets.
+    neighbours : Neighbours
+        What is wrong around the node.
+
+    """
+
+    def __init__(self, state: NodeState, topics: Topics, neighbours: Neighbours) -> None:
+        self._state, self._topics, self._neighbours = state, topics, neighbours
+
+    def report(self) -> Report:
+        """Say what the arm does, why, and what else is known."""
+        state, reason, awaited = self._state.standing()
+        facts = {
+            **self._state.tally.facts(),
+            **self._neighbours.facts(),
+            'held': self._state.gate.is_held,
+            'waits_for': awaited,
+            'waits_for_pause': self._state.gate.waits_for_pause(self._state.clock.now()),
+            **self._topics.robot.facts(),
+            'solve_time': 0.0,
+        }
+        arm, follower = self._state.arm, self._state.follower
+        if arm is None:
+            return Report(state, reason, awaited, facts)
+        q = None if follower is None else arm.shown_configuration()
+        facts |= {
+            'solve_time': arm.motion.weighing_time,
+            'base_link': arm.chain.base_link,
+            'tip_link': ', '.join(arm.tip_links),
+            'look_ahead': arm.loop.look_ahead,
+            'jerk_limited': arm.motion.limits_jerk,
+            'longest_stop': arm.motion.longest_stop + arm.loop.period,
+            **arm.watch.facts(q),
+        }
+        if follower is not None:
+            facts |= self._goal_facts(follower)
+        return Report(state, reason, awaited, facts, follower, q)
+
+    def _goal_facts(self, follower: Follower) -> dict[str, Any]:
+        if follower.goal is None:
+            return {}
+        stamps = [tip.target_stamp for tip in self._topics.tips]
+        world_frame = self._state.parameters.world_frame
+        return goal_facts(follower, stamps, self._state.clock.now(), world_frame)

@@ -1,0 +1,85 @@
+"""The services: hold, resume and go home."""
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from ..errors import FabrikError
+from ..motion.follower import RESUMED
+from .node_state import NodeState
+
+
+class Services:
+    """
+    Answers `~/hold`, `~/resume` and `~/home`.
+
+    Parameters
+    ----------
+    node : Node
+        Whose services they are.
+    state : NodeState
+        The arm.
+
+    """
+
+    def __init__(self, node: Node, state: NodeState) -> None:
+        self._state = state
+        for name, act in (('hold', self.hold), ('resume', self.resume), ('home', self.go_home)):
+            node.create_service(Trigger, f'~/{name}', _answering(act))
+
+    def hold(self) -> str:
+        """Hold until `resume`; say what happens now."""
+        follower = self._state.follower
+        if follower is None:
+            self._state.gate.hold()
+            return f'held, although {self._state.inactivity()}: nothing sets out until ~/resume'
+        follower.hold_when_told()
+        return 'holding still' if follower.is_at_rest else 'slowing down to hold'
+
+    def resume(self) -> str:
+        """
+        Let the arm set out again; say what it waits for.
+
+        Raises
+        ------
+        RefusedError
+            If something is still wrong.
+
+        """
+        follower = self._state.follower
+        if follower is None:
+            self._state.gate.release(RESUMED)
+            return f'no longer held, but {self._state.inactivity()}'
+        follower.resume(self._state.clock.now())
+        return 'ready for a new target'
+
+    def go_home(self) -> str:
+        """
+        Set out for `home_configuration`.
+
+        Raises
+        ------
+        RefusedError
+            If the arm cannot set out; says why.
+
+        """
+        arm, follower = self._state.active_arm()
+        follower.go_home(self._state.clock.now())
+        arm.loop.begin_at_once()
+        return 'on the way to home_configuration'
+
+
+def _answering(
+    act: Callable[[], str],
+) -> Callable[[Trigger.Request, Trigger.Response], Trigger.Response]:
+    """Make a callback that answers what happens now, or why nothing does."""
+
+    def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            response.message, response.success = act(), True
+        except FabrikError as error:
+            response.message, response.success = str(error), False
+        return response
+
+    return answer

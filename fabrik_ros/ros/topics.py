@@ -1,0 +1,116 @@
+"""The topics that depend on parameters: commands out, the state of the robot and targets in."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from rclpy.node import Node
+
+from .controller_state import ControllerState
+from .node_clock import NodeClock
+from .outputs import Outputs
+from .parameters import NodeParameters
+from .reporter import Tally
+from .robot_state import RobotState
+from .tip_names import topic_names
+from .tip_topics import TipTopics
+
+
+class Receiver(Protocol):
+    """Takes what comes on the topics."""
+
+    def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
+        """Take a target for a tip, received at a system time [ns]."""
+
+    def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
+        """Take a jog for a tip, received at a system time [ns]."""
+
+    def on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
+        """Take the reference of a controller: its time [ns] and joint values by name."""
+
+    def on_robot_state(self) -> None:
+        """Take a change of the robot's own state."""
+
+
+class Topics:
+    """
+    Has the topics that the parameters name, and makes them anew when those change.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics they are.
+    clock : NodeClock
+        Its time.
+    parameters : NodeParameters
+        Which topics.
+    receiver : Receiver
+        Takes what comes.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        Where the commands go.
+    controller : ControllerState or None
+        The state of the controller that plays trajectories; None without the output `trajectory`.
+    robot : RobotState
+        What the robot says of itself.
+    tips : list of TipTopics
+        Targets and jogs of each tip; the only tip has the topics of the node itself.
+
+    """
+
+    def __init__(
+        self, node: Node, clock: NodeClock, parameters: NodeParameters, receiver: Receiver
+    ) -> None:
+        self._node, self._clock, self._receiver = node, clock, receiver
+        self.outputs = Outputs(node, parameters)
+        self.controller = self._controller_for(parameters)
+        self.robot = self._robot_for(parameters)
+        self.tips = self._tips_for(parameters)
+
+    def renew(self, before: NodeParameters, parameters: NodeParameters) -> None:
+        """Make those topics anew whose parameters have changed."""
+        if parameters.differs_in(before, 'tip_links'):
+            for tip in self.tips:
+                tip.close()
+            self.tips = self._tips_for(parameters)
+        if parameters.differs_in(before, 'output', 'trajectory_topic', 'array_topic'):
+            self.outputs.close()
+            self.outputs = Outputs(self._node, parameters)
+            if self.controller is not None:
+                self.controller.close()
+            self.controller = self._controller_for(parameters)
+        if parameters.differs_in(before, 'ready_topic', 'speed_scaling_topic'):
+            self.robot.close()
+            self.robot = self._robot_for(parameters)
+
+    def _tips_for(self, parameters: NodeParameters) -> list[TipTopics]:
+        names = topic_names(parameters.tip_links)
+        prefixes = [f'~/{name}' for name in names] or ['~']
+        receiver = self._receiver
+        return [
+            TipTopics(self._node, number, prefix, receiver.on_target, receiver.on_jog)
+            for number, prefix in enumerate(prefixes)
+        ]
+
+    def _controller_for(self, parameters: NodeParameters) -> ControllerState | None:
+        if 'trajectory' not in parameters.output:
+            return None
+        topic = parameters.trajectory_topic
+        return ControllerState(self._node, self._clock, topic, self._receiver.on_reference)
+
+    def _robot_for(self, parameters: NodeParameters) -> RobotState:
+        ready, speed = parameters.ready_topic, parameters.speed_scaling_topic
+        return RobotState(self._node, ready, speed, self._receiver.on_robot_state)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an arm is configured in."""
+
+    node: Node
+    clock: NodeClock
+    topics: Topics
+    tally: Tally
