@@ -1,4 +1,4 @@
-"""What a controller of trajectories says of itself: where it has its own reference now."""
+"""The state of a controller of trajectories: its own reference."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ class ControllerState:
     clock : NodeClock
         Its time.
     trajectory_topic : str
-        Where the trajectories go: the state is beside it, on `<controller>/controller_state`.
+        Topic of the trajectories; the state is beside it, on `<controller>/controller_state`.
     on_reference : callable
         Takes the time of each reference [ns], and its joint values by name [rad or m].
 
@@ -60,7 +60,7 @@ class ControllerState:
         self._on_reference(stamp.sec * 1_000_000_000 + stamp.nanosec, values)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Remove the subscription."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
 

@@ -1,4 +1,4 @@
-"""What runs the callbacks of the node."""
+"""The executor that runs the callbacks of the node."""
 
 from rclpy.executors import Executor, SingleThreadedExecutor
 
@@ -12,8 +12,8 @@ def make_executor() -> Executor:
     """
     Return an executor that runs all callbacks in one thread, the fastest there is.
 
-    The usual one builds a set of all that might happen, twice for every callback; that takes
-    longer than solving. The other is told what has happened. It sets handlers of its own for
-    SIGINT and SIGTERM, whatever `rclpy.init` was told: who has others sets them afterwards.
+    The usual executor builds a wait set of all entities twice for every callback; that takes
+    longer than solving. The events executor gets a list of what happened. It sets handlers of its
+    own for SIGINT and SIGTERM, whatever the options of `rclpy.init`: set others after making it.
     """
     return SingleThreadedExecutor() if EventsExecutor is None else EventsExecutor()

@@ -1,4 +1,4 @@
-"""What RViz shows: the chains, the targets, what is missing to them, and the reach."""
+"""Markers for RViz: the chains, the targets, the errors, and the reach."""
 
 from dataclasses import dataclass
 

@@ -92,8 +92,7 @@ class FabrikNode(LifecycleNode):
         shared = self.node_state
         shared.failure_reason = ''
         if not shared.description:
-            shared.failure_reason = shared.standing().reason
-            self.get_logger().error(f'cannot configure: {shared.failure_reason}')
+            self.get_logger().error(f'cannot configure: {shared.missing_description}')
             return TransitionCallbackReturn.FAILURE
         try:
             self._configure()

@@ -87,6 +87,11 @@ class NodeState:
             raise RefusedError(TOLD_TO_HOLD if self.gate.is_held else self.inactivity())
         return ActiveArm(arm, follower)
 
+    @property
+    def missing_description(self) -> str:
+        """Say that there is no robot description."""
+        return f'no robot description yet on {self.description_topic}'
+
     def inactivity(self) -> str:
         """Say why the node is not active."""
         return f'the node is not active: {self.standing().reason}'
@@ -122,7 +127,6 @@ class NodeState:
             text = 'preparing the solver; the first start compiles it'
             return Standing(state, text, 'the solver')
         if not self.description:
-            reason = self.failure_reason or f'no robot description yet on {self.description_topic}'
-            return Standing(state, reason, 'a robot description')
+            return Standing(state, self.missing_description, 'a robot description')
         reason = self.failure_reason or 'there is a robot description: configure the node'
         return Standing(state, reason, 'configuration')

@@ -58,8 +58,9 @@ class NodeStatus:
         return Report(state, reason, awaited, facts, follower, q)
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
-        if follower.goal is None:
+        goals = follower.goal_in_base()
+        if goals is None:
             return {}
         stamps = [tip.target_stamp for tip in self._topics.tips]
         world_frame = self._state.parameters.world_frame
-        return goal_facts(follower, stamps, self._state.clock.now(), world_frame)
+        return goal_facts(follower, goals, stamps, self._state.clock.now(), world_frame)

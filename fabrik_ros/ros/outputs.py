@@ -83,6 +83,6 @@ class Outputs:
             publisher.wait_for_all_acked(timeout)
 
     def close(self) -> None:
-        """Take the topics away."""
+        """Remove the topics."""
         for publisher in self._publishers.values():
             self._node.destroy_publisher(publisher)

@@ -110,7 +110,7 @@ def _markdown(value: Value) -> str:
         return ' '.join(map(_markdown, value)) or 'none'
     if isinstance(value, str):
         return f'`{value}`' if value else "`''`"
-    return _yaml(value) if isinstance(value, bool) else _number(value)
+    return _yaml(value)
 
 
 def _yaml(value: Value) -> str:

@@ -1,4 +1,4 @@
-"""What the robot itself says: whether it is ready to move, and how fast it lets itself move."""
+"""The state that the robot publishes: whether it is ready to move, and its speed scaling."""
 
 from collections.abc import Callable
 import math
@@ -8,7 +8,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, Float64
 
-from .receiving import OF_TWO
+from .receiving import WITH_INFO
 
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
@@ -16,6 +16,7 @@ LATCHED = QoSProfile(
 VOLATILE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 WARNING_PERIOD = 1.0
+"""The same warning is not logged again within this time [s]."""
 FULL_SPEED = 100.0
 """[percent]."""
 
@@ -40,9 +41,9 @@ class RobotState:
     not_ready : str
         Why the robot is not ready; '' when it is. Before the first message it is not.
     speed_scaling : float
-        Share of the speed that the robot lets itself have, 0 to 1.
+        Share of the speed that the robot allows itself, 0 to 1.
     paused_by : str
-        Why the robot stands still although it is ready; '' where it may move.
+        Why the robot pauses although it is ready; '' where it may move.
 
     """
 
@@ -60,8 +61,8 @@ class RobotState:
         self._last_no_time = -math.inf
         self._subscriptions: list[Any] = []
         if ready_topic:
-            # A latched subscription hears no volatile publisher, and a volatile one hears nothing
-            # of what a latched publisher said before.
+            # A latched subscription gets nothing from a volatile publisher. A volatile one gets no
+            # message that a latched publisher sent before.
             for qos in (LATCHED, VOLATILE):
                 self._listen(Bool, ready_topic, _with_time(self._on_ready), qos)
         if speed_scaling_topic:
@@ -77,7 +78,7 @@ class RobotState:
         return facts
 
     def close(self) -> None:
-        """Listen no more."""
+        """Remove the subscriptions."""
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
@@ -113,11 +114,11 @@ class RobotState:
 
 
 def _with_time(callback: Callable[[Any, int], None]) -> Callable[..., None]:
-    """Make a callback for rclpy of one that takes a message and when it was sent [ns]."""
+    """Make a callback for rclpy of one that takes a message and the time it was sent [ns]."""
 
     def take(*received: Any) -> None:
         message, info = received if len(received) == 2 else received[0]
         callback(message, info['source_timestamp'])
 
-    vars(take)['__signature__'] = OF_TWO
+    vars(take)['__signature__'] = WITH_INFO
     return take

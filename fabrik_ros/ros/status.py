@@ -66,18 +66,20 @@ def solution_facts(solution: Solution) -> dict[str, Any]:
 
 
 def goal_facts(
-    follower: Follower, stamps: Sequence[float], now: float, world_frame: str
+    follower: Follower, goals: Array, stamps: Sequence[float], now: float, world_frame: str
 ) -> dict[str, Any]:
     """
-    Tell how far the commands are from the goals, by name.
+    Say how far the commands are from the goals, by name.
 
-    Those of several tips are told for each, `<tip>/position_error` and so on, and the largest
-    errors of all without a tip.
+    Of several tips there are the errors of each, `<tip>/position_error` and so on, and without a
+    tip the largest of all.
 
     Parameters
     ----------
     follower : Follower
-        Has the goals.
+        Moves to the goals.
+    goals : array, shape (..., 4, 4)
+        T_base_goal of each tip.
     stamps : sequence of float
         Stamp of the target of each tip [s]; 0 where it has none.
     now : float
@@ -87,15 +89,12 @@ def goal_facts(
 
     """
     chain, motion = follower.chain, follower.motion
-    goals = follower.goal_in_base()
-    assert goals is not None
     poses = chain.forward_kinematics(motion.command[0]).reshape(-1, 4, 4)
-    goals = goals.reshape(-1, 4, 4)
     in_world, has_target = follower.in_world.reshape(-1), follower.has_target.reshape(-1)
     tips = [
         _tip_facts(T, goal, stamp * is_target, now, world_frame if held else chain.base_link)
         for T, goal, stamp, is_target, held in zip(
-            poses, goals, stamps, has_target, in_world, strict=True
+            poses, goals.reshape(-1, 4, 4), stamps, has_target, in_world, strict=True
         )
     ]
     newest = max(tips, key=lambda facts: float(facts['target_stamp']))
@@ -125,7 +124,7 @@ def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) ->
 
 
 def tip_links_of(chain: Chain | Tree) -> tuple[str, ...]:
-    """Name the last links."""
+    """Names of the last links."""
     return (chain.tip_link,) if isinstance(chain, Chain) else chain.tip_links
 
 

@@ -1,6 +1,7 @@
 """The topics of each tip: its targets in, and where the commands put it out."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -37,7 +38,8 @@ class TipTopics:
     prefix : str
         '~' for the only tip, `~/<name>` for one of several.
     on_target, on_jog : callable
-        Take each target and each jog, and when it was received, in system time [ns].
+        Take each target and each jog: this object, the message, and the system time at which it
+        was received [ns].
 
     Attributes
     ----------
@@ -58,30 +60,27 @@ class TipTopics:
     ) -> None:
         self._node = node
         self.number = number
-        self._on_target = on_target
-        self._on_jog = on_jog
         self.target_stamp = 0.0
         self._solutions = node.create_publisher(PoseStamped, f'{prefix}/solution_pose', 10)
         self.targets = node.create_subscription(
             PoseStamped,
             f'{prefix}/target_pose',
-            with_receipt(self._take),
+            with_receipt(partial(on_target, self)),
             NEWEST,
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
-
         self._jogs = node.create_subscription(
-            TwistStamped, f'{prefix}/jog', with_receipt(self._take_jog), LATEST
+            TwistStamped, f'{prefix}/jog', with_receipt(partial(on_jog, self)), LATEST
         )
 
     @property
     def has_listener(self) -> bool:
-        """Whether anybody listens to where the commands put the tip."""
+        """Whether `solution_pose` has a subscriber."""
         return int(self._solutions.get_subscription_count()) > 0
 
     def publish_solution(self, T_base_tip: Array, base_link: str, stamp: Time) -> None:
-        """Publish where the command puts the tip, a pose of shape (4, 4)."""
+        """Publish where the command puts the tip: T_base_tip, shape (4, 4)."""
         self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))
 
     def warn_of_rivals(self) -> None:
@@ -94,21 +93,15 @@ class TipTopics:
             )
 
     def drop_waiting(self) -> tuple[bool, bool]:
-        """Drop what came before now; tell whether a target was there, and a jog for motion."""
+        """Drop waiting messages; return whether there was a target, and a jog for motion."""
         target, jog = _waiting_message(self.targets), _waiting_message(self._jogs)
         return target is not None, jog is not None and bool(np.any(twist_to_array(jog.twist)))
 
     def close(self) -> None:
-        """Take the topics away."""
+        """Remove the topics."""
         self._node.destroy_subscription(self.targets)
         self._node.destroy_subscription(self._jogs)
         self._node.destroy_publisher(self._solutions)
-
-    def _take_jog(self, message: TwistStamped, received: int) -> None:
-        self._on_jog(self, message, received)
-
-    def _take(self, message: PoseStamped, received: int) -> None:
-        self._on_target(self, message, received)
 
     def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
         topic = self.targets.topic_name

@@ -94,6 +94,14 @@ class TestWaiting:
         assert bench.wait_for_state('IDLE')['waits_for'] == ''
 
 
+def test_hold_before_the_first_description_is_said_once(bench):
+    bench.start_node()
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
+    assert bench.node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    bench.wait_for_statuses(2)
+    assert bench.status['reason'] == f'{HELD}; {NO_DESCRIPTION}'
+
+
 def test_hold_before_the_first_joint_state_tells_both(bench, six_axis):
     bench.start_node(robot_description=six_axis)
     bench.wait_for_state('WAITING_FOR_STATE', PREPARATION)
