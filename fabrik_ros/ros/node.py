@@ -220,8 +220,7 @@ class FabrikNode(LifecycleNode):
         shared.arm = arm
         self.get_logger().info(
             f"arm from '{arm.chain.base_link}' to {', '.join(map(repr, arm.tip_links))}: "
-            f'{", ".join(arm.chain.joint_names)}; solver ready in '
-            f'{time.perf_counter() - begin:.1f} s'
+            f'{", ".join(arm.chain.joint_names)}; ready after {time.perf_counter() - begin:.1f} s'
         )
 
     def _prepare(self, motion: Motion) -> None:
