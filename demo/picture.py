@@ -39,7 +39,7 @@ def draw(judge: Judge, targets: list[np.ndarray], file: Path) -> None:
 
 def _draw_arm(space: Axes3D, judge: Judge, targets: list[np.ndarray]) -> None:
     configurations = [q for _, q in judge.commands]
-    path = np.array([judge.tip_pose(q).translation for q in configurations])
+    path = np.array([judge.tip_position(q) for q in configurations])
     space.plot(*path.T, color=PATH, linewidth=0.8, label='path of the tool')
     for k in np.linspace(0, len(configurations) - 1, SHOWN_ARMS).astype(int):
         shade = 0.15 + 0.85 * k / len(configurations)

@@ -24,7 +24,6 @@ from geometry_msgs.msg import PoseStamped
 from judge import Judge
 import numpy as np
 import picture
-import pinocchio as pin
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -38,7 +37,9 @@ HERE = Path(__file__).parent
 SETTINGS = HERE / 'demo.yaml'
 PICTURE = Path('demo.png')
 NAMESPACE = f'demo_{os.getpid()}'  # two demos on one machine do not meet
-TIP_LINK = 'tool0'
+BASE_LINK, TIP_LINK = 'base_link', 'tool0'
+COMMAND_RATE = 100.0
+"""Default of the node [Hz]."""
 MAX_JOINT_VELOCITY, MAX_JOINT_ACCELERATION = 3.1415, 20.0
 START = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
 LAG = 0.03
@@ -53,14 +54,15 @@ class Demo(Node):
 
     def __init__(self, urdf: str) -> None:
         super().__init__('demo', namespace=NAMESPACE)
-        self.judge = Judge(urdf, TIP_LINK, MAX_JOINT_VELOCITY, MAX_JOINT_ACCELERATION)
+        limits = MAX_JOINT_VELOCITY, MAX_JOINT_ACCELERATION
+        self.judge = Judge(urdf, BASE_LINK, TIP_LINK, COMMAND_RATE, *limits)
         self.status: dict[str, str] = {}
         self.sent: list[np.ndarray] = []
         self.worst: list[tuple[float, float]] = []
         """Errors [m], [rad] with which each target was left."""
         self.reached = 0
         self.times: dict[str, list[float]] = {'solve_time': [], 'step_time': []}
-        self._sequence = targets.sequence(fabrik_ros.load_urdf(urdf).chain('base_link', TIP_LINK))
+        self._sequence = targets.sequence(fabrik_ros.load_urdf(urdf).chain(BASE_LINK, TIP_LINK))
         self._sent_at = 0.0
         self.is_there = False
         self._description = self.create_publisher(String, 'robot_description', LATCHED)
@@ -73,11 +75,11 @@ class Demo(Node):
     def send_next(self) -> None:
         """Send the next target of the sequence."""
         T = next(self._sequence)
-        self.judge.target = pin.SE3(T)
+        self.judge.target = T
         self.sent.append(T)
         self.is_there = False
         self._sent_at = time.monotonic()
-        self._targets.publish(stamped_pose(T, 'base_link', self.get_clock().now().to_msg()))
+        self._targets.publish(stamped_pose(T, BASE_LINK, self.get_clock().now().to_msg()))
 
     def waited_enough(self) -> bool:
         """Whether the target is reached, or has had its time."""
@@ -208,7 +210,7 @@ def summary(demo: Demo) -> str:
         f'refused           {status.get("refused", "?")}',
         f'worst residual    {left[:, 0].max():.2e} m, {left[:, 1].max():.2e} rad when left '
         '(pinocchio, from the joint states on the wire; reached: 1e-4 m, 1e-3 rad)',
-        f'out of bounds     {len(judge.violations)} of {len(judge.commands)} commands',
+        f'out of bounds     {judge.violation_count} of {len(judge.commands)} commands',
         f'by FABRIK alone   {finishers["fabrik"] / solves:.1%} of {solves} solves; '
         'the polish finished the others',
         f'command rate      {judge.command_rate():.1f} Hz',
@@ -226,7 +228,7 @@ def went_well(demo: Demo, duration: float) -> bool:
     """Whether enough targets were reached and no command was out of bounds."""
     sent = len(demo.worst)
     share = SHARE_TO_PASS_LONG if LONG <= duration < float('inf') else SHARE_TO_PASS
-    return sent > 0 and demo.reached >= share * sent and not demo.judge.violations
+    return sent > 0 and demo.reached >= share * sent and demo.judge.violation_count == 0
 
 
 def main() -> None:
@@ -235,7 +237,7 @@ def main() -> None:
     parser.add_argument('--duration', type=float, default=float('inf'), help='seconds of targets')
     duration = parser.parse_args().duration
     urdf = xacro.process_file(str(fabrik_ros.example_arm('six_axis'))).toxml()
-    joint_names = list(fabrik_ros.load_urdf(urdf).chain('base_link', TIP_LINK).joint_names)
+    joint_names = list(fabrik_ros.load_urdf(urdf).chain(BASE_LINK, TIP_LINK).joint_names)
     rclpy.init()
     demo = Demo(urdf)
     print(f'arm: {arm_in_words()}', flush=True)

@@ -1,4 +1,4 @@
-"""Judges that share no code with the package: pinocchio for poses, differences for speeds."""
+"""Judges of poses: pinocchio, and no code of the package. `command_judge` judges commands."""
 
 from collections.abc import Sequence
 import itertools
@@ -147,20 +147,3 @@ def distances_from_line(points: np.ndarray, start: np.ndarray, end: np.ndarray) 
     way = end - start
     share = np.clip((points - start) @ way / (way @ way), 0.0, 1.0)
     return np.linalg.norm(points - start - share[:, None] * way, axis=1)
-
-
-def velocities(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Divided differences of the values, shape (m, n), at times, shape (m,)."""
-    return np.diff(values, axis=0) / np.diff(times)[:, None]
-
-
-def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Second divided differences of the values, shape (m, n), at times, shape (m,)."""
-    steps = np.diff(times)
-    return np.diff(velocities(times, values), axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
-
-
-def runs(times: np.ndarray, values: np.ndarray, longest: float) -> list[tuple]:
-    """Split where more than `longest` seconds lie between two times."""
-    ends = np.flatnonzero(np.diff(times) > longest) + 1
-    return list(zip(np.split(times, ends), np.split(values, ends), strict=True))

@@ -92,9 +92,9 @@ class Stay:
             print(f'{100.0 * share:5.1f} % of {self.summary()}', flush=True)
 
     def summary(self) -> str:
-        heard, worst = self.scene.listener, self.scene.listener.worst
+        stream, worst = self.scene.command_judge, self.scene.command_judge.worst
         return (
-            f'{self.name}: {heard.heard} commands in {heard.runs} runs, {heard.late} late; '
+            f'{self.name}: {stream.count} commands in {stream.runs} runs, {stream.late} late; '
             f'velocity at most {worst["velocity"]:.6f} and acceleration '
             f'{worst["acceleration"]:.6f} of their limits; memory {self.begin / 1e6:.1f} MB, '
             f'then {self.end / 1e6:.1f} MB; {len(self.wrong)} times wrong'

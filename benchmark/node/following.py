@@ -21,11 +21,12 @@ import time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 
+from command_judge import accelerations, runs, velocities
 from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
 from fabrik_ros.ros.conversions import seconds, stamped_pose
 from geometry_msgs.msg import PoseStamped
-from judging import accelerations, Judge, runs, velocities
+from judging import Judge
 import matplotlib
 
 matplotlib.use('Agg')

@@ -22,7 +22,8 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from judging import accelerations, Judge, velocities
+from command_judge import accelerations, velocities
+from judging import Judge
 
 EXAMPLES, LONGEST = (60, 60) if COMPILED else (2, 10)
 DT, FASTEST, HARDEST = 0.01, 1.5, 5.0

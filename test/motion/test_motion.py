@@ -14,7 +14,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 
-from judging import accelerations, distances_from_line, Judge, pose_errors, velocities
+from command_judge import accelerations, velocities
+from judging import distances_from_line, Judge, pose_errors
 
 DT = 0.01
 BENT = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])

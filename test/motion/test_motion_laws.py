@@ -22,7 +22,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 
-from judging import accelerations, distances_from_line, Judge, velocities
+from command_judge import accelerations, velocities
+from judging import distances_from_line, Judge
 
 EXAMPLES = 40 if COMPILED else 2
 LONGEST_PART = 60 if COMPILED else 12

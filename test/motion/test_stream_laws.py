@@ -3,12 +3,13 @@
 from dataclasses import replace
 import math
 
+from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.line_reference import MotionLimits
 from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
 from hypothesis import given, settings, strategies as st
-from judging import accelerations, Judge, velocities
+from judging import Judge
 import numpy as np
 import pytest
 

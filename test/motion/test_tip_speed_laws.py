@@ -22,7 +22,8 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from judging import accelerations, Judge, point_speeds, TreeJudge, velocities
+from command_judge import accelerations, velocities
+from judging import Judge, point_speeds, TreeJudge
 
 ARMS = ['ur5', 'ur10', 'panda', 'xarm7', 'jaco', 'so101']
 MOVES = int(os.environ.get('MOVES', '36' if COMPILED else '6'))

@@ -20,7 +20,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from judging import accelerations, velocities
+from command_judge import accelerations, velocities
 import pinocchio
 
 EXAMPLES, LONGEST_PART = (60, 60) if COMPILED else (2, 10)

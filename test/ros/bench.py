@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import time
 from typing import Any
 
+from command_judge import PAUSE, PAUSE_PERIODS, runs
 from diagnostic_msgs.msg import DiagnosticArray
 from fabrik_ros.ros.node import FabrikNode
 from fabrik_ros.sim.simulated_arm import SimulatedArm
 from geometry_msgs.msg import PoseStamped
-from judging import Judge, runs
+from judging import Judge
 import numpy as np
 import rclpy
 from rclpy.context import Context
@@ -23,8 +24,6 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PAUSE, PAUSE_PERIODS = 0.1, 3.0
-"""After a longer pause [s], in periods at slow rates, the arm is taken to have come to rest."""
 PATIENCE = 60.0
 """How long the slowest machine may take for anything [s]."""
 PREPARATION = 300.0

@@ -1,4 +1,4 @@
-"""The node in a process of its own, an arm that may lie, and a listener who judges it all."""
+"""The node in a process of its own, an arm that may lie, and a judge of all commands."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,11 +13,11 @@ import time
 from typing import Any
 
 from bench import JOINTS, matrix_message, PATIENCE, PREPARATION, shifted, six_axis_judge, START
+from command_judge import Bounds, CommandJudge
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from listening import Bounds, Listener
 from nav_msgs.msg import Odometry
 from node_process import NodeProcess
 import numpy as np
@@ -43,7 +43,7 @@ SECOND_REQUEST = 2.0
 STILL_REPORTS = 8
 """So many statuses in a row may say that the arm moves while no command comes."""
 LEAST_GAP = 0.05
-"""Statuses nearer together [s] waited in a queue, as where the listener got no time to run."""
+"""Statuses nearer together [s] waited in a queue, as where this process got no time to run."""
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
 LIMITS = {
@@ -101,12 +101,12 @@ def narrowed(urdf: str, by: float = 3.0) -> str:
 class Arm:
     """Goes where it is told at once, and says where it is; may be told to lie."""
 
-    def __init__(self, publish: Callable[[JointState], None], listener: Listener) -> None:
+    def __init__(self, publish: Callable[[JointState], None], judge: CommandJudge) -> None:
         self.q = np.array(START)
         self.lie: Callable[[Arm], list[JointState]] = Arm.truth
         self.past: deque[list[float]] = deque(maxlen=60)
         self._publish = publish
-        self._listener = listener
+        self._command_judge = judge
 
     def say(self) -> None:
         self.past.append(self.q.tolist())
@@ -117,9 +117,9 @@ class Arm:
         said: dict[str, float] = {}
         for name, value in zip(message.name, message.position, strict=False):
             if name in said:
-                self._listener.arm_says(said)
+                self._command_judge.arm_says(said)
             said[name] = value
-        self._listener.arm_says(said)
+        self._command_judge.arm_says(said)
         self._publish(message)
 
     def truth(self) -> list[JointState]:
@@ -132,7 +132,7 @@ class Arm:
 
 class Scene:
     """
-    The node in a process, an arm that may lie, and a listener who judges every command.
+    The node in a process, an arm that may lie, and a judge of every command.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Scene:
         self.limits = LIMITS | TIP_LIMITS
         # In the frame of a base that moves, tips that stay in the world are as fast as that is.
         frames = None if moving_base else self._frames
-        self.listener = Listener(JOINTS, self.bounds(), 1.0 / command_rate, frames)
+        self.command_judge = CommandJudge(JOINTS, self.bounds(), 1.0 / command_rate, frames)
         self.counts: Counter[str] = Counter()
         self.statuses = 0
         self.status: dict[str, str] = {}
@@ -218,7 +218,7 @@ class Scene:
             JointTrajectory, 'fabrik/joint_trajectory', lambda message: None, 1000
         )
         self._untold: deque[tuple[int, JointTrajectory]] = deque()
-        """Ways to rest that the listener does not know yet, and when they were sent [ns]."""
+        """Ways to rest that the judge does not know yet, and when they were sent [ns]."""
         create = self.tester.create_publisher
         self.publishers = {
             'robot_description': create(String, 'robot_description', LATCHED),
@@ -230,7 +230,7 @@ class Scene:
         }
         self._clients: dict[str, Any] = {}
         self.tester.create_subscription(DiagnosticArray, 'fabrik/status', self._on_status, 100)
-        self.arm = Arm(self.publishers['joint_states'].publish, self.listener)
+        self.arm = Arm(self.publishers['joint_states'].publish, self.command_judge)
         self.tester.create_timer(STATE_PERIOD, self._arm_speaks)
         self.tester.create_timer(CLOCK_PERIOD, self._clock_ticks)
         if moving_base:
@@ -262,7 +262,7 @@ class Scene:
         self.process.end()
         self.spin(2.0 * SETTLING)
         self._limits_are(LIMITS | TIP_LIMITS)
-        self.listener.bounds_have_changed(self.bounds())
+        self.command_judge.bounds_have_changed(self.bounds())
         self._still.clear()
         self.process = self._begin()
         self.wait_for_the_node()
@@ -288,7 +288,7 @@ class Scene:
             return
         self.hear()
         says_nothing = state == 'MOVING' and not reason
-        self._still = [*self._still, self.listener.heard] if says_nothing else []
+        self._still = [*self._still, self.command_judge.count] if says_nothing else []
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
             self.trouble.append(f'no command, yet {self.status}')
             self._still = []
@@ -300,9 +300,9 @@ class Scene:
         for sent, message in commands:
             while self._untold and self._untold[0][0] < sent:
                 points = self._untold.popleft()[1].points
-                self.listener.is_announced([point.positions for point in points])
+                self.command_judge.is_announced([point.positions for point in points])
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            self.listener.hear(message.name, stamp, message.position)
+            self.command_judge.check(message.name, stamp, message.position)
             if len(message.position) == len(self.arm.q):
                 self.arm.q = np.array(message.position)
 
@@ -390,9 +390,9 @@ class Scene:
         limits = self.limits | {name: v for name, v in values.items() if name in self.limits}
         known = all(type(v) is float and 0.0 <= v < 1e9 for v in limits.values())
         if known:
-            self.listener.bounds_may_change(self.bounds(limits))
+            self.command_judge.bounds_may_change(self.bounds(limits))
         if 'use_sim_time' in values:
-            self.listener.clock_may_go_back()
+            self.command_judge.clock_may_go_back()
         request = SetParametersAtomically.Request()
         request.parameters = [
             Parameter(name, value=v).to_parameter_msg() for name, v in values.items() if v != []
@@ -406,7 +406,7 @@ class Scene:
         self.spin(SETTLING)
         if result.successful and known:
             self._limits_are(limits)
-        self.listener.bounds_have_changed(self.bounds())
+        self.command_judge.bounds_have_changed(self.bounds())
         return result.reason or ('' if result.successful else 'refused')
 
     def _limits_are(self, limits: dict[str, float]) -> None:
@@ -432,14 +432,14 @@ class Scene:
         """Publish one of the descriptions, or a text that is none."""
         if name in self.descriptions:
             text = self.descriptions[name]
-            self.listener.bounds_may_change(self.bounds(description=name))
+            self.command_judge.bounds_may_change(self.bounds(description=name))
         self.publishers['robot_description'].publish(String(data=text))
         self.lifecycle_state()
         self.lifecycle_state()
         self.spin(SETTLING)
         if name in self.descriptions:
             self._description = name
-            self.listener.bounds_have_changed(self.bounds())
+            self.command_judge.bounds_have_changed(self.bounds())
 
     def lifecycle_state(self) -> int:
         return int(self.ask(GetState, 'get_state', GetState.Request()).current_state.id)
@@ -499,12 +499,12 @@ class Scene:
             self.trouble.append(f'the node ended: {self.process.last_words()}')
         else:
             self.most_memory = max(self.most_memory, self.process.memory)
-        wrong = [*self.trouble, *self.listener.violations]
-        if self.listener.violations:
-            last = [f'{stamp}: {list(q)}' for stamp, q in self.listener.recent]
+        wrong = [*self.trouble, *self.command_judge.violations]
+        if self.command_judge.violations:
+            last = [f'{stamp}: {list(q)}' for stamp, q in self.command_judge.recent]
             wrong += ['the last commands:', *last, str(self.status)]
         self.trouble.clear()
-        self.listener.violations.clear()
+        self.command_judge.violations.clear()
         assert not wrong, '\n'.join(wrong)
 
     def recover(self) -> None:

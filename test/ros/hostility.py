@@ -400,7 +400,7 @@ def jump(scene: Scene, rng: Random) -> None:
     far = rng.choice([0.001, 0.02, 0.2, 3.0, 900.0]) * rng.choice([1.0, -1.0])
     far = max(far, 1.0 - scene.time)
     if far < 0.0:
-        scene.listener.clock_may_go_back()
+        scene.command_judge.clock_may_go_back()
     scene.time += far
     scene.publish_clock(scene.time)
     scene.counts['clock'] += 1
@@ -414,7 +414,7 @@ def stop_the_clock(scene: Scene, rng: Random) -> None:
 def break_the_clock(scene: Scene, rng: Random) -> None:
     """Show a time before the beginning, or none."""
     for _ in range(2):
-        scene.listener.clock_may_go_back()
+        scene.command_judge.clock_may_go_back()
     scene.publish_clock(rng.choice([-5.0, 0.0, 2.0**31 - 10.0]))
     scene.counts['clock'] += 1
 

@@ -8,7 +8,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import matrix_message, shifted, six_axis_judge, START
-from judging import accelerations, velocities
+from command_judge import accelerations, velocities
 import numpy as np
 
 FASTEST, HARDEST = 1.5, 5.0

@@ -9,7 +9,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 
 from bench import JOINTS, shifted, six_axis_judge, START, values_at
-from judging import accelerations, velocities
+from command_judge import accelerations, velocities
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np

@@ -9,8 +9,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, shifted, six_axis_judge, START, values_at
+from command_judge import accelerations, velocities
 from geometry_msgs.msg import TwistStamped
-from judging import accelerations, distances_from_line, pose_errors, velocities
+from judging import distances_from_line, pose_errors
 import numpy as np
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from two_arms import two_arms_xml

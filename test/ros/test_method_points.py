@@ -8,8 +8,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, shifted, START, values_at
+from command_judge import accelerations, velocities
 from helpers import joint_xml, PLANAR, robot_xml
-from judging import accelerations, Judge, velocities
+from judging import Judge
 import numpy as np
 
 FASTEST, HARDEST = 1.5, 5.0

@@ -26,10 +26,11 @@ from bench import (
     START,
     values_at,
 )
+from command_judge import accelerations, runs, velocities
 from fabrik_ros.motion.motion import Phase
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, PLANAR, robot_xml
-from judging import accelerations, distances_from_line, Judge, pose_errors, runs, velocities
+from judging import distances_from_line, Judge, pose_errors
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np

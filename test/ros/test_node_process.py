@@ -12,7 +12,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, shifted, START, values_at
-from judging import accelerations, Judge, velocities
+from command_judge import accelerations, velocities
+from judging import Judge
 import numpy as np
 
 ROOT = Path(__file__).parents[2]

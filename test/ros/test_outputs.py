@@ -13,7 +13,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, PREPARATION, shifted, six_axis_judge, START, values_at
-from judging import accelerations, velocities
+from command_judge import accelerations, velocities
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np

@@ -12,9 +12,10 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import Bench, matrix_message, values_at
+from command_judge import accelerations, velocities
 from fabrik_ros.kernels._jit import COMPILED
 from helpers import example_robot, REAL_ARMS
-from judging import accelerations, Judge, velocities
+from judging import Judge
 import numpy as np
 
 pytestmark = pytest.mark.slow

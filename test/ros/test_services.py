@@ -6,7 +6,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, PREPARATION, shifted, six_axis_judge, START, values_at
-from judging import accelerations, velocities
+from command_judge import accelerations, velocities
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger

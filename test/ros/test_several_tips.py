@@ -6,8 +6,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import matrix_message, values_at
+from command_judge import accelerations, velocities
 from geometry_msgs.msg import PoseStamped
-from judging import accelerations, pose_errors, velocities
+from judging import pose_errors
 import numpy as np
 from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import FASTEST, HARDEST, judges, START, TIPS, two_arms, two_arms_xml

@@ -20,9 +20,10 @@ pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
 pytest.importorskip('xacro')
 
 from bench import PREPARATION, values_at
+from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.sim.physical_arm import PhysicalArmNode
-from judging import accelerations, Judge, velocities
+from judging import Judge
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from trajectories import played

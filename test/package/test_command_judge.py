@@ -1,8 +1,8 @@
-"""The listener who judges the commands hears what is wrong, and nothing where nothing is."""
+"""The judge of commands finds each violation, and none where there is none."""
 
 from dataclasses import replace
 
-from listening import Bounds, Listener
+from command_judge import Bounds, CommandJudge
 import numpy as np
 import pytest
 
@@ -18,11 +18,12 @@ def bounds(velocity=1.5, acceleration=5.0):
 
 
 class Stream:
-    """Commands to a listener: joint `a` at a velocity, joint `b` at rest."""
+    """Commands to a judge: joint `a` at a velocity, joint `b` at rest."""
 
-    def __init__(self, start=(0.0, 0.0)):
-        self.listener = Listener(NAMES, USUAL, DT)
-        self.listener.arm_says(dict(zip(NAMES, start, strict=True)))
+    def __init__(self, start=(0.0, 0.0), knows_states=True):
+        self.judge = CommandJudge(NAMES, USUAL, DT, knows_states=knows_states)
+        if knows_states:
+            self.judge.arm_says(dict(zip(NAMES, start, strict=True)))
         self.stamp = 5 * STEP
         self.q = np.array(start)
         self.velocity = 0.0
@@ -30,7 +31,7 @@ class Stream:
     def send(self, q, step=STEP, names=NAMES):
         self.stamp += step
         self.q = np.array(q, dtype=float)
-        self.listener.hear(names, self.stamp, self.q.tolist())
+        self.judge.check(names, self.stamp, self.q.tolist())
 
     def go(self, velocity, acceleration=5.0):
         """Come to a velocity as fast as allowed."""
@@ -47,7 +48,7 @@ class Stream:
 
     @property
     def wrong(self):
-        return ' '.join(self.listener.violations)
+        return ' '.join(self.judge.violations)
 
 
 @pytest.fixture
@@ -62,8 +63,8 @@ def test_motion_within_all_limits_is_right(stream):
     stream.go(0.0)
     stream.keep_on(5)
     assert stream.wrong == ''
-    assert stream.listener.worst['acceleration'] == pytest.approx(1.0, abs=1e-3)
-    assert stream.listener.worst['velocity'] == pytest.approx(1.0, abs=1e-3)
+    assert stream.judge.worst['acceleration'] == pytest.approx(1.0, abs=1e-3)
+    assert stream.judge.worst['velocity'] == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
@@ -83,15 +84,15 @@ def test_stamp_that_does_not_increase_is_wrong_unless_the_clock_went_back(stream
     stream.send(stream.q)
     stream.send(stream.q, step)
     assert 'stamps go' in stream.wrong
-    stream.listener.violations.clear()
-    stream.listener.clock_may_go_back()
+    stream.judge.violations.clear()
+    stream.judge.clock_may_go_back()
     stream.send(stream.q, step)
     assert stream.wrong == ''
 
 
 def test_clock_that_goes_back_does_not_excuse_a_jump(stream):
     stream.go(0.5)
-    stream.listener.clock_may_go_back()
+    stream.judge.clock_may_go_back()
     stream.send(stream.q + np.array([0.1, 0.0]), -100 * STEP)
     assert 'velocity 10' in stream.wrong
 
@@ -115,7 +116,7 @@ def test_start_outside_a_limit_may_come_in_but_not_go_out():
 def test_run_that_begins_where_the_arm_never_was_is_wrong(stream):
     stream.go(0.5)
     stream.go(0.0)
-    stream.listener.arm_says({'a': 0.5, 'b': 0.1})
+    stream.judge.arm_says({'a': 0.5, 'b': 0.1})
     stream.send([0.5, 0.1], 20 * STEP)
     assert stream.wrong == ''
     stream.send([0.5, 0.2], 20 * STEP)
@@ -124,7 +125,7 @@ def test_run_that_begins_where_the_arm_never_was_is_wrong(stream):
 
 def test_run_that_begins_on_a_way_that_was_announced_is_right_beside_it_wrong(stream):
     stream.go(0.5)
-    stream.listener.is_announced([stream.q, stream.q + np.array([0.1, 0.0])])
+    stream.judge.is_announced([stream.q, stream.q + np.array([0.1, 0.0])])
     stream.send(stream.q + np.array([0.05, 0.0]), 20 * STEP)
     assert stream.wrong == ''
     stream.send(stream.q + np.array([0.05, 0.02]), 20 * STEP)
@@ -143,9 +144,9 @@ def test_acceleration_beyond_the_limit_is_wrong(stream):
 
 def test_lower_velocity_must_be_braked_to(stream):
     stream.go(1.5)
-    stream.listener.bounds_may_change(bounds(velocity=0.5))
+    stream.judge.bounds_may_change(bounds(velocity=0.5))
     stream.keep_on(5)
-    stream.listener.bounds_have_changed(bounds(velocity=0.5))
+    stream.judge.bounds_have_changed(bounds(velocity=0.5))
     stream.go(0.5)
     assert stream.wrong == ''
     stream.go(0.6)
@@ -156,7 +157,7 @@ def test_lower_velocity_must_be_braked_to(stream):
 
 def test_lower_acceleration_counts_from_the_next_rest(stream):
     stream.go(1.0)
-    stream.listener.bounds_have_changed(bounds(acceleration=1.0))
+    stream.judge.bounds_have_changed(bounds(acceleration=1.0))
     stream.go(0.0)
     stream.keep_on()
     assert stream.wrong == ''
@@ -166,9 +167,9 @@ def test_lower_acceleration_counts_from_the_next_rest(stream):
 
 def test_higher_bounds_count_from_the_request_on(stream):
     stream.go(1.0)
-    stream.listener.bounds_may_change(bounds(velocity=3.0, acceleration=20.0))
+    stream.judge.bounds_may_change(bounds(velocity=3.0, acceleration=20.0))
     stream.go(0.0, 20.0)
-    stream.listener.bounds_have_changed(bounds(velocity=3.0, acceleration=20.0))
+    stream.judge.bounds_have_changed(bounds(velocity=3.0, acceleration=20.0))
     stream.go(-2.5, 20.0)
     assert stream.wrong == ''
 
@@ -185,8 +186,8 @@ def swinging(q):
 def test_tip_that_is_too_fast_or_turns_too_fast_is_wrong(limits, words):
     stream = Stream()
     bounds = replace(USUAL, tip_speed=limits[0], tip_rotation=limits[1])
-    stream.listener = Listener(NAMES, bounds, DT, swinging)
-    stream.listener.arm_says({'a': 0.0, 'b': 0.0})
+    stream.judge = CommandJudge(NAMES, bounds, DT, swinging)
+    stream.judge.arm_says({'a': 0.0, 'b': 0.0})
     stream.go(0.5)
     assert stream.wrong == ''
     stream.go(0.7)
@@ -195,12 +196,43 @@ def test_tip_that_is_too_fast_or_turns_too_fast_is_wrong(limits, words):
 
 def test_lower_limit_of_the_tip_counts_from_the_next_rest_on():
     stream = Stream()
-    stream.listener = Listener(NAMES, replace(USUAL, tip_speed=0.5), DT, swinging)
-    stream.listener.arm_says({'a': 0.0, 'b': 0.0})
+    stream.judge = CommandJudge(NAMES, replace(USUAL, tip_speed=0.5), DT, swinging)
+    stream.judge.arm_says({'a': 0.0, 'b': 0.0})
     stream.go(0.5)
-    stream.listener.bounds_have_changed(replace(USUAL, tip_speed=0.2))
+    stream.judge.bounds_have_changed(replace(USUAL, tip_speed=0.2))
     stream.go(0.0)
     assert stream.wrong == ''
     stream.keep_on(3)
     stream.go(0.5)
     assert 'a tip or joint centre' in stream.wrong
+
+
+@pytest.mark.parametrize('start', [(1.0, -2.0), (0.3, 0.4)])
+def test_without_states_a_run_may_begin_anywhere_within_the_limits(start):
+    stream = Stream(start, knows_states=False)
+    stream.keep_on(3)
+    assert stream.wrong == ''
+
+
+def test_without_states_no_command_may_be_outside_a_limit():
+    stream = Stream((1.05, 0.0), knows_states=False)
+    stream.send(stream.q)
+    stream.go(-0.2)
+    assert stream.judge.violation_count == 1 + round(0.2 / 5.0 / DT)
+    assert 'a goes from' in stream.wrong
+
+
+def test_without_states_a_run_may_begin_as_far_away_as_the_pause_allows():
+    stream = Stream(knows_states=False)
+    stream.keep_on(3)
+    stream.send([0.29, 0.0], 20 * STEP)
+    assert stream.wrong == ''
+    stream.send([0.60, 0.0], 20 * STEP)
+    assert 'velocity 1.55' in stream.wrong
+
+
+def test_all_violations_are_counted_and_the_first_are_kept(stream):
+    for _ in range(30):
+        stream.send([np.nan, 0.0])
+    assert stream.judge.violation_count == 30
+    assert len(stream.judge.violations) == 20

@@ -1,4 +1,10 @@
-"""A listener on the command topic who checks every command as it comes; shares no code with it."""
+"""
+The one judge of joint commands: stamps, limits, velocities and accelerations.
+
+It needs numpy alone and shares no code with the package. The tests, the demo and the benchmarks
+use it; `judging` judges poses.
+
+"""
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -9,25 +15,25 @@ import numpy as np
 
 PAUSE, PAUSE_PERIODS = 0.1, 3.0
 """
-After a longer pause [s], in periods at slow rates, between two stamps the arm is taken to have
-come to rest.
+After a longer pause [s] between two stamps, or [periods] at slow rates, the arm counts as at rest.
 """
 ROUNDING = 1e-9
-"""Of joint values that may not pass a limit [rad or m]."""
-MOST_KEPT = 20
-MEMORY = 20_000
-WAYS_KEPT = 50
-"""How many states of the arm are looked through for where the commands may begin."""
-MOST_SHOWN = 8
+"""Tolerance of joint limits [rad or m]."""
+VIOLATIONS_KEPT = 20
+"""The first violations are kept in words; all are counted."""
+STATES_KEPT, PATHS_KEPT = 20_000, 50
+"""A run may begin at one of the last states of the arm, or on one of the last announced paths."""
+COMMANDS_KEPT = 8
+"""Commands shown with a violation."""
 TIP_EXCESS = 0.25
 """
-Share by which tips and joint centres may exceed their limits: on a line a joint that has to turn
-round cannot always brake so soon.
+Share by which tips and joint centres may exceed their limits: on a line, a joint that reverses
+cannot always brake in time.
 """
 
 Frames = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """
-Tells joint centres and tips, shape (c, 3) [m], and rotations of the tips, shape (k, 3, 3), at
+Returns joint centres and tips, shape (c, 3) [m], and rotations of the tips, shape (k, 3, 3), at
 joint values of shape (n,).
 """
 
@@ -57,49 +63,60 @@ class Bounds:
         )
 
 
-class Listener:
+class CommandJudge:
     """
     Checks names, numbers, stamps, limits, velocities and accelerations of a stream of commands.
 
-    Velocities and accelerations are divided differences over the stamps, within runs: a pause of
-    more than `pause` seconds begins another run, which must begin where the last one ended, where
-    the arm was said to be, or on a way to rest that was announced. Position limits may be passed
-    by as much as the command before, or by what the arm was said to have passed them when the run
-    began, but never outwards.
+    Velocities and accelerations are divided differences over the stamps, within runs. A pause of
+    more than `pause` seconds begins a new run. It must begin where the last run ended, at a known
+    state of the arm, or on an announced stop trajectory. A command may be outside a position limit
+    only as far as the command before it, or, at the start of a run, as far as the arm.
 
-    Bounds may change on the way. Between the request and the answer, both hold. A lower velocity
-    must be reached by braking with half the acceleration. A lower acceleration counts from the
-    next rest or run on: it cannot be asked of an arm that set out with more, as that may need it
-    to stop in time. So do lower limits of tips: how long it takes to brake into them depends on
-    the path.
+    Where the states of the arm are unknown, no command may pass a position limit, and a new run
+    may begin as far from the last command as the velocity limit allows in the pause.
+
+    Bounds may change during a motion. Between request and answer either may be used. A lower
+    velocity must be reached by braking with half the acceleration. A lower acceleration counts
+    from the next rest or run on: a moving arm may still need the old value to stop in time. So do
+    lower limits of tips: the time to brake into them depends on the path.
 
     Parameters
     ----------
     names : sequence of str
-        Names of the joints, as they must come.
+        Names of the joints, in the order that commands must have.
     bounds : Bounds
-        What they may do.
+        Limits of the joints and tips.
     period : float
         Time between commands [s].
     frames : callable, optional
-        Where tips and joint centres are; else their speeds are not checked.
+        Forward kinematics. Without it the speeds of tips are not checked.
+    knows_states : bool
+        Whether `arm_says` is called with every state of the arm.
 
     """
 
     def __init__(
-        self, names: Sequence[str], bounds: Bounds, period: float, frames: Frames | None = None
+        self,
+        names: Sequence[str],
+        bounds: Bounds,
+        period: float,
+        frames: Frames | None = None,
+        knows_states: bool = True,
     ) -> None:
         self.names = tuple(names)
         self.period = period
         self.pause = max(PAUSE, PAUSE_PERIODS * period)
-        self.heard = 0
+        self.count = 0
+        """Commands checked."""
         self.runs = 0
         self.late = 0
         """Steps that took more than one and a half periods."""
         self.worst = Counter({'velocity': 0.0, 'acceleration': 0.0, 'tip': 0.0})
-        """Greatest shares of the limits that were used."""
+        """Greatest share of each limit in use [1]."""
+        self.violation_count = 0
         self.violations: list[str] = []
-        """What was wrong, in words: the first of it."""
+        """The first violations, in words."""
+        self._knows_states = knows_states
         self._bounds = bounds
         self._next: Bounds | None = None
         self._acceleration = bounds.acceleration
@@ -107,20 +124,20 @@ class Listener:
         self._frames = frames
         self._tip_limits = np.array([bounds.tip_speed, bounds.tip_rotation])
         self._jumps_back = 0
-        self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=MOST_SHOWN)
+        self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=COMMANDS_KEPT)
         """Stamps and joint values of the last commands."""
-        self._said: deque[np.ndarray] = deque(maxlen=MEMORY)
-        self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=WAYS_KEPT)
-        """Least and greatest joint values on ways to rest."""
+        self._said: deque[np.ndarray] = deque(maxlen=STATES_KEPT)
+        self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=PATHS_KEPT)
+        """Least and greatest joint values on announced stop trajectories."""
         self._stamp: int | None = None
         self._q = np.zeros(len(self.names))
         self._velocity: np.ndarray | None = None
         self._step = period
 
-    # -- what is known from elsewhere
+    # -- context of the commands
 
     def arm_says(self, values: Mapping[str, float]) -> None:
-        """Take note of where the arm says that it is: commands may begin there."""
+        """Note a state of the arm: a run may begin there."""
         here = self._said[-1] if self._said else self._q
         said = np.array([values.get(name, q) for name, q in zip(self.names, here, strict=True)])
         said = np.where(np.isfinite(said), said, here)
@@ -128,30 +145,30 @@ class Listener:
             self._said.append(said)
 
     def is_announced(self, points: Sequence[Sequence[float]]) -> None:
-        """Take note of a way to rest that was sent as a trajectory: commands may begin on it."""
-        way = np.array(points, dtype=np.float64)
-        self._announced.append((way.min(axis=0), way.max(axis=0)))
+        """Note a stop trajectory that was sent: a run may begin on it."""
+        path = np.array(points, dtype=np.float64)
+        self._announced.append((path.min(axis=0), path.max(axis=0)))
 
     def bounds_may_change(self, bounds: Bounds) -> None:
-        """From now on these hold, or those before."""
+        """Allow the old bounds and these, from now on."""
         self._next = bounds if self._next is None else bounds.or_else(self._next)
 
     def bounds_have_changed(self, bounds: Bounds) -> None:
-        """From now on only these hold."""
+        """Allow only these bounds, from now on."""
         self._next = None
         self._acceleration = np.maximum(self._acceleration, bounds.acceleration)
         self._tip_limits = np.maximum(self._tip_limits, [bounds.tip_speed, bounds.tip_rotation])
         self._bounds = bounds
 
     def clock_may_go_back(self) -> None:
-        """Stamps may go back once more."""
+        """Allow the stamps to go back once more."""
         self._jumps_back += 1
 
-    # -- what is heard
+    # -- commands
 
-    def hear(self, names: Sequence[str], stamp: int, values: Sequence[float]) -> None:
-        """Check a command with a stamp in [ns]."""
-        self.heard += 1
+    def check(self, names: Sequence[str], stamp: int, values: Sequence[float]) -> None:
+        """Check a command with a stamp [ns]."""
+        self.count += 1
         self.recent.append((stamp, values))
         q = np.array(values, dtype=np.float64)
         if tuple(names) != self.names or q.shape != self._q.shape:
@@ -159,15 +176,15 @@ class Listener:
         elif not np.isfinite(q).all():
             self._complain(f'not finite: {q}')
         else:
-            self._check(stamp, q)
+            self._check_step(stamp, q)
 
-    def _check(self, stamp: int, q: np.ndarray) -> None:
+    def _check_step(self, stamp: int, q: np.ndarray) -> None:
         step = None if self._stamp is None else 1e-9 * (stamp - self._stamp)
         if step is not None and step <= 0.0:
             step = self._step_back(step)
         bounds = self._bounds if self._next is None else self._bounds.or_else(self._next)
         if step is None or step > self.pause:
-            self._begin_run(q, bounds)
+            self._begin_run(q, step, bounds)
         else:
             self.late += step > 1.5 * self.period
             self._check_limits(q, self._q, bounds)
@@ -175,31 +192,40 @@ class Listener:
         self._stamp, self._q = stamp, q
 
     def _step_back(self, step: float) -> float | None:
-        """Tell what a step to an earlier stamp counts for: a period on the way, else a pause."""
+        """Length of a step to an earlier stamp: a period during a motion, else a pause."""
         if self._jumps_back == 0:
             self._complain(f'stamps go from {self._stamp} by {step:.9f} s')
         self._jumps_back = max(0, self._jumps_back - 1)
         moves = self._velocity is not None and np.any(self._velocity)
         return self.period if moves else None
 
-    def _begin_run(self, q: np.ndarray, bounds: Bounds) -> None:
+    def _begin_run(self, q: np.ndarray, pause: float | None, bounds: Bounds) -> None:
         self.runs += 1
         self._velocity, self._step = None, self.period
         self._rest(bounds)
+        if self._knows_states:
+            self._check_start(q, bounds)
+            return
+        self._check_limits(q, q, bounds)
+        if pause is not None:
+            self._check_velocity((q - self._q) / pause, q, pause)
+
+    def _check_start(self, q: np.ndarray, bounds: Bounds) -> None:
         places = np.array([*self._said, *([] if self._stamp is None else [self._q])])
         if len(places) == 0:
             self._complain(f'a command before any state: {q}')
             return
         places = np.array([*places, *(np.clip(q, *ends) for ends in self._announced)])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
-        # The first step from rest: at most the acceleration for a period, or for the longest
-        # that is no pause.
+        # The first step from rest: the acceleration for one period.
         reach = bounds.acceleration * self.period**2 + ROUNDING
         gaps = np.abs(places - q).min(axis=0)  # each joint on its own: states are merged by name
         if np.any(gaps > reach):
             self._complain(f'a run begins {gaps.max():.6f} from anything the arm said')
 
     def _check_limits(self, q: np.ndarray, before: np.ndarray, bounds: Bounds) -> None:
+        if not self._knows_states:
+            before = np.clip(before, bounds.lower, bounds.upper)
         lower = np.minimum(bounds.lower, before) - ROUNDING
         upper = np.maximum(bounds.upper, before) + ROUNDING
         for j in np.flatnonzero((q < lower) | (q > upper)):
@@ -210,10 +236,9 @@ class Listener:
 
     def _check_motion(self, q: np.ndarray, step: float, bounds: Bounds) -> None:
         velocity = (q - self._q) / step
-        rounding = 4.0 * np.spacing(np.abs(q)) / step
         braked = self._fastest - 0.5 * self._acceleration * step
         self._fastest = np.maximum(bounds.velocity, braked)
-        self._compare('velocity', velocity, self._fastest * (1.0 + 1e-6) + rounding, step)
+        rounding = self._check_velocity(velocity, q, step)
         if self._velocity is not None:
             length = 0.5 * (step + self._step)
             acceleration = (velocity - self._velocity) / length
@@ -224,6 +249,12 @@ class Listener:
         self._velocity, self._step = velocity, step
         if not np.any(velocity):
             self._rest(bounds)
+
+    def _check_velocity(self, velocity: np.ndarray, q: np.ndarray, step: float) -> np.ndarray:
+        """Compare a velocity with its limit; return its rounding error, shape (n,)."""
+        rounding = 4.0 * np.spacing(np.abs(q)) / step
+        self._compare('velocity', velocity, self._fastest * (1.0 + 1e-6) + rounding, step)
+        return rounding
 
     def _check_tips(self, frames: Frames, q: np.ndarray, step: float, bounds: Bounds) -> None:
         """Compare chords and angles between two commands with the limits of tips and centres."""
@@ -256,5 +287,28 @@ class Listener:
             )
 
     def _complain(self, what: str) -> None:
-        if len(self.violations) < MOST_KEPT:
-            self.violations.append(f'command {self.heard}: {what}')
+        self.violation_count += 1
+        if len(self.violations) < VIOLATIONS_KEPT:
+            self.violations.append(f'command {self.count}: {what}')
+
+
+# -- recorded commands
+
+
+def velocities(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Divided differences of the values, shape (m, n), at times, shape (m,)."""
+    return np.diff(values, axis=0) / np.diff(times)[:, None]
+
+
+def accelerations(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Second divided differences of the values, shape (m, n), at times, shape (m,)."""
+    steps = np.diff(times)
+    return np.diff(velocities(times, values), axis=0) / (0.5 * (steps[1:] + steps[:-1]))[:, None]
+
+
+def runs(
+    times: np.ndarray, values: np.ndarray, longest: float
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split where more than `longest` seconds lie between two times."""
+    ends = np.flatnonzero(np.diff(times) > longest) + 1
+    return list(zip(np.split(times, ends), np.split(values, ends), strict=True))
