@@ -69,7 +69,7 @@ def in_another_process(code: str, hash_seed: int = 0) -> str:
     environment = {
         **os.environ,
         'PYTHONHASHSEED': str(hash_seed),
-        'PYTHONPATH': os.pathsep.join(map(str, (TESTS.parent, TESTS, TESTS / 'unit'))),
+        'PYTHONPATH': os.pathsep.join(map(str, (TESTS.parent, TESTS, Path(__file__).parent))),
     }
     done = subprocess.run(
         [sys.executable, '-c', f'import test_processes as here\n{code}'],

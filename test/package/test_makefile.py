@@ -67,16 +67,16 @@ def test_an_edited_or_a_new_file_is_installed(checkout: Path, name: str):
 
 
 def test_the_package_is_installed_without_a_deleted_file(checkout: Path):
-    (checkout / 'fabrik_ros' / 'motion.py').unlink()
+    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').unlink()
     assert installs(checkout)
     make(checkout, 'solver-test-bounds', 'PYTEST=true')
     assert not installs(checkout)
 
 
 def test_a_deleted_file_that_comes_back_is_installed_again(checkout: Path):
-    text = (checkout / 'fabrik_ros' / 'motion.py').read_text()
-    (checkout / 'fabrik_ros' / 'motion.py').unlink()
+    text = (checkout / 'fabrik_ros' / 'motion' / 'motion.py').read_text()
+    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').unlink()
     make(checkout, 'solver-test-bounds', 'PYTEST=true')
     let_time_pass(checkout)
-    (checkout / 'fabrik_ros' / 'motion.py').write_text(text)
+    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').write_text(text)
     assert installs(checkout)
