@@ -20,8 +20,9 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 
 # The interpreter of the environment, in which ROS finds the installed package.
 RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python
+# A worker that has no tests left takes some of another's: none is alone with the longest file.
 # A worker that dies ends the run: xdist would wait for its tests for ever.
-PYTEST := $(RUN) -m pytest -n auto --dist loadfile --max-worker-restart 0
+PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
 
@@ -56,22 +57,28 @@ demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends i
 	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and all tests
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 7 minutes on two idle cores
+	@echo 'make test takes about 7 minutes on two idle cores; make test-long runs the rest.'
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
-	$(PYTEST) --ignore $(HOSTILE)
+	$(PYTEST) -m 'not long'
+
+.PHONY: test-long
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 5 minutes
+	@echo 'make test-long takes about 5 minutes on two idle cores.'
+	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 # The rooms that call kernels.
 KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion)
 
 .PHONY: solver-test-interpreted
-solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, kernels as plain Python
+solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; 3 minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNEL_ROOMS)
 
 .PHONY: solver-test-bounds
-solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, array bounds checked
+solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; 3 minutes
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(KERNEL_ROOMS)
 
 .PHONY: fuzz
@@ -82,7 +89,7 @@ fuzz: $(VENV)/with-test $(INSTALLED) ## mutated URDFs; DOCUMENTS=10000 SEED=1; f
 .PHONY: soak
 soak: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 soak: $(VENV)/with-test $(INSTALLED) ## the node in a hostile world; an hour
-	PYTHONPATH=.:test:test/ros:$(PYTHONPATH) $(RUN) benchmark/endurance/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
+	$(RUN) benchmark/endurance/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
@@ -107,8 +114,9 @@ benchmark-node: $(VENV)/with-node $(INSTALLED) ## measure the node beside a bare
 	$(RUN) benchmark/node/latency.py $(OPTIONS)
 
 .PHONY: clean
-clean: ## remove the environment and all caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean: ## remove the environment, all caches and what was built
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf build dist install log *.egg-info demo.png
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py

@@ -1,6 +1,6 @@
 """What several tests share: comparisons, real robots and small inline documents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 import importlib.metadata
 import os
@@ -19,6 +19,13 @@ def assert_close(actual: npt.ArrayLike, expected: npt.ArrayLike, atol: float = 1
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape
     np.testing.assert_allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=False)
+
+
+def mostly_long(names: Iterable[str], *quick: str) -> list:
+    """Mark the cases of a test as long, but for the quick ones, which `make test` runs."""
+    return [
+        name if name in quick else pytest.param(name, marks=pytest.mark.long) for name in names
+    ]
 
 
 @dataclass(frozen=True)

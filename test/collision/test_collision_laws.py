@@ -13,7 +13,7 @@ from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
-from helpers import assert_close, Segment, serial_xml
+from helpers import assert_close, mostly_long, Segment, serial_xml
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ coal = pytest.importorskip('coal', reason='coal measures the distances')
 pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 EXAMPLES = 40 if COMPILED else 5
-REAL_NAMES = list(REAL) if COMPILED else ['ur5']
+REAL_NAMES = mostly_long(REAL if COMPILED else ['ur5'], 'ur5')
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -97,7 +97,6 @@ def real(name, filled):
     return collision, judge
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize('name', REAL_NAMES)
 @settings(max_examples=EXAMPLES)
 @given(seeds)
@@ -112,7 +111,6 @@ def test_distances_of_real_arms_are_those_that_pinocchio_finds_between_hulls(nam
     assert collision.is_free(q) == (nearest.distance > collision.clearance)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize('name', REAL_NAMES)
 @settings(max_examples=EXAMPLES)
 @given(seeds)
@@ -409,7 +407,6 @@ def guarded_motion(name, path):
     return Motion(arm, limits, solver, options, guard=CollisionGuard(collision)), judge
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @pytest.mark.parametrize('name', SPEEDS)
 @settings(max_examples=10)
@@ -432,7 +429,6 @@ def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt)
         assert judge.distance(motion.q) > clearance - 1e-5
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 def test_hand_that_would_fold_into_the_forearm_gets_to_its_goal_in_another_way():
     motion, judge = guarded_motion('panda', 'joint')

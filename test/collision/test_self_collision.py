@@ -245,7 +245,6 @@ def test_pairs_may_be_allowed_to_touch():
     assert reasons(collision) == {frozenset(('l0', 'l3')): Reason.TOLD}
 
 
-@pytest.mark.slow
 def test_panda_keeps_the_pair_of_hand_and_forearm_which_do_collide():
     robot, arm, packages, _ = real_robot('panda')
     collision = SelfCollision(robot, arm, mesh_paths=[packages])

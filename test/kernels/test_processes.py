@@ -14,7 +14,7 @@ from fabrik_ros.motion.line_reference import MotionLimits
 from fabrik_ros.motion.motion import Motion, MotionOptions
 from fabrik_ros.transforms import rotation_from_vector, transform
 import helpers
-from helpers import SIX_AXIS
+from helpers import mostly_long, SIX_AXIS
 import numpy as np
 import pytest
 from solving import same_answer, solver_for
@@ -33,6 +33,8 @@ VARIANTS = {
     'move': {'max_joint_move': 0.2},
     'axes': {'axis_weights': (1, 1, 1, 1, 1, 0), 'axis_tolerances': (0.01, 0, 0, 0, 0, 0)},
 }
+WARM_QUICKLY = ('pose', 'posture', 'axes')
+"""Each case starts a process: the other variants are left to `make test-long`."""
 
 
 def scenes(chain: Chain):
@@ -86,7 +88,7 @@ def test_two_solvers_give_the_same_answers_bit_for_bit(options):
     assert all(map(same_answer, first, second))
 
 
-@pytest.mark.parametrize('name', ['pose', 'position', 'posture'])
+@pytest.mark.parametrize('name', mostly_long(['pose', 'position', 'posture'], 'posture'))
 def test_other_processes_give_the_same_answers_bit_for_bit(name):
     code = f'print(here.digits(here.answers(here.VARIANTS[{name!r}])))'
     expected = digits(answers(VARIANTS[name]))
@@ -122,8 +124,10 @@ def compiled_after_warm_up(arm: str, options: dict) -> dict:
 @pytest.mark.parametrize(
     ('arm', 'name'),
     [
-        *(('SIX_AXIS', name) for name in VARIANTS),
-        *(('PLANAR', name) for name in VARIANTS if 'posture' not in VARIANTS[name]),
+        pytest.param(arm, name, marks=[] if name in WARM_QUICKLY else pytest.mark.long)
+        for arm in ('SIX_AXIS', 'PLANAR')
+        for name in VARIANTS
+        if arm == 'SIX_AXIS' or 'posture' not in VARIANTS[name]
     ],
 )
 def test_after_the_warm_up_nothing_is_left_to_compile(arm, name):

@@ -21,7 +21,7 @@ NEEDED = ['fabrik_ros', 'robot_state_publisher', 'joint_state_publisher']
 PATIENCE = 60.0
 """How long the slowest machine may take to start everything [s]."""
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def is_installed(package):

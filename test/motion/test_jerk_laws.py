@@ -338,7 +338,7 @@ def test_arm_whose_jerk_is_limited_never_comes_near_itself(jerk, next_dt, seed):
     assert min(arm.swing(next_dt, 300)) > arm.clearance - 1e-5
 
 
-@pytest.mark.parametrize('jerk', [50.0, 500.0])
+@pytest.mark.parametrize('jerk', [50.0, pytest.param(500.0, marks=pytest.mark.long)])
 def test_such_an_arm_does_get_stopped_near_itself_and_goes_on(jerk):
     arm = Planar(jerk, 1)
     nearest = min(arm.swing(even_steps, 2000))

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
-from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
+from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, Segment, serial_xml
 from hypothesis import event, example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -67,7 +67,8 @@ def arm(name):
     return SimpleNamespace(chain=chain, limits=limits, judge=judge)
 
 
-ARMS = ['six_axis', 'panda', 'so101', 'pr2', 'gantry'] if COMPILED else ['six_axis', 'gantry']
+NAMES = ['six_axis', 'panda', 'so101', 'pr2', 'gantry'] if COMPILED else ['six_axis', 'gantry']
+ARMS = mostly_long(NAMES, 'six_axis', 'gantry')
 SOLVER = SolverOptions(
     position_tolerance=1e-5, orientation_tolerance=1e-4, budget=math.inf, max_restarts=6
 )

@@ -16,7 +16,7 @@ from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.line_reference import MotionLimits
 from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
-from helpers import assert_close, example_robot, REAL_ARMS, REAL_TREES
+from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, REAL_TREES
 import numpy as np
 import pytest
 
@@ -114,7 +114,7 @@ def uneven_steps(rng):
     return DT * rng.choice([1.0, 1.0, rng.uniform(0.3, 1.5), rng.uniform(1.5, 3.0)])
 
 
-@pytest.mark.parametrize('name', ARMS)
+@pytest.mark.parametrize('name', mostly_long(ARMS, 'ur5', 'so101'))
 def test_joint_move_keeps_the_limits_of_tip_and_joint_centres_and_is_no_slower_than_that(name):
     cruising = []
     for seed in range(MOVES // len(ARMS)):
@@ -244,7 +244,7 @@ def jog(record):
 
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @pytest.mark.parametrize('what', [follow_lines, follow_a_stream, jog])
-@pytest.mark.parametrize('name', [*ARMS, 'z1'])
+@pytest.mark.parametrize('name', mostly_long([*ARMS, 'z1'], 'panda', 'z1'))
 def test_joint_centres_keep_them_on_lines(name, what):
     """But for the few steps in which a joint that has to turn round cannot brake so soon."""
     used = []

@@ -188,6 +188,7 @@ def test_controller_plays_the_motion_within_the_limits(
 LATENESS = st.lists(st.one_of(st.floats(0.1, 3.0), st.floats(3.0, 60.0)), min_size=1, max_size=4)
 
 
+@pytest.mark.long
 @settings(max_examples=60 if COMPILED else 2)
 @given(
     st.integers(0, 2**32 - 1),

@@ -15,8 +15,6 @@ EXECUTABLES = ('fabrik_node', 'simulated_arm', 'physical_arm', 'demo_targets')
 CACHE = '__pycache__'
 MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'
 
-pytestmark = pytest.mark.slow
-
 with_setuptools = pytest.mark.skipif(
     importlib.util.find_spec('setuptools') is None or importlib.util.find_spec('wheel') is None,
     reason='building a wheel offline needs setuptools and wheel here',

@@ -213,13 +213,33 @@ class TestWithOdometry:
         ('spoil', 'said'),
         [
             (lambda m: setattr(m.pose.pose.position, 'x', math.nan), 'position must be three'),
-            (lambda m: setattr(m.twist.twist.linear, 'x', math.inf), 'twist must be six finite'),
-            (lambda m: setattr(m.pose.pose, 'orientation', _zero()), 'norm 0'),
+            pytest.param(
+                lambda m: setattr(m.twist.twist.linear, 'x', math.inf),
+                'twist must be six finite',
+                marks=pytest.mark.long,
+            ),
+            pytest.param(
+                lambda m: setattr(m.pose.pose, 'orientation', _zero()),
+                'norm 0',
+                marks=pytest.mark.long,
+            ),
             (lambda m: setattr(m.pose.pose.position, 'z', 1e300), 'is said to be at'),
-            (lambda m: setattr(m.twist.twist.angular, 'z', 1e300), 'is said to move at'),
+            pytest.param(
+                lambda m: setattr(m.twist.twist.angular, 'z', 1e300),
+                'is said to move at',
+                marks=pytest.mark.long,
+            ),
             (lambda m: setattr(m.header, 'frame_id', 'map'), "in frame 'map'"),
-            (lambda m: setattr(m, 'child_frame_id', 'wheel'), "'wheel' is no link"),
-            (lambda m: setattr(m.header.stamp, 'sec', m.header.stamp.sec + 60), 'in the future'),
+            pytest.param(
+                lambda m: setattr(m, 'child_frame_id', 'wheel'),
+                "'wheel' is no link",
+                marks=pytest.mark.long,
+            ),
+            pytest.param(
+                lambda m: setattr(m.header.stamp, 'sec', m.header.stamp.sec + 60),
+                'in the future',
+                marks=pytest.mark.long,
+            ),
             (lambda m: setattr(m.header.stamp, 'sec', m.header.stamp.sec - 60), 'the newest is'),
         ],
     )
@@ -402,7 +422,7 @@ class TestWithTf:
         )
         return Buffer.drive
 
-    @pytest.mark.parametrize('frame', ['odom', 'table'])
+    @pytest.mark.parametrize('frame', [pytest.param('odom', marks=pytest.mark.long), 'table'])
     def test_targets_in_any_frame_that_is_no_link_stay_in_the_world(self, bench, tf, frame):
         drive, goals = self.start(bench), goals_near_the_start()
         given = goals if frame == 'odom' else np.linalg.inv(TABLE) @ goals

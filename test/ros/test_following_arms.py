@@ -12,6 +12,7 @@ the tip allows, make up most of what the tip is off.
 from dataclasses import dataclass
 import math
 
+from helpers import mostly_long
 import numpy as np
 import pytest
 
@@ -90,7 +91,7 @@ class Run:
         return LAGS[np.argmin(rms)], min(rms)
 
 
-@pytest.fixture(scope='class', params=list(STARTS))
+@pytest.fixture(scope='class', params=mostly_long(STARTS, 'six_axis'))
 def arm(request, domain_id):
     """Node and arm in the time of the simulation, up to where a target would be accepted."""
     yield from started(request.param, domain_id)
@@ -161,7 +162,7 @@ def follow(bench, name):
     )
 
 
-@pytest.fixture(scope='class', params=list(PATHS))
+@pytest.fixture(scope='class', params=mostly_long(PATHS, 'circle'))
 def run(arm, request):
     return follow(arm, request.param)
 
@@ -201,7 +202,7 @@ class TestFollowing:
         assert resting.std(axis=0).max() < 10.0 * QUIET
 
 
-@pytest.fixture(scope='class', params=list(STARTS))
+@pytest.fixture(scope='class', params=mostly_long(STARTS, 'six_axis'))
 def sagging(request, domain_id):
     """Arm whose drives do not know its weight."""
     yield from started(request.param, domain_id, gravity_compensation=0.0, real_time_factor=3.0)

@@ -26,6 +26,8 @@ FEW = settings(
     max_examples=2, stateful_step_count=25, phases=[Phase.generate], report_multiple_bugs=False
 )
 Action = Callable[[Scene, Random], None]
+pytestmark = pytest.mark.long
+
 chance = st.randoms(use_true_random=False)
 pauses = st.sampled_from([0.0, 0.0, 0.02, 0.1])
 

@@ -90,6 +90,7 @@ class TestDescriptions:
         bench.wait_for_statuses(LONG)
         assert {status['warnings'] for status in bench.statuses} == {''}
 
+    @pytest.mark.long
     def test_topic_does_not_matter_where_the_parameter_has_the_description(
         self, bench, rival, six_axis
     ):
@@ -165,6 +166,7 @@ class TestCommands:
         bench.wait_for_statuses(LONG)
         assert {status['warnings'] for status in bench.statuses} == {''}
 
+    @pytest.mark.long
     def test_deactivation_ends_the_warning_and_activation_has_its_time_again(
         self, bench, six_axis
     ):

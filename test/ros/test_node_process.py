@@ -93,7 +93,9 @@ def check_ramp(bench):
     assert np.abs(velocities(times, q)[-1]).max() <= HARDEST * 0.01 + 1e-6
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    'number', [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM]
+)
 def test_signal_on_the_way_brings_the_arm_to_rest_first(bench, moving, said, number):
     moving.send_signal(number)
     assert wait_for_the_end(bench, moving) == 0, said()

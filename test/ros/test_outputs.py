@@ -283,7 +283,14 @@ def check_one_ramp(bench, judge):
     assert gap.max() <= 1e-9, 'both end at the same place'
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    'number',
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+    ],
+)
 def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
     bench, six_axis, start, domain_id, tmp_path, number
 ):

@@ -14,14 +14,12 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import Bench, matrix_message, values_at
 from command_judge import accelerations, velocities
 from fabrik_ros.kernels._jit import COMPILED
-from helpers import example_robot, REAL_ARMS
+from helpers import example_robot, mostly_long, REAL_ARMS
 from judging import Judge
 import numpy as np
 
-pytestmark = pytest.mark.slow
-
 # Interpreted kernels take their time: fewer targets, and slower commands.
-ARMS = list(REAL_ARMS)
+ARMS = mostly_long(REAL_ARMS, 'panda')
 TARGETS = 20 if COMPILED else 6
 COMMAND_RATE = 200.0 if COMPILED else 20.0
 POSITION, ORIENTATION = 1e-4, 1e-3

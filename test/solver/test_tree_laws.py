@@ -132,9 +132,9 @@ def check(robot: Branching, tree: Tree, mode: str, T: Array, solution: Solution)
 @pytest.mark.parametrize(
     ('mode', 'tips', 'joints', 'followers'),
     [
-        ('position', (2, 5), (2, 6), 0.0),
+        pytest.param('position', (2, 5), (2, 6), 0.0, marks=pytest.mark.long),
         ('position', (2, 5), (3, 6), 0.2),
-        ('auto', (2, 4), (6, 9), 0.0),
+        pytest.param('auto', (2, 4), (6, 9), 0.0, marks=pytest.mark.long),
         ('axis', (2, 4), (5, 9), 0.0),
     ],
 )
