@@ -17,6 +17,9 @@ import tempfile
 import time
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test' / 'ros'))
+
 from bench import matrix_message, shifted
 from fabrik_ros import example_arm, load_urdf
 from hostile_scene import a_scene, Scene

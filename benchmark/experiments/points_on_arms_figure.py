@@ -5,6 +5,7 @@ Draw the points that FABRIK wants beside those that the arm can reach.
 
 """
 
+import argparse
 from collections.abc import Callable
 import math
 from pathlib import Path
@@ -33,6 +34,9 @@ LEAST = 1e-7
 
 def main() -> None:
     """Draw and save."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('figure', type=Path, help='the file to write')
+    file = parser.parse_args().figure
     arms = {subject.name: subject for subject in subjects() if subject.name in CURVES}
     figure, (planar, above, misses) = plt.subplots(
         1, 3, figsize=(13.5, 5.0), layout='constrained', width_ratios=[1.0, 0.9, 1.2]
@@ -47,7 +51,7 @@ def main() -> None:
     misses.set(title='median miss of the tip, pass after pass', yscale='log')
     misses.set(xlabel='pass', ylabel='miss [mm]')
     misses.legend(fontsize='small')
-    figure.savefig(Path(sys.argv[1]), dpi=90)
+    figure.savefig(file, dpi=90)
 
 
 def draw_arm(panel: Axes, subject: Subject, number: int) -> None:

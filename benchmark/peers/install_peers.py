@@ -1,11 +1,12 @@
 """
 Install the solvers that the benchmark compares with, each on its own.
 
-One that cannot be installed is told of and left out. None may change the version of what the
-others and we stand on, and none is compiled here.
+A solver that cannot be installed is named and left out. None may change the versions of the
+packages in KEPT, and none is compiled here.
 
 """
 
+import argparse
 from importlib import metadata
 from pathlib import Path
 import subprocess
@@ -28,6 +29,7 @@ KEPT = ('numpy', 'numba', 'pin', 'matplotlib')
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         constraints = Path(folder, 'constraints.txt')
         constraints.write_text('\n'.join(f'{name}=={metadata.version(name)}' for name in KEPT))

@@ -5,10 +5,10 @@ Draw what the benchmark measured: for each arm the times of every solver.
 
 """
 
+import argparse
 import json
 import math
 from pathlib import Path
-import sys
 
 import matplotlib as mpl
 
@@ -75,7 +75,9 @@ def draw_arm(panel: Axes, arm: str, solvers: list[str], results: dict) -> None:
 
 def main() -> None:
     """Read the figures of a run and write the picture beside them."""
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('folder', type=Path, help='where bench_solver.py put its figures')
+    folder = parser.parse_args().folder
     results = json.loads((folder / 'benchmark.json').read_text())
     if 'mid' not in results:
         print('The run left out the comparison: no picture.')
