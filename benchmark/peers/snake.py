@@ -9,10 +9,11 @@ import fabrik_ros
 from fabrik_ros.kernels._jit import kernel
 from fabrik_ros.kernels.buffers import cut
 from fabrik_ros.kernels.frames import copy
-from fabrik_ros.kernels.iterations import run_rounds, stand
+from fabrik_ros.kernels.iterations import run_rounds
 from fabrik_ros.kernels.limits import LOWER, UNITS, UPPER
 from fabrik_ros.kernels.reaching import fill_arcs
 from fabrik_ros.kernels.search import WHOLE
+from fabrik_ros.kernels.tips import stand
 from fabrik_ros.solver.packed_chain import pack, PackedArm
 from fabrik_ros.transforms import Array
 from helpers import Segment, serial_xml

@@ -13,7 +13,7 @@ from fabrik_ros.kernels._jit import kernel
 from fabrik_ros.kernels.arm_table import FRAME, IS_SLIDE, POSITION, SOURCE
 from fabrik_ros.kernels.buffers import cut, Workspace
 from fabrik_ros.kernels.frames import compose, compose_inverse, copy, slide_along_z, turn_about_z
-from fabrik_ros.kernels.iterations import run_rounds, stand, WORTHWHILE
+from fabrik_ros.kernels.iterations import run_rounds, WORTHWHILE
 from fabrik_ros.kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from fabrik_ros.kernels.polish import run_polish
 from fabrik_ros.kernels.reaching import (
@@ -39,6 +39,7 @@ from fabrik_ros.kernels.task import (
     POSE_MODE,
     tip_error,
 )
+from fabrik_ros.kernels.tips import stand
 from fabrik_ros.transforms import Array
 
 ON_AXIS = 1e-6

@@ -76,7 +76,7 @@ class SolidFrames:
     def move(self, q: Array) -> None:
         """Take the joints of the mechanism to `q`, shape (n,)."""
         self._values[: self._count] = q
-        tree_kinematics.link_frames(self.model, self._values, self._frames)
+        tree_kinematics.tree_link_frames(self.model, self._values, self._frames)
 
     def centres(self) -> Array:
         """Where the centres of the balls around the solids are now, shape (g, 3) [m]."""

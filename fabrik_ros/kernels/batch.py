@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from ..transforms import Array
 from ._jit import free_kernel
-from .search import solve
+from .chain_search import solve
 
 
 @free_kernel

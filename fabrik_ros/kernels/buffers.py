@@ -16,7 +16,7 @@ from ._jit import kernel
 DEPTH = 4
 """Steps that the acceleration combines: those of two rounds and those between them."""
 
-SMALL_ROWS = 12 + 2 * DEPTH + 1
+SMALL_ROWS = 13 + 2 * DEPTH + 1
 VECTORS = 2 * DEPTH + 1 + 8
 
 
@@ -43,6 +43,8 @@ class Workspace(NamedTuple):
     """The same without units, shape (12,)."""
     trial_error: Array
     """What a trial would lack, shape (12,)."""
+    multipliers: Array
+    """Solution of the normal equations, shape (12,)."""
     account: Array
     """Account of the search, shape (12,)."""
     asked: Array
@@ -95,7 +97,7 @@ def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
     return Workspace(
         rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:e], rows[e:f], rows[f:g],
         rows[g], rows[g + 1], rows[g + 2], rows[g + 3], rows[g + 4], rows[g + 5],
-        rows[g + 6 : g + 7 + DEPTH], rows[g + 7 + DEPTH : g + 7 + 2 * DEPTH],
+        rows[g + 6], rows[g + 7 : g + 8 + DEPTH], rows[g + 8 + DEPTH : g + 8 + 2 * DEPTH],
         vectors[: DEPTH + 1], vectors[DEPTH + 1 : k],
         vectors[k], vectors[k + 1], vectors[k + 2], vectors[k + 3], vectors[k + 4],
         vectors[k + 5], vectors[k + 6], vectors[k + 7],

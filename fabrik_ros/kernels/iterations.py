@@ -15,9 +15,8 @@ from ..transforms import Array
 from ._jit import kernel
 from .buffers import DEPTH, Workspace
 from .frames import copy
-from .kinematics import joint_and_link_frames
-from .reaching import base_to_tip, tip_to_base
-from .task import inner, is_reached, merit, tip_error, weigh_error
+from .task import inner
+from .tips import are_reached, error_count, find_errors, make_passes, merit_of, stand, weigh
 from .tree_buffers import TreeWorkspace
 
 LONGEST_STEP = 4.0
@@ -32,12 +31,12 @@ def run_rounds(
     lower: Array,
     upper: Array,
     units: Array,
-    target: Array,
-    task: Array,
+    targets: Array,
+    tasks: Array,
     most: int,
     accelerate: bool,
     q: Array,
-    work: Workspace,
+    work: Workspace | TreeWorkspace,
 ) -> int:
     """
     Run rounds from `q`, at most `most`, and leave the best configuration in `q`.
@@ -46,42 +45,32 @@ def run_rounds(
     Stops when the task is reached, or when the error has not fallen by a tenth in `PATIENCE`
     rounds. Returns the number of rounds.
     """
-    m = model.shape[0] - 1
-    frames, error, best = work.frames, work.error, work.best
-    now = merit(error, task)
+    error, best, size = work.error, work.best, error_count(work.error)
+    now = merit_of(error, tasks, work)
     best_merit, mark, since_mark, kept, done = now, now, 0, 0, 0
     copy(q, best)
-    while done < most and since_mark < PATIENCE and not is_reached(error, task):
+    while done < most and since_mark < PATIENCE and not are_reached(error, tasks):
         done += 1
         if accelerate:
             make_room(work)
-            remember(q, error, task, 1, work)
+            remember(q, error, tasks, 1, work)
             kept = min(kept + 2, DEPTH + 1)
-        tip_to_base(model, lower, upper, target, task, q, work)
-        base_to_tip(model, lower, upper, task, q, work)
-        tip_error(frames[m], target, task, error)
-        now = merit(error, task)
-        if accelerate and not is_reached(error, task):
+        make_passes(model, lower, upper, targets, tasks, q, work)
+        find_errors(targets, tasks, work, error)
+        now = merit_of(error, tasks, work)
+        if accelerate and not are_reached(error, tasks):
             best_merit = keep(q, now, best, best_merit)
-            remember(q, error, task, 0, work)
-            combine(lower, upper, units, kept, 6, q, work)
-            now = stand(model, q, target, task, work)
+            remember(q, error, tasks, 0, work)
+            combine(lower, upper, units, kept, size, q, work)
+            now = stand(model, q, targets, tasks, work)
         best_merit = keep(q, now, best, best_merit)
         since_mark += 1
         if best_merit < WORTHWHILE * WORTHWHILE * mark:
             mark, since_mark = best_merit, 0
     if now > best_merit:
         copy(best, q)
-        stand(model, q, target, task, work)
+        stand(model, q, targets, tasks, work)
     return done
-
-
-@kernel
-def stand(model: Array, q: Array, target: Array, task: Array, work: Workspace) -> float:
-    """Write how the arm stands at `q` and what it lacks, and return the merit of that."""
-    joint_and_link_frames(model, q, work.joints, work.frames)
-    tip_error(work.frames[model.shape[0] - 1], target, task, work.error)
-    return merit(work.error, task)
 
 
 @kernel
@@ -102,10 +91,12 @@ def make_room(work: Workspace | TreeWorkspace) -> None:
 
 
 @kernel
-def remember(q: Array, error: Array, task: Array, k: int, work: Workspace) -> None:
-    """Write a place and its error to row `k` of the memory."""
+def remember(
+    q: Array, error: Array, tasks: Array, k: int, work: Workspace | TreeWorkspace
+) -> None:
+    """Write a place and its errors to row `k` of the memory."""
     copy(q, work.places[k])
-    weigh_error(error, task, work.errors[k])
+    weigh(error, tasks, work, work.errors[k])
 
 
 @kernel

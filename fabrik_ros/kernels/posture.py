@@ -15,9 +15,8 @@ from ..transforms import Array
 from ._jit import kernel
 from .buffers import cut, Workspace
 from .frames import copy, TURN
-from .iterations import stand
 from .limits import UNITS
-from .polish import fill_normal, jacobian, pushes_out, run_polish, solve_symmetric
+from .polish import fill_normal, pushes_out, run_polish, solve_symmetric
 from .search import (
     confine,
     FINISHED_BY,
@@ -29,6 +28,7 @@ from .search import (
     WHOLE,
 )
 from .task import is_reached, product
+from .tips import fill_columns, stand
 
 EASING_STEPS = 30
 CORRECTING_STEPS = 8
@@ -84,7 +84,7 @@ def ease(
     stand(model, q, target, task, work)
     report[MERIT] = math.inf
     copy(q, nearer)
-    note(nearer, work.error, tasks, q, report)
+    note(nearer, tasks, work, q, report, None)
 
 
 @kernel
@@ -121,7 +121,7 @@ def step_in_null_space(
     """Write `q` plus a step towards the posture that leaves the tip; return the step's size."""
     n = q.shape[0]
     columns, step, normal, tip_step = work.columns, work.gradient, work.normal, work.weighted
-    jacobian(model, work.frames, target, work.error, units, task, columns)
+    fill_columns(model, units, target, task, work)
     for j in range(n):
         step[j] = weight * difference(posture, work, q, j) / units[j]
     fill_normal(columns, step, work.lower, work.upper, q, DAMPING, 6, normal)

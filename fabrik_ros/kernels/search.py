@@ -2,7 +2,8 @@
 The solve loop: attempts from the seed, then from elsewhere, and the closest there is.
 
 An attempt is a few reaching rounds and, where allowed, the polish. The first ones stay near
-the seed, so that an arm that follows a target keeps its configuration.
+the seed, so that an arm that follows a target keeps its configuration. Chains and trees share
+it all; `tips.py` holds what differs.
 
 """
 
@@ -11,28 +12,22 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 from .arm_table import FOLLOWS, IS_SLIDE, SOURCE
-from .buffers import cut, Workspace
+from .buffers import Workspace
 from .frames import copy, TURN
-from .iterations import run_rounds, stand
-from .limits import (
-    LOWER,
-    read_seed,
-    stands_at_limit,
-    START_LOWER,
-    START_UPPER,
-    UNITS,
-    UPPER,
-)
-from .polish import jacobian, pushes_out, run_polish
+from .iterations import run_rounds
+from .limits import LOWER, stands_at_limit, START_LOWER, START_UPPER, UNITS, UPPER
+from .polish import pushes_out, run_polish
 from .reaching import fill_arcs
-from .target import read_target
-from .task import (
-    is_reached,
-    merit,
-    norm3,
-    POSITION_TOLERANCE,
-    product,
-    weigh_error,
+from .task import inner, norm3
+from .tips import (
+    are_reached,
+    error_count,
+    fill_columns,
+    hold_free,
+    largest_error,
+    merit_of,
+    stand,
+    weigh,
 )
 from .tree_buffers import TreeWorkspace
 
@@ -68,83 +63,19 @@ AT_LIMIT = 1e-6
 
 
 @kernel
-def solve(
+def make_attempts(
     model: Array,
     limits: Array,
     tasks: Array,
-    sphere: Array,
-    rows: Array,
-    vectors: Array,
+    targets: Array,
+    seed: Array,
     polish: bool,
-    count: int,
-    T: Array,
-    seed: Array,
-    q: Array,
-) -> tuple[int, float, float, int, int, int, int, bool, float]:
-    """
-    Read a target and a seed and make the first `count` attempts, unless it is out of reach.
-
-    Leaves the best configuration in `q`. Returns what stands in the way (codes of `target.py`),
-    REACHED or NOT_YET, and the account that `search` gives.
-    """
-    work = cut(rows, vectors, model.shape[0] - 1)
-    report = work.account[:REPORT_SIZE]
-    code = read(T, seed, limits, tasks, sphere, work.asked, work.pulled, work.begin)
-    if code == 0:
-        first = min(0, count)  # numba would compile `search` once more for the constant 0
-        reached = search(
-            model, limits, tasks, rows, vectors, polish, work.pulled, work.begin, first, count, q,
-            report,
-        )  # fmt: skip
-        code = REACHED if reached else NOT_YET
-    else:
-        copy(work.begin, q)
-        report[:] = 0.0
-        report[MERIT] = math.inf
-    return (
-        code,
-        report[POSITION_ERROR],
-        report[ORIENTATION_ERROR],
-        int(report[PASSES]),
-        int(report[POLISH_STEPS]),
-        int(report[RESTARTS]),
-        int(report[FINISHED_BY]),
-        report[STANDS_AT_LIMIT] != 0.0,
-        report[MERIT],
-    )
-
-
-@kernel
-def read(
-    T: Array,
-    seed: Array,
-    limits: Array,
-    tasks: Array,
-    sphere: Array,
-    asked: Array,
-    pulled: Array,
-    begin: Array,
-) -> int:
-    """Write target and seed as the search takes them; returns what is wrong (`target.py`)."""
-    if not read_seed(seed, limits, begin):
-        return SEED_NOT_FINITE
-    return read_target(T, sphere, tasks[WHOLE, POSITION_TOLERANCE], asked, pulled)
-
-
-@kernel
-def search(
-    model: Array,
-    limits: Array,
-    tasks: Array,
-    rows: Array,
-    vectors: Array,
-    polish: bool,
-    target: Array,
-    seed: Array,
     first: int,
     count: int,
     q: Array,
     report: Array,
+    apart: Array | None,
+    work: Workspace | TreeWorkspace,
 ) -> bool:
     """
     Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
@@ -154,18 +85,17 @@ def search(
     limit. The next one starts at the seed again and may go anywhere, later ones start anywhere.
     Rows of `limits`: lower, upper, the range that other starts are drawn from, and the unit of
     each value. Rows of `tasks`: the whole task, the position alone, and the whole task with an
-    orientation that yields more and more to the position. Leaves the best configuration in `q` and
-    an account in `report`.
+    orientation that yields more and more to the position. Leaves the best configuration in `q`, an
+    account in `report`, and the errors of several tips in `apart`.
     """
-    work = cut(rows, vectors, model.shape[0] - 1)
     error, trial, whole = work.error, work.present, tasks[WHOLE]
-    near = stand(model, seed, target, whole, work) <= NEAR * NEAR
+    near = stand(model, seed, targets, whole, work) <= NEAR * NEAR
     stands_at_seed = True
     if first == 0:
         report[:] = 0.0
         report[MERIT] = math.inf
-        note(seed, error, tasks, q, report)
-        if is_reached(error, whole):
+        note(seed, tasks, work, q, report, apart)
+        if are_reached(error, whole):
             report[FINISHED_BY] = SEED
             report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
@@ -182,21 +112,22 @@ def search(
             scatter(number, work.lower, work.upper, trial)
         else:
             scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
+        hold_free(model, seed, targets, trial, work)
         if not (from_seed and stands_at_seed):
-            stand(model, trial, target, whole, work)
+            stand(model, trial, targets, whole, work)
         stands_at_seed = False
         opening = 0 if number == 0 else OPENING_ROUNDS
-        who = attempt(model, limits, target, whole, polish, opening, trial, report, work)
+        who = attempt(model, limits, targets, whole, polish, opening, trial, report, work)
         if bring_towards(seed, model, limits, trial):
-            stand(model, trial, target, whole, work)
-        if is_reached(error, whole):
+            stand(model, trial, targets, whole, work)
+        reached = are_reached(error, whole)
+        if reached:
             report[MERIT] = math.inf
-            note(trial, error, tasks, q, report)
+        if note(trial, tasks, work, q, report, apart):
             report[FINISHED_BY] = who
+        if reached:
             report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
-        if note(trial, error, tasks, q, report):
-            report[FINISHED_BY] = who
     return False
 
 
@@ -212,16 +143,16 @@ def confine(limits: Array, seed: Array, room: float, work: Workspace | TreeWorks
 def attempt(
     model: Array,
     limits: Array,
-    target: Array,
-    task: Array,
+    targets: Array,
+    tasks: Array,
     polish: bool,
     opening: int,
     q: Array,
     report: Array,
-    work: Workspace,
+    work: Workspace | TreeWorkspace,
 ) -> int:
     """
-    Go from `q` towards the target as far as it leads; return who took the last step.
+    Go from `q` towards the targets as far as it leads; return who took the last step.
 
     With the polish after `opening` rounds, else in accelerated rounds to the end.
     """
@@ -229,77 +160,91 @@ def attempt(
     most = opening if polish else ACCELERATED_ROUNDS
     if most > 0:
         fill_arcs(lower, upper, work.arcs)
-        rounds = run_rounds(model, lower, upper, units, target, task, most, not polish, q, work)
+        rounds = run_rounds(model, lower, upper, units, targets, tasks, most, not polish, q, work)
         report[PASSES] += 2 * rounds
     if not polish:
         return FABRIK
-    steps = run_polish(model, lower, upper, units, target, task, POLISHING_STEPS, False, q, work)
+    steps = run_polish(model, lower, upper, units, targets, tasks, POLISHING_STEPS, False, q, work)
     report[POLISH_STEPS] += steps
     return POLISH if steps > 0 else FABRIK
 
 
 @kernel
-def settle(
+def settle_from(
     model: Array,
     limits: Array,
     tasks: Array,
-    rows: Array,
-    vectors: Array,
-    polish: bool,
-    target: Array,
+    targets: Array,
     seed: Array,
+    polish: bool,
     begin: Array,
     q: Array,
     report: Array,
+    apart: Array | None,
+    work: Workspace | TreeWorkspace,
 ) -> None:
     """
-    From `begin`, bring the tip as near as it gets: the position first, then the orientation.
+    From `begin`, bring the tips as near as they get: positions first, then orientations.
 
     The polish lets the orientation yield by and by: with little weight from the start it would
     creep along the curved set of configurations that hold the position. Replaces `q` and the
-    account in `report` where the result is better.
+    accounts where the result is better.
     """
-    lower, upper, units = limits[LOWER], limits[UPPER], limits[UNITS]
-    work = cut(rows, vectors, model.shape[0] - 1)
-    trial = work.present
+    lower, upper, units, trial = limits[LOWER], limits[UPPER], limits[UNITS], work.present
     copy(begin, trial)
+    hold_free(model, seed, targets, trial, work)
     if polish:
-        for row in range(FIRST_YIELDING, YIELDING + 1):
-            stand(model, trial, target, tasks[row], work)
+        for row in range(FIRST_YIELDING, YIELDING + 2):
+            last = row > YIELDING  # in one loop, as each call would be compiled into this anew
+            task = tasks[POSITION_ONLY if last else row]
+            stand(model, trial, targets, task, work)
             report[POLISH_STEPS] += run_polish(
-                model, lower, upper, units, target, tasks[row], SETTLING_STEPS, True, trial, work
-            )
-        stand(model, trial, target, tasks[POSITION_ONLY], work)
-        report[POLISH_STEPS] += run_polish(
-            model, lower, upper, units, target, tasks[POSITION_ONLY], POLISHING_STEPS, False,
-            trial, work,
-        )  # fmt: skip
+                model, lower, upper, units, targets, task,
+                POLISHING_STEPS if last else SETTLING_STEPS, not last, trial, work,
+            )  # fmt: skip
     else:
         fill_arcs(lower, upper, work.arcs)
         for row in (WHOLE, POSITION_ONLY):
-            stand(model, trial, target, tasks[row], work)
+            stand(model, trial, targets, tasks[row], work)
             for accelerate in (True, False):  # plain rounds settle where an error remains
                 report[PASSES] += 2 * run_rounds(
-                    model, lower, upper, units, target, tasks[row], ACCELERATED_ROUNDS, accelerate,
-                    trial, work,
+                    model, lower, upper, units, targets, tasks[row], ACCELERATED_ROUNDS,
+                    accelerate, trial, work,
                 )  # fmt: skip
     bring_towards(seed, model, limits, trial)
-    stand(model, trial, target, tasks[WHOLE], work)
-    if note(trial, work.error, tasks, q, report):
+    stand(model, trial, targets, tasks[WHOLE], work)
+    if note(trial, tasks, work, q, report, apart):
         report[FINISHED_BY] = POLISH if polish else FABRIK
 
 
 @kernel
-def note(trial: Array, error: Array, tasks: Array, q: Array, report: Array) -> bool:
-    """Keep `trial` in `q` if it is the best so far, the position counting first."""
-    value = merit(error, tasks[YIELDING])
+def note(
+    trial: Array,
+    tasks: Array,
+    work: Workspace | TreeWorkspace,
+    q: Array,
+    report: Array,
+    apart: Array | None,
+) -> bool:
+    """Keep `trial` in `q` if it is the best so far, positions counting first."""
+    value = merit_of(work.error, tasks[YIELDING], work)
     if not value < report[MERIT]:
         return False
     copy(trial, q)
     report[MERIT] = value
-    report[POSITION_ERROR] = norm3(error, 0)
-    report[ORIENTATION_ERROR] = norm3(error, 3)
+    account_for(work.error, report, apart)
     return True
+
+
+@kernel
+def account_for(error: Array, report: Array, apart: Array | None) -> None:
+    """Write the errors of the tips, and the largest of them."""
+    report[POSITION_ERROR] = largest_error(error, 0)
+    report[ORIENTATION_ERROR] = largest_error(error, 3)
+    if apart is not None:
+        for t in range(apart.shape[0]):
+            apart[t, 0] = norm3(error[t], 0)
+            apart[t, 1] = norm3(error[t], 3)
 
 
 @kernel
@@ -314,7 +259,9 @@ def scatter(number: int, lower: Array, upper: Array, q: Array) -> None:
 def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
     """Turn hinges by whole turns to nearest to the seed within the limits; tell whether any."""
     turned = False
-    for i in range(model.shape[0] - 1):
+    for i in range(model.shape[0]):
+        if model[i, SOURCE] < 0.0:
+            continue
         j = int(model[i, SOURCE])
         turns = round((seed[j] - q[j]) / TURN)
         if turns == 0 or model[i, IS_SLIDE] != 0.0 or has_follower(model, j):
@@ -333,34 +280,31 @@ def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
 @kernel
 def has_follower(model: Array, j: int) -> bool:
     """Whether a joint mimics the one with value number `j`."""
-    for i in range(model.shape[0] - 1):
+    for i in range(model.shape[0]):
         if model[i, FOLLOWS] != 0.0 and int(model[i, SOURCE]) == j:
             return True
     return False
 
 
 @kernel
-def weigh_up(
+def weigh_errors_at(
     model: Array,
     limits: Array,
-    task: Array,
-    rows: Array,
-    vectors: Array,
-    target: Array,
+    tasks: Array,
+    targets: Array,
     q: Array,
     report: Array,
+    apart: Array | None,
+    work: Workspace | TreeWorkspace,
 ) -> bool:
-    """Write the errors at `q` to `report`; tell whether a limit stands in the way of less."""
-    work = cut(rows, vectors, model.shape[0] - 1)
-    error, columns = work.error, work.columns
-    stand(model, q, target, task, work)
-    report[POSITION_ERROR] = norm3(error, 0)
-    report[ORIENTATION_ERROR] = norm3(error, 3)
+    """Write the errors at `q`; tell whether a limit stands in the way of less."""
+    stand(model, q, targets, tasks, work)
+    account_for(work.error, report, apart)
     report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
-    jacobian(model, work.frames, target, error, limits[UNITS], task, columns)
-    weigh_error(error, task, error)
+    fill_columns(model, limits[UNITS], targets, tasks, work)
+    weigh(work.error, tasks, work, work.weighted)
     for j in range(q.shape[0]):
-        slope = product(columns[j], error)
+        slope = inner(work.columns[j], work.weighted, error_count(work.error))
         if abs(slope) > 1e-9 and pushes_out(q[j], slope, limits[LOWER, j], limits[UPPER, j]):
             return True
     return False

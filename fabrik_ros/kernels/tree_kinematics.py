@@ -19,7 +19,7 @@ def frame_before(model: Array, i: int, frames: Array, frame: Array) -> None:
 
 
 @kernel
-def link_frames(model: Array, q: Array, frames: Array) -> None:
+def tree_link_frames(model: Array, q: Array, frames: Array) -> None:
     """Write the frame of every link behind a moving joint, and of the tips, shape (m + k, 12)."""
     for i in range(model.shape[0]):
         frame_before(model, i, frames, frames[i])
@@ -28,9 +28,19 @@ def link_frames(model: Array, q: Array, frames: Array) -> None:
 
 
 @kernel
+def tree_joint_and_link_frames(model: Array, q: Array, joints: Array, frames: Array) -> None:
+    """Write likewise, and to `joints` the frame of each joint before its motion, (m, 12)."""
+    for i in range(model.shape[0]):
+        frame_before(model, i, frames, frames[i])
+        if model[i, SOURCE] >= 0.0:
+            copy(frames[i], joints[i])
+            move_joint(model[i], joint_value(model[i], q), frames[i])
+
+
+@kernel
 def tip_poses(model: Array, q: Array, frames: Array, T: Array) -> None:
     """Write the poses of the tips, shape (k, 4, 4); `frames` are written over."""
-    link_frames(model, q, frames)
+    tree_link_frames(model, q, frames)
     first = model.shape[0] - T.shape[0]
     for t in range(T.shape[0]):
         for r in range(3):

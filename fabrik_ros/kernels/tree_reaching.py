@@ -56,6 +56,19 @@ def weigh_joints(model: Array, work: TreeWorkspace) -> None:
 
 
 @kernel
+def hold_joints_of_free_tips(model: Array, seed: Array, q: Array, work: TreeWorkspace) -> None:
+    """Let joints that move none of the tips that count stand as in the seed."""
+    moves = work.gradient
+    moves[:] = 0.0
+    for i in range(work.below.shape[0]):
+        if work.below[i] > 0.0:
+            moves[int(model[i, SOURCE])] = 1.0
+    for j in range(q.shape[0]):
+        if moves[j] == 0.0:
+            q[j] = seed[j]
+
+
+@kernel
 def sum_above(model: Array, frames: Array, tasks: Array, sums: Array) -> None:
     """Moments and count of the base frame and the joint centres before each joint."""
     for i in range(sums.shape[0]):

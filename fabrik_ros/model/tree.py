@@ -138,7 +138,7 @@ class Tree(Mechanism):
     def points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
         """Joint centres on the way to each tip, and the tip, in the base frame [m], (., 3)."""
         frames = np.empty((len(self.model), FRAME))
-        kinematics.link_frames(self.model, self.checked(q), frames)
+        kinematics.tree_link_frames(self.model, self.checked(q), frames)
         return tuple(frames[way, POSITION:FRAME] for way in self._ways)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import JointValueError, TargetError
-from ..kernels import search as kernels, target as targets
+from ..kernels import chain_search, search as kernels, target as targets
 from ..kernels._jit import COMPILED
 from ..model.chain import Chain
 from ..transforms import Array, transform
@@ -174,7 +174,7 @@ class FabrikSolver:
         if not COMPILED:  # threads then take turns in the middle of a kernel
             arm = arm.with_own_memory()
         q = np.empty(len(begin))
-        account = kernels.solve(*arm, self._first, T, begin, q)
+        account = chain_search.solve(*arm, self._first, T, begin, q)
         if account[0] == kernels.REACHED and self._posture is None:
             return self._solution(q, account, Status.CONVERGED)
         search = self._opened(arm, self._first, T, begin, q, account)
@@ -280,7 +280,7 @@ class FabrikSolver:
         if not COMPILED:
             arm = arm.with_own_memory()
         q = np.empty(len(begin))
-        account = kernels.solve(*arm, 0, T, begin, q)
+        account = chain_search.solve(*arm, 0, T, begin, q)
         search = self._opened(arm, 0, T, begin, q, account)
         if account[0] in (targets.TOO_FAR, targets.TOO_NEAR):
             return ()

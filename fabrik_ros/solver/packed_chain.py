@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels import search as kernels
+from ..kernels import chain_search, search as kernels
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
 from ..kernels.buffers import allocate
@@ -182,7 +182,7 @@ class Search:
         self._deadline = math.inf
         self._asked, self._target = np.empty(FRAME), np.empty(FRAME)
         self.seed = np.empty(len(q))
-        kernels.read(
+        chain_search.read(
             T, begin, arm.limits, arm.tasks, arm.sphere, self._asked, self._target, self.seed
         )
         self.q = q
@@ -223,7 +223,7 @@ class Search:
     def _attempt(self, tasks: Array, count: int) -> bool:
         arm, first = self._arm, self.attempts
         self.attempts += count
-        reached = kernels.search(
+        reached = chain_search.search(
             arm.model, arm.limits, tasks, arm.rows, arm.vectors, arm.polish,
             self._target, self.seed, first, count, self.q, self.report,
         )  # fmt: skip
@@ -268,7 +268,7 @@ class Search:
         self.q, self.report = q, report
 
     def _settle_from(self, arm: PackedArm, begin: Array) -> None:
-        kernels.settle(
+        chain_search.settle(
             arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors, arm.polish,
             self._target, self.seed, begin, self.q, self.report,
         )  # fmt: skip
@@ -295,7 +295,7 @@ class Search:
     def weigh_up(self) -> bool:
         """Account for the target as it was asked for; tell whether a limit is in the way."""
         arm = self._arm
-        blocked = kernels.weigh_up(
+        blocked = chain_search.weigh_up(
             arm.model, arm.limits, arm.tasks[kernels.WHOLE], arm.rows, arm.vectors,
             self._asked, self.q, self.report,
         )  # fmt: skip

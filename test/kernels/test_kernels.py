@@ -8,11 +8,13 @@ from fabrik_ros.kernels import (
     buffers as workspace,
     frames,
     iterations as rounds,
+    jacobian,
     kinematics,
     polish,
     reaching,
     search,
     task,
+    tips,
 )
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.kernels.arm_table import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, SOURCE
@@ -475,7 +477,7 @@ class TestAcceleration:
             q = chain.random_configuration(rng)
             begin = merit_at(chain, q, target, packed)
             work = workspace_for(chain)
-            rounds.stand(chain.model, q, target, packed, work)
+            tips.stand(chain.model, q, target, packed, work)
             rounds.run_rounds(
                 chain.model, chain.lower, chain.upper, np.ones(len(chain)), target, packed,
                 10, accelerate, q, work,
@@ -507,7 +509,7 @@ class TestPolish:
         units = rng.uniform(0.5, 2.0, len(chain))
         columns = np.empty((len(chain), 6))
         frames_of_links = link_frames(chain, q)
-        polish.jacobian(
+        jacobian.jacobian(
             chain.model, frames_of_links, frames_of_links[-1], np.zeros(6), units, packed, columns
         )
         R = chain.forward_kinematics(q)[:3, :3]
@@ -532,7 +534,7 @@ class TestPolish:
             q = chain.random_configuration(rng)
             begin = merit_at(chain, q, target, packed)
             work = workspace_for(chain)
-            rounds.stand(chain.model, q, target, packed, work)
+            tips.stand(chain.model, q, target, packed, work)
             steps = polish.run_polish(
                 chain.model, chain.lower, chain.upper, np.ones(len(chain)), target, packed,
                 10, False, q, work,

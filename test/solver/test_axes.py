@@ -8,7 +8,7 @@ Errors are judged as the options mean them: along the axes of the target, and ab
 import math
 
 from fabrik_ros import Chain, load_urdf, Status
-from fabrik_ros.kernels import kinematics, polish, task
+from fabrik_ros.kernels import jacobian, kinematics, task
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.transforms import (
     Array,
@@ -240,7 +240,7 @@ class TestKernels:
         frames, _ = weighted_error(chain, q, T, packed)
         error, columns, h = np.empty(6), np.empty((6, 6)), 1e-6
         task.tip_error(frames[-1], row(T), packed, error)
-        polish.jacobian(chain.model, frames, row(T), error, units, packed, columns)
+        jacobian.jacobian(chain.model, frames, row(T), error, units, packed, columns)
         for column, e, unit in zip(columns, np.eye(6), units, strict=True):
             ahead, behind = (weighted_error(chain, q + s * e, T, packed)[1] for s in (h, -h))
             assert_close(column, -unit * (ahead - behind) / (2.0 * h), 1e-6)

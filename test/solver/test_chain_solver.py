@@ -5,7 +5,7 @@ import math
 
 from fabrik_ros import Chain, FabrikSolver, load_urdf, SolverOptions, Status
 from fabrik_ros.errors import JointValueError, TargetError
-from fabrik_ros.kernels import search
+from fabrik_ros.kernels import chain_search, search
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.solver import chain_solver as solver_module
 from fabrik_ros.solver.packed_chain import FIRST_ATTEMPTS
@@ -366,7 +366,10 @@ class TestInputs:
                 solver.solve(transform(np.eye(3), [9.0, 0.0, 0.0]), list(seed))
                 limited = solver_for(planar, mode=mode, polish=polish, max_joint_move=0.1)
                 limited.solve(in_plane(1.0, 0.5), [0, 1])
-        called = (search.solve, search.search, search.settle, search.scatter, search.weigh_up)
+        called = (
+            chain_search.solve, chain_search.search, chain_search.settle, search.scatter,
+            chain_search.weigh_up,
+        )  # fmt: skip
         assert {kernel.__name__: len(kernel.signatures) for kernel in called} == {
             kernel.__name__: 1 for kernel in called
         }

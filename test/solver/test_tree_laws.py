@@ -15,9 +15,9 @@ from fabrik_ros.kernels import (
     iterations as rounds,
     reaching,
     task,
+    tips as tip_kernels,
     tree_buffers as tree_workspace,
-    tree_iterations as tree_rounds,
-    tree_polish,
+    tree_jacobian,
     tree_reaching,
     tree_task,
 )
@@ -422,7 +422,7 @@ class Bench:
 
     def stand(self, q: Array) -> float:
         """Return the merit at q."""
-        return tree_rounds.stand_tree(self.tree.model, q, self.targets, self.tasks, self.work)
+        return tip_kernels.stand(self.tree.model, q, self.targets, self.tasks, self.work)
 
     def round(self, q: Array) -> Array:
         """Make both passes."""
@@ -436,7 +436,7 @@ class Bench:
         """Run rounds."""
         q = q.copy()
         self.stand(q)
-        tree_rounds.run_tree_rounds(
+        rounds.run_rounds(
             self.tree.model, self.tree.lower, self.tree.upper, np.ones(len(q)), self.targets,
             self.tasks, most, accelerate, q, self.work,
         )  # fmt: skip
@@ -476,7 +476,7 @@ class TestPasses:
             work, q_serial = cut(*memory, len(chain.model) - 1), q.copy()
             reaching.fill_arcs(chain.lower, chain.upper, work.arcs)
             limits, packed = (chain.lower, chain.upper), bench.tasks[0]
-            rounds.stand(chain.model, q, bench.targets[0], packed, work)
+            tip_kernels.stand(chain.model, q, bench.targets[0], packed, work)
             reaching.tip_to_base(chain.model, *limits, bench.targets[0], packed, q, work)
             reaching.base_to_tip(chain.model, *limits, packed, q_serial, work)
             assert_close(bench.round(q), q_serial, 1e-9)
@@ -568,7 +568,7 @@ def test_jacobian_is_the_derivative_of_all_weighted_errors(kind, rng):
             return work.weighted[: 6 * len(weights)].copy()
 
         bench.stand(q)
-        tree_polish.tree_jacobian(tree.model, units, bench.targets, bench.tasks, work)
+        tree_jacobian.tree_jacobian(tree.model, units, bench.targets, bench.tasks, work)
         columns = work.columns[:, :size].copy()
         for column, e, unit in zip(columns, np.eye(len(tree)), units, strict=True):
             slope = unit * (lack(q + h * e) - lack(q - h * e)) / (2.0 * h)

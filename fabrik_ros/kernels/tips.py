@@ -1,0 +1,141 @@
+"""
+What the search asks of one tip or of several.
+
+For one tip, targets, tasks and errors are single rows; for several they are tables with a row for
+each tip. numba knows the number of dimensions when it compiles: of each `if` below it keeps one
+branch, so that a chain does not pay for what trees need.
+
+"""
+
+from typing import Any
+
+from ..transforms import Array
+from ._jit import kernel
+from .frames import copy
+from .jacobian import jacobian
+from .kinematics import joint_and_link_frames, link_frames
+from .reaching import base_to_tip, tip_to_base
+from .task import inner, is_reached, merit, norm3, product, tip_error, weigh_error
+from .tree_jacobian import tree_jacobian
+from .tree_kinematics import tree_joint_and_link_frames, tree_link_frames
+from .tree_reaching import base_to_tips, hold_joints_of_free_tips, tips_to_base
+from .tree_task import all_reached, largest, tip_errors, total_merit, weigh_errors
+
+ERRORS_OF_A_TIP = 6
+
+
+@kernel
+def stand(model: Array, q: Array, targets: Array, tasks: Array, work: Any) -> float:
+    """Write how the arm stands at `q` and what its tips lack, and return the merit of that."""
+    if targets.ndim == 1:
+        joint_and_link_frames(model, q, work.joints, work.frames)
+    else:
+        tree_joint_and_link_frames(model, q, work.joints, work.frames)
+    find_errors(targets, tasks, work, work.error)
+    return merit_of(work.error, tasks, work)
+
+
+@kernel
+def move_links(model: Array, q: Array, targets: Array, work: Any) -> None:
+    """Write where links and tips are at `q`, but not the joints."""
+    if targets.ndim == 1:
+        link_frames(model, q, work.frames)
+    else:
+        tree_link_frames(model, q, work.frames)
+
+
+@kernel
+def make_passes(
+    model: Array, lower: Array, upper: Array, targets: Array, tasks: Array, q: Array, work: Any
+) -> None:
+    """Go from the tips to the base and back, from where the arm stands to where it then does."""
+    if targets.ndim == 1:
+        tip_to_base(model, lower, upper, targets, tasks, q, work)
+        base_to_tip(model, lower, upper, tasks, q, work)
+    else:
+        tips_to_base(model, lower, upper, targets, tasks, q, work)
+        base_to_tips(model, lower, upper, tasks, q, work)
+
+
+@kernel
+def hold_free(model: Array, seed: Array, targets: Array, q: Array, work: Any) -> None:
+    """Let joints that move none of the tips that count stand as in the seed."""
+    if targets.ndim == 2:
+        hold_joints_of_free_tips(model, seed, q, work)
+
+
+@kernel
+def find_errors(targets: Array, tasks: Array, work: Any, errors: Array) -> None:
+    """Write what the tips lack where the links are now."""
+    if targets.ndim == 1:
+        tip_error(work.frames[work.frames.shape[0] - 1], targets, tasks, errors)
+    else:
+        tip_errors(work.frames, targets, tasks, work.weights, errors)
+
+
+@kernel
+def merit_of(errors: Array, tasks: Array, work: Any) -> float:
+    """One number for the errors of all tips: squared, weighted, free of units."""
+    if errors.ndim == 1:
+        return merit(errors, tasks)
+    return total_merit(errors, tasks, work.weights)
+
+
+@kernel
+def are_reached(errors: Array, tasks: Array) -> bool:
+    """Whether the errors of all tips are within their tolerances."""
+    if errors.ndim == 1:
+        return is_reached(errors, tasks)
+    return all_reached(errors, tasks)
+
+
+@kernel
+def copy_errors(errors: Array, out: Array) -> None:
+    """Copy the errors of all tips."""
+    if errors.ndim == 1:
+        copy(errors, out)
+    else:
+        for t in range(errors.shape[0]):
+            copy(errors[t], out[t])
+
+
+@kernel
+def error_count(errors: Array) -> int:
+    """Count the errors of all tips."""
+    if errors.ndim == 1:
+        return ERRORS_OF_A_TIP
+    return int(ERRORS_OF_A_TIP * errors.shape[0])
+
+
+@kernel
+def weigh(errors: Array, tasks: Array, work: Any, weighted: Array) -> None:
+    """Write the errors of all tips without units in one list, whose square is the merit."""
+    if errors.ndim == 1:
+        weigh_error(errors, tasks, weighted)
+    else:
+        weigh_errors(errors, tasks, work.weights, weighted)
+
+
+@kernel
+def fill_columns(model: Array, units: Array, targets: Array, tasks: Array, work: Any) -> None:
+    """Write to `work.columns` how each joint value lowers these errors, `work.error`."""
+    if targets.ndim == 1:
+        jacobian(model, work.frames, targets, work.error, units, tasks, work.columns)
+    else:
+        tree_jacobian(model, units, targets, tasks, work)
+
+
+@kernel
+def inner_of_errors(errors: Array, a: Array, b: Array) -> float:
+    """Inner product of two lists as long as there are errors."""
+    if errors.ndim == 1:
+        return product(a, b)
+    return inner(a, b, ERRORS_OF_A_TIP * errors.shape[0])
+
+
+@kernel
+def largest_error(errors: Array, start: int) -> float:
+    """Length of the longest of three consecutive errors, from `start` on, over the tips."""
+    if errors.ndim == 1:
+        return norm3(errors, start)
+    return largest(errors, errors.shape[0], start)
