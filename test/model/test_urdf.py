@@ -7,7 +7,8 @@ import sys
 from textwrap import dedent
 
 from fabrik_ros import ChainError, JointType, load_urdf, UrdfError
-from fabrik_ros.model.urdf import MAXIMUM_CHARACTERS, parse_dynamics
+from fabrik_ros.model.urdf import parse_dynamics
+from fabrik_ros.model.urdf_xml import MAXIMUM_CHARACTERS
 from helpers import assert_close, example_robot, joint_xml, LIMIT, REAL_ARMS, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np

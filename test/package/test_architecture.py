@@ -112,8 +112,8 @@ def test_only_the_jit_module_imports_numba(module):
     assert imports_of(NUMBA, module) == []
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf.py'])
-def test_only_the_urdf_module_imports_xml(module):
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf_xml.py'])
+def test_only_the_module_of_urdf_xml_imports_xml(module):
     assert imports_of(XML, module) == []
 
 
