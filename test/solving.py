@@ -138,6 +138,6 @@ def same_answer(a: Solution, b: Solution) -> bool:
 
 def without_turns(difference: Array, chain: Chain) -> Array:
     """Differences of joint values, of hinges the shorter way round."""
-    hinges = np.array([kind.is_hinge for kind in chain.joint_types])
+    hinges = np.array([kind.is_revolute for kind in chain.joint_types])
     whole = TURN * np.round(difference / TURN)
     return np.where(hinges, difference - whole, difference)

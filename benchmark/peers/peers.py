@@ -82,7 +82,7 @@ class RoboticsToolbox(Solver):
     def __init__(self, arm: Arm) -> None:
         import roboticstoolbox
 
-        if not all(joint.is_hinge for joint in arm.chain.joint_types):
+        if not all(joint.is_revolute for joint in arm.chain.joint_types):
             raise ValueError('written here for hinges only')
         make = roboticstoolbox.ET
         lower, upper = arm.chain.finite_limits()
@@ -350,7 +350,7 @@ def pinocchio_model(arm: Arm) -> object:
     model = pinocchio.Model()
     parent = 0
     for j, name in enumerate(arm.chain.joint_names):
-        hinge = arm.chain.joint_types[j].is_hinge
+        hinge = arm.chain.joint_types[j].is_revolute
         kind = 'JointModelRevoluteUnaligned' if hinge else 'JointModelPrismaticUnaligned'
         joint = getattr(pinocchio, kind)(*arm.axes[j])
         lower, upper = np.clip([arm.chain.lower[j], arm.chain.upper[j]], -FAR, FAR)

@@ -10,9 +10,15 @@ own passes match all that hangs on the other side of a joint.
 import math
 
 from fabrik_ros.kernels._jit import kernel
-from fabrik_ros.kernels.arm_table import FRAME, IS_SLIDE, POSITION, SOURCE
+from fabrik_ros.kernels.arm_table import FRAME, IS_PRISMATIC, POSITION, SOURCE
 from fabrik_ros.kernels.buffers import cut, Workspace
-from fabrik_ros.kernels.frames import compose, compose_inverse, copy, slide_along_z, turn_about_z
+from fabrik_ros.kernels.frames import (
+    compose,
+    compose_inverse,
+    copy,
+    rotate_about_z,
+    translate_along_z,
+)
 from fabrik_ros.kernels.iterations import run_rounds, WORTHWHILE
 from fabrik_ros.kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from fabrik_ros.kernels.polish import run_polish
@@ -190,20 +196,20 @@ def tip_to_base_by_centres(
         row, before, moments = model[i], wanted[i - 1], work.sums[i]
         j = int(row[SOURCE])
         k = i - 1
-        while k > 0 and row[IS_SLIDE] == 0.0 and is_on_axis(joints[i], frames[k]):
+        while k > 0 and row[IS_PRISMATIC] == 0.0 and is_on_axis(joints[i], frames[k]):
             k -= 1
         set_point(moments, frames[k])
         copy(wanted[i], before)
-        if row[IS_SLIDE] != 0.0:
+        if row[IS_PRISMATIC] != 0.0:
             value = best_shift(moments, 1.0, joints[i], wanted[i])
-            slide_along_z(before, -min(max(value, lower[j]), upper[j]))
+            translate_along_z(before, -min(max(value, lower[j]), upper[j]))
         else:
             c, s = best_turn(moments, 1.0, joints[i], wanted[i])
             if c == 0.0 and s == 0.0:
                 c, s = math.cos(q[j]), math.sin(q[j])
             else:
                 c, s = clamp_direction(c, s, work.arcs[j])
-            turn_about_z(before, c, -s)
+            rotate_about_z(before, c, -s)
         compose_inverse(before, row, before)
 
 
@@ -223,19 +229,19 @@ def base_to_tip_by_centres(
             compose(frames[i - 1], row, joint)
         copy(joint, frame)
         k = i + 1
-        while k <= last and row[IS_SLIDE] == 0.0 and is_on_axis(wanted[i], wanted[k]):
+        while k <= last and row[IS_PRISMATIC] == 0.0 and is_on_axis(wanted[i], wanted[k]):
             k += 1
         set_point(moments, wanted[k])
         if k == last + 1 and task[MODE] == POSE_MODE:
             add_frame(moments, task[LEVER] * task[ORIENTATION_WEIGHT])
-        if row[IS_SLIDE] != 0.0:
+        if row[IS_PRISMATIC] != 0.0:
             q[j] = min(max(best_shift(moments, 1.0, joint, wanted[i]), lower[j]), upper[j])
-            slide_along_z(frame, q[j])
+            translate_along_z(frame, q[j])
         else:
             c, s = best_turn(moments, 1.0, joint, wanted[i])
             if c != 0.0 or s != 0.0:
                 q[j] = clamp_turn(math.atan2(s, c), q[j], lower[j], upper[j])
-            turn_about_z(frame, math.cos(q[j]), math.sin(q[j]))
+            rotate_about_z(frame, math.cos(q[j]), math.sin(q[j]))
     compose(frames[last], model[last + 1], frames[last + 1])
 
 

@@ -157,7 +157,7 @@ class PairDistances:
         self._known[:] = -np.inf
 
     def _hold(self, q: Array, around: Array) -> bool:
-        """Whether the levers hold: slides that are too far out make them longer."""
+        """Whether the levers hold: prismatic joints that are too far out make them longer."""
         return self._always_hold or bool(
             np.all(q - around >= self._lower) and np.all(q + around <= self._upper)
         )

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ..kernels.arm_table import FRAME, IS_SLIDE, MULTIPLIER, POSITION, SOURCE
+from ..kernels.arm_table import FRAME, IS_PRISMATIC, MULTIPLIER, POSITION, SOURCE
 from ..kernels.tree_model import PARENT
 from ..model.joints import Joint
 from ..transforms import Array
@@ -30,7 +30,7 @@ class Levers:
     model : array
         Rows of the moving joints, then of the solids.
     moving : sequence of Joint
-        Those joints; slides must stay inside their limits.
+        Those joints; prismatic ones must stay inside their limits.
     solids : sequence of Solid
         Those solids.
 
@@ -38,10 +38,7 @@ class Levers:
 
     def __init__(self, model: Array, moving: Sequence[Joint], solids: Sequence[Solid]) -> None:
         self._model = model
-        self._travel = [
-            0.0 if joint.type.is_hinge else max(abs(joint.lower), abs(joint.upper))
-            for joint in moving
-        ]
+        self._travel = [joint.largest_displacement for joint in moving]
         rows = model[len(moving) :]
         self._balls = [
             row[:POSITION].reshape(3, 3) @ solid.centre + row[POSITION:FRAME]
@@ -64,7 +61,7 @@ class Levers:
         Returns
         -------
         array, shape (count,)
-            [m/rad], or 1 for slides.
+            [m/rad], or 1 for prismatic joints.
 
         """
         way_a, way_b = list(self._above[a]), list(self._above[b])
@@ -106,4 +103,4 @@ class Levers:
         return levers
 
     def _lever(self, i: int, length: float) -> float:
-        return 1.0 if self._model[i, IS_SLIDE] else length
+        return 1.0 if self._model[i, IS_PRISMATIC] else length

@@ -215,9 +215,9 @@ class SelfCollision:
         none = np.empty((0, len(self._frames.names)))
         levers = np.concatenate([none, *(pair.levers for pair in pairs)])
         numbers = [number for pair in pairs for number in pair.solids]
-        is_hinge = np.array([type_.is_hinge for type_ in self.mechanism.joint_types])
-        lower = np.where(is_hinge, -math.inf, self.mechanism.lower)
-        upper = np.where(is_hinge, math.inf, self.mechanism.upper)
+        is_revolute = self.mechanism.is_revolute
+        lower = np.where(is_revolute, -math.inf, self.mechanism.lower)
+        upper = np.where(is_revolute, math.inf, self.mechanism.upper)
         return PairDistances(self._frames, solids, numbers, levers, lower, upper)
 
 

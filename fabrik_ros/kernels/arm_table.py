@@ -13,7 +13,7 @@ import numpy as np
 from ..transforms import Array
 
 POSITION = 9
-IS_SLIDE = 12
+IS_PRISMATIC = 12
 SOURCE = 13
 MULTIPLIER = 14
 OFFSET = 15
@@ -24,7 +24,7 @@ FRAME = 12
 
 def pack_row(
     F: Array,
-    is_slide: bool = False,
+    is_prismatic: bool = False,
     source: int = -1,
     multiplier: float = 1.0,
     offset: float = 0.0,
@@ -37,7 +37,7 @@ def pack_row(
     ----------
     F : array, shape (4, 4)
         Joint frame in the frame of the link before.
-    is_slide : bool
+    is_prismatic : bool
         Whether the joint moves along its z rather than about it.
     source : int
         Index in `q` of the value that drives the joint; -1 for the tip.
@@ -50,5 +50,5 @@ def pack_row(
     row = np.empty(COLUMNS)
     row[:POSITION] = F[:3, :3].ravel()
     row[POSITION:FRAME] = F[:3, 3]
-    row[FRAME:] = is_slide, source, multiplier, offset, follows
+    row[FRAME:] = is_prismatic, source, multiplier, offset, follows
     return row

@@ -41,7 +41,7 @@ def compose_inverse(a: Array, b: Array, out: Array) -> None:
 
 
 @kernel
-def turn_about_z(frame: Array, c: float, s: float) -> None:
+def rotate_about_z(frame: Array, c: float, s: float) -> None:
     """Turn `frame` about its own z by the angle of cosine `c` and sine `s`, in place."""
     for k in range(0, 9, 3):
         x, y = frame[k], frame[k + 1]
@@ -50,7 +50,7 @@ def turn_about_z(frame: Array, c: float, s: float) -> None:
 
 
 @kernel
-def slide_along_z(frame: Array, distance: float) -> None:
+def translate_along_z(frame: Array, distance: float) -> None:
     """Move `frame` along its own z, in place."""
     for r in range(3):
         frame[9 + r] += distance * frame[3 * r + 2]

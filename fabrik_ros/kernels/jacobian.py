@@ -4,7 +4,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import IS_SLIDE, MULTIPLIER, SOURCE
+from .arm_table import IS_PRISMATIC, MULTIPLIER, SOURCE
 from .task import (
     axis_in_base,
     AXIS_MODE,
@@ -38,7 +38,15 @@ def jacobian(
         j = int(model[i, SOURCE])
         share = model[i, MULTIPLIER] * units[j]
         add_column(
-            model[i, IS_SLIDE] != 0.0, frames[i], frames[m], share, task, ax, ay, az, columns[j]
+            model[i, IS_PRISMATIC] != 0.0,
+            frames[i],
+            frames[m],
+            share,
+            task,
+            ax,
+            ay,
+            az,
+            columns[j],
         )
     if task[SHAPED] != 0.0:
         shape_columns(frames[m], target, error, task, columns)
@@ -46,7 +54,7 @@ def jacobian(
 
 @kernel
 def add_column(
-    is_slide: bool,
+    is_prismatic: bool,
     frame: Array,
     tip: Array,
     share: float,
@@ -63,7 +71,7 @@ def add_column(
     """
     per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]
     zx, zy, zz = frame[2] * share, frame[5] * share, frame[8] * share
-    if is_slide:
+    if is_prismatic:
         column[0] += zx * per_length
         column[1] += zy * per_length
         column[2] += zz * per_length

@@ -4,8 +4,8 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FRAME, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
-from .frames import compose, copy, slide_along_z, turn_about_z
+from .arm_table import FRAME, IS_PRISMATIC, MULTIPLIER, OFFSET, POSITION, SOURCE
+from .frames import compose, copy, rotate_about_z, translate_along_z
 
 
 @kernel
@@ -17,10 +17,10 @@ def joint_value(row: Array, q: Array) -> float:
 @kernel
 def move_joint(row: Array, value: float, frame: Array) -> None:
     """Carry `frame` from before to after the motion of its joint, in place."""
-    if row[IS_SLIDE] != 0.0:
-        slide_along_z(frame, value)
+    if row[IS_PRISMATIC] != 0.0:
+        translate_along_z(frame, value)
     else:
-        turn_about_z(frame, math.cos(value), math.sin(value))
+        rotate_about_z(frame, math.cos(value), math.sin(value))
 
 
 @kernel

@@ -4,7 +4,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FRAME, IS_SLIDE, MULTIPLIER, POSITION, SOURCE
+from .arm_table import FRAME, IS_PRISMATIC, MULTIPLIER, POSITION, SOURCE
 from .braking import FASTEST, stopping_speed
 from .frames import compose, copy
 from .kinematics import joint_value, move_joint
@@ -63,7 +63,7 @@ def point_speeds(
         _carry_twist(frames, twists, parent, frame, twist)
         if is_joint:
             rate = model[i, MULTIPLIER] * velocity[int(model[i, SOURCE])]
-            first = 3 if model[i, IS_SLIDE] != 0.0 else 0
+            first = 3 if model[i, IS_PRISMATIC] != 0.0 else 0
             for k in range(3):
                 twist[first + k] += rate * frame[3 * k + 2]
         else:

@@ -1,10 +1,10 @@
 """
 The two reaching passes of articulated FABRIK.
 
-FABRIK moves points; an arm has hinges and slides. Here both passes choose joint values, so
-that every state is a pose the arm can take. The paper calls the pass from the tip to the base
-"forward reaching", others call it backward: in this package it is `tip_to_base`, and the other
-one `base_to_tip`.
+FABRIK moves points; an arm has revolute and prismatic joints. Here both passes choose joint
+values, so that every state is a pose the arm can take. The paper calls the pass from the tip to
+the base "forward reaching", others call it backward: in this package it is `tip_to_base`, and the
+other one `base_to_tip`.
 
 Both passes have one move. A rigid set of points hangs on one side of a joint and should come
 to lie where it is on the other side: the value of the joint that does this best has a closed
@@ -21,9 +21,9 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, FRAME, IS_SLIDE, POSITION, SOURCE
+from .arm_table import FOLLOWS, FRAME, IS_PRISMATIC, POSITION, SOURCE
 from .buffers import Workspace
-from .frames import compose, compose_inverse, copy, slide_along_z, TURN, turn_about_z
+from .frames import compose, compose_inverse, copy, rotate_about_z, translate_along_z, TURN
 from .kinematics import joint_value, move_joint
 from .task import (
     aim,
@@ -184,7 +184,7 @@ def best_shift(moments: Array, count: float, a: Array, b: Array) -> float:
 
 @kernel
 def fill_arcs(lower: Array, upper: Array, arcs: Array) -> None:
-    """Write the limits of hinges as arcs: cosine and sine of their middle and half their width."""
+    """Write limits of angles as arcs: cosine and sine of their middle and half their width."""
     for j in range(lower.shape[0]):
         half = 0.5 * (upper[j] - lower[j])
         if half < math.pi:
@@ -277,11 +277,11 @@ def unmove(
     its value.
     """
     j = int(row[SOURCE])
-    if row[IS_SLIDE] != 0.0:
+    if row[IS_PRISMATIC] != 0.0:
         value = joint_value(row, q)
         if row[FOLLOWS] == 0.0:
             value = min(max(best_shift(moments, count, joint, wanted), lower[j]), upper[j])
-        slide_along_z(frame, -value)
+        translate_along_z(frame, -value)
     else:
         c, s = 0.0, 0.0
         if row[FOLLOWS] == 0.0:
@@ -291,7 +291,7 @@ def unmove(
             c, s = math.cos(value), math.sin(value)
         else:
             c, s = clamp_direction(c, s, arcs[j])
-        turn_about_z(frame, c, -s)
+        rotate_about_z(frame, c, -s)
     compose_inverse(frame, row, frame)
 
 
@@ -318,14 +318,14 @@ def base_to_tip(
         j, count = int(row[SOURCE]), last - i + 1.0
         if row[FOLLOWS] != 0.0:
             move_joint(row, joint_value(row, q), frame)
-        elif row[IS_SLIDE] != 0.0:
+        elif row[IS_PRISMATIC] != 0.0:
             q[j] = min(max(best_shift(sums[i], count, joint, wanted[i]), lower[j]), upper[j])
-            slide_along_z(frame, q[j])
+            translate_along_z(frame, q[j])
         else:
             c, s = best_turn(sums[i], count, joint, wanted[i])
             if c != 0.0 or s != 0.0:
                 q[j] = clamp_turn(math.atan2(s, c), q[j], lower[j], upper[j])
             if (c == 0.0 and s == 0.0) or q[j] == lower[j] or q[j] == upper[j]:
                 c, s = math.cos(q[j]), math.sin(q[j])
-            turn_about_z(frame, c, s)
+            rotate_about_z(frame, c, s)
     compose(frames[last], model[last + 1], frames[last + 1])

@@ -11,7 +11,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, IS_SLIDE, SOURCE
+from .arm_table import FOLLOWS, IS_PRISMATIC, SOURCE
 from .buffers import Workspace
 from .frames import copy, TURN
 from .iterations import run_rounds
@@ -257,14 +257,18 @@ def scatter(number: int, lower: Array, upper: Array, q: Array) -> None:
 
 @kernel
 def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
-    """Turn hinges by whole turns to nearest to the seed within the limits; tell whether any."""
+    """
+    Turn revolute joints by whole turns to where they are nearest to the seed inside the limits.
+
+    Returns whether any joint was turned.
+    """
     turned = False
     for i in range(model.shape[0]):
         if model[i, SOURCE] < 0.0:
             continue
         j = int(model[i, SOURCE])
         turns = round((seed[j] - q[j]) / TURN)
-        if turns == 0 or model[i, IS_SLIDE] != 0.0 or has_follower(model, j):
+        if turns == 0 or model[i, IS_PRISMATIC] != 0.0 or has_follower(model, j):
             continue
         value = q[j] + TURN * turns
         if value > limits[UPPER, j]:

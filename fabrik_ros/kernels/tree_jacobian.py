@@ -4,7 +4,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import IS_SLIDE, MULTIPLIER, SOURCE
+from .arm_table import IS_PRISMATIC, MULTIPLIER, SOURCE
 from .jacobian import add_column, shape_columns
 from .task import axis_in_base, SHAPED
 from .tree_buffers import PER_TIP, TreeWorkspace
@@ -29,7 +29,9 @@ def tree_jacobian(
         while i >= 0:
             j = int(model[i, SOURCE])
             share = model[i, MULTIPLIER] * units[j]
-            add_column(model[i, IS_SLIDE] != 0.0, frames[i], tip, share, task, ax, ay, az, part[j])
+            add_column(
+                model[i, IS_PRISMATIC] != 0.0, frames[i], tip, share, task, ax, ay, az, part[j]
+            )
             i = int(model[i, PARENT])
         if task[SHAPED] != 0.0:
             shape_columns(tip, targets[t], work.error[t], task, part)

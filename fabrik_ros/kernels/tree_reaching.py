@@ -15,7 +15,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, POSITION, SOURCE
+from .arm_table import FOLLOWS, IS_PRISMATIC, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .frames import (
     compose_inverse,
     copy,
@@ -234,7 +234,7 @@ def choose_value(
     j, times, offset = int(row[SOURCE]), row[MULTIPLIER], row[OFFSET]
     ends = times * lower[j] + offset, times * upper[j] + offset
     least, most = min(ends), max(ends)
-    if row[IS_SLIDE] != 0.0:
+    if row[IS_PRISMATIC] != 0.0:
         value = min(max(best_shift(sums, sums[COUNT], joint, wanted), least), most)
     else:
         c, s = best_turn(sums, sums[COUNT], joint, wanted)

@@ -26,6 +26,8 @@ class Chain(Mechanism):
         Names of the n joints that have a value, in order from base to tip.
     joint_types : tuple of JointType
         Their types.
+    is_revolute : array of bool, shape (n,)
+        Which of them turn about their axis; the others are prismatic.
     lower, upper : array, shape (n,)
         Limits [rad or m]; infinite where continuous. Limits of followers are included.
     velocity : array, shape (n,)

@@ -1,4 +1,9 @@
-"""What a joint is: how it moves its child link against its parent, and how far."""
+"""
+What a joint is: how it moves its child link against its parent, and how far.
+
+The one place that knows joint types: others ask the properties of `JointType` and `Joint`.
+
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -30,17 +35,32 @@ class JointType(Enum):
         return self.moves and self not in (JointType.PLANAR, JointType.FLOATING)
 
     @property
-    def is_hinge(self) -> bool:
-        """Whether the joint turns about its axis."""
+    def is_revolute(self) -> bool:
+        """Whether the joint turns about its axis, with or without limits."""
         return self in (JointType.REVOLUTE, JointType.CONTINUOUS)
+
+    @property
+    def is_prismatic(self) -> bool:
+        """Whether the joint moves along its axis."""
+        return self is JointType.PRISMATIC
+
+    @property
+    def has_axis(self) -> bool:
+        """Whether `<axis>` means something: the direction of the motion, or a plane's normal."""
+        return self.is_drivable or self is JointType.PLANAR
+
+    @property
+    def needs_limits(self) -> bool:
+        """Whether URDF demands limits of the joint's value."""
+        return self.is_drivable and self is not JointType.CONTINUOUS
 
 
 @dataclass(frozen=True)
 class Mimic:
-    """A joint that follows another: `q = multiplier * q_source + offset`."""
+    """What makes a mimic joint: `q = multiplier * q_source + offset`."""
 
     source: str
-    """Name of the joint that is followed; never itself a follower."""
+    """Name of the joint that is mimicked; never itself a mimic joint."""
     multiplier: float = 1.0
     offset: float = 0.0
 
@@ -67,10 +87,15 @@ class Joint:
     """Greatest speed [rad/s or m/s]; inf when the model gives none."""
     mimic: Mimic | None = None
 
+    @property
+    def largest_displacement(self) -> float:
+        """How far the joint can carry its child link along its axis [m]; 0 when revolute."""
+        return max(abs(self.lower), abs(self.upper)) if self.type.is_prismatic else 0.0
+
     def motion(self, value: float) -> Array:
         """Pose (4, 4) of the child link in the joint frame at joint value `value`."""
-        if self.type.is_hinge:
+        if self.type.is_revolute:
             return transform(rotation_from_axis_angle(self.axis, value), np.zeros(3))
-        if self.type is JointType.PRISMATIC:
+        if self.type.is_prismatic:
             return transform(np.eye(3), self.axis * value)
         return np.eye(4)

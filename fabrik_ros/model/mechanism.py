@@ -1,7 +1,7 @@
 """
 What chains and trees have in common: joints with values, and a table for the kernels.
 
-Joint values are `q` [rad] for hinges and [m] for slides. Arrays are read-only.
+Joint values are `q` [rad] for revolute and [m] for prismatic joints. Arrays are read-only.
 
 """
 
@@ -48,6 +48,9 @@ class Mechanism:
         sources = [joint for joint in moving if joint.mimic is None]
         self.joint_names = tuple(joint.name for joint in sources)
         self.joint_types = tuple(joint.type for joint in sources)
+        revolute = [type_.is_revolute for type_ in self.joint_types]
+        self.is_revolute: npt.NDArray[np.bool_] = np.array(revolute)
+        self.is_revolute.flags.writeable = False
         self.lower, self.upper = _limits(moving, self.joint_names)
         self.velocity = _velocities(moving, self.joint_names)
         self.reach = 0.0
@@ -67,14 +70,13 @@ class Mechanism:
 
     def finite_limits(self) -> tuple[Array, Array]:
         """
-        Limits with open ones replaced by one turn (hinge) or the reach (slide).
+        Limits with open ones replaced by one turn (revolute) or the reach (prismatic).
 
-        Open is what is infinite, and a hinge that turns so far that nobody meant it: programs
-        write 1e16 or the greatest number there is.
+        A limit is open where it is infinite, and where a revolute joint would turn farther than
+        `FARTHEST_TURN`: programs write 1e16 or the greatest number there is for infinity.
         """
-        hinges = np.array([t.is_hinge for t in self.joint_types])
-        span = np.where(hinges, math.pi, self.reach)
-        farthest = np.where(hinges, FARTHEST_TURN, math.inf)
+        span = np.where(self.is_revolute, math.pi, self.reach)
+        farthest = np.where(self.is_revolute, FARTHEST_TURN, math.inf)
         lower_open, upper_open = self.lower <= -farthest, self.upper >= farthest
         lower = np.where(
             lower_open, np.where(upper_open, -span, self.upper - 2 * span), self.lower
@@ -141,10 +143,10 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
         Z = transform(rotation_z_to(joint.axis), np.zeros(3))
         mimic = joint.mimic or Mimic(joint.name)
         source, follows = numbers[mimic.source], joint.mimic is not None
-        is_slide = not joint.type.is_hinge
+        is_prismatic = joint.type.is_prismatic
         parents.append(above[joint.parent])
         above[joint.child], T_before[joint.child] = len(rows), inverse(Z)
-        rows.append(pack_row(T @ Z, is_slide, source, mimic.multiplier, mimic.offset, follows))
+        rows.append(pack_row(T @ Z, is_prismatic, source, mimic.multiplier, mimic.offset, follows))
         moving.append(joint)
     rows.extend(pack_row(T_before[tip]) for tip in tips)
     parents.extend(above[tip] for tip in tips)
@@ -165,10 +167,9 @@ def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
     """
     longest, shortest = [], []
     for joint, row in zip(moving, rows[1:], strict=True):
-        travel = 0.0 if joint.type.is_hinge else max(abs(joint.lower), abs(joint.upper))
         length = float(np.linalg.norm(row[9:12]))
-        longest.append(length + travel)
-        shortest.append(max(0.0, length - travel))
+        longest.append(length + joint.largest_displacement)
+        shortest.append(max(0.0, length - joint.largest_displacement))
     reach = sum(longest)
     hole = max(short - (reach - long) for short, long in zip(shortest, longest, strict=True))
     return max(0.0, hole), reach

@@ -1,8 +1,8 @@
 """
 The robot as a tree of links and joints.
 
-Built once, from a URDF (`urdf.py`), and never changed. Joint values are [rad] for hinges and [m]
-for slides.
+Built once, from a URDF (`urdf.py`), and never changed. Joint values are [rad] for revolute and
+[m] for prismatic joints.
 
 """
 
@@ -18,7 +18,7 @@ from ..transforms import Array, inverse
 from .chain import Chain
 from .default_chain import choose_tip
 from .geometry import Collision
-from .joints import Joint, JointType
+from .joints import Joint
 from .link_tree import LinkTree
 from .tree import Tree
 
@@ -177,7 +177,7 @@ def _pose_along(way: list[Joint], values: Mapping[str, float]) -> Array:
 
 
 def _value(joint: Joint, values: Mapping[str, float]) -> float:
-    if joint.type is JointType.FIXED:
+    if not joint.type.moves:
         return 0.0
     if not joint.type.is_drivable:
         raise JointValueError(

@@ -33,6 +33,8 @@ class Tree(Mechanism):
         tip, then those on the way to the second one that are new, and so on.
     joint_types : tuple of JointType
         Their types.
+    is_revolute : array of bool, shape (n,)
+        Which of them turn about their axis; the others are prismatic.
     lower, upper : array, shape (n,)
         Limits [rad or m]; infinite where continuous. Limits of followers are included.
     velocity : array, shape (n,)

@@ -45,8 +45,7 @@ class JointReader:
         parent = self._link_of(element, 'parent', where)
         child = self._link_of(element, 'child', where)
         origin = self._reader.origin(element, where)
-        has_axis = type_.is_drivable or type_ is JointType.PLANAR
-        axis = self._axis(element, where) if has_axis else read_only(np.array(ALONG_X))
+        axis = self._axis(element, where) if type_.has_axis else read_only(np.array(ALONG_X))
         lower, upper, velocity = self._limits(element, type_, where)
         mimic = self._mimic(element, where) if type_.is_drivable else None
         return Joint(name, type_, parent, child, origin, axis, lower, upper, velocity, mimic)
@@ -82,12 +81,12 @@ class JointReader:
             return -math.inf, math.inf, math.inf
         limit = self._reader.only(element, 'limit', where)
         if limit is None:
-            if type_ is JointType.CONTINUOUS:
+            if not type_.needs_limits:
                 return -math.inf, math.inf, math.inf
-            cure = ' or make it continuous' if type_ is JointType.REVOLUTE else ''
+            cure = ' or make it continuous' if type_.is_revolute else ''
             raise UrdfError(f'{where} is {type_.value} but has no <limit>; add one{cure}')
         velocity = self._velocity(limit, where)
-        if type_ is JointType.CONTINUOUS:
+        if not type_.needs_limits:
             return -math.inf, math.inf, velocity
         lower, upper = self._range(limit, type_, where)
         if self._use_safety_limits:
@@ -105,7 +104,7 @@ class JointReader:
             )
         ends = _open(lower), _open(upper)
         is_open = math.isinf(ends[0]) or math.isinf(ends[1])
-        if is_open and (type_ is JointType.PRISMATIC or ends[0] == ends[1]):
+        if is_open and (type_.is_prismatic or ends[0] == ends[1]):
             raise UrdfError(
                 f'{where}, <limit>: [{lower}, {upper}] is not a range a {type_.value} joint can '
                 f'have; expected finite numbers up to {LARGEST:g}'

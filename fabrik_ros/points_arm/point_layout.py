@@ -2,8 +2,8 @@
 Which joint centres of an arm FABRIK may move, in which space, and from where.
 
 Some centres stand whatever the joints do, and some hang rigidly on the tip: these follow from the
-base, and from the pose that is wanted of the tip. FABRIK moves those between. Where all hinges
-turn in one plane it works in that plane, so that it cannot leave it.
+base, and from the pose that is wanted of the tip. FABRIK moves those between. Where all revolute
+joints turn in one plane it works in that plane, so that it cannot leave it.
 
 """
 
@@ -12,12 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.arm_table import IS_SLIDE
 from ..kernels.reaching import clamp_turn
 from ..model.chain import Chain
 from ..points.point_chain import PointChain
 from ..transforms import Array
-from .point_values import frames_of
+from .marked_arm import frames_of
 
 SAMPLES = 5
 SAME = 1e-9
@@ -40,20 +39,21 @@ class PointLayout:
     Parameters
     ----------
     chain : Chain
-        The arm.
+        The arm; without mimic joints.
 
     Attributes
     ----------
     standing : int
-        The joint centres up to this one, counted from 0, stand still; or it is 0, and a slide.
+        The joint centres up to this one, counted from 0, stand still; or it is 0, and that
+        joint is prismatic.
     carried : int
         The joint centres from this one on, the tip among them, hang rigidly on the tip.
     planar : bool
-        Whether all hinges are parallel, and slides too.
+        Whether all axes are parallel, but not all joints prismatic.
     turning : bool
         Whether all are but the first, which is square to them: the plane they move in turns.
-    slides : array, shape (m,)
-        Which joints are slides.
+    prismatic : array of bool, shape (m,)
+        Which joints are prismatic.
 
     """
 
@@ -69,12 +69,12 @@ class PointLayout:
         self.carried = len(hangs) - _count_leading(hangs[::-1])
         self._beside_tip = beside[0]
         axes = np.array([frames[:-1, :3, 2] for frames in samples])
-        self.slides = slides = chain.model[:-1, IS_SLIDE] != 0.0
-        self.planar = not slides.all() and _are_parallel(axes)
+        self.prismatic = prismatic = ~chain.is_revolute
+        self.planar = not prismatic.all() and _are_parallel(axes)
         across = np.abs(np.sum(axes[:, :1] * axes[:, 1:], axis=2))
         self.turning = (
             not self.planar
-            and not slides.any()
+            and not prismatic.any()
             and all(_are_parallel(sample[1:]) for sample in axes)
             and bool((across <= PARALLEL).all())
         )
@@ -88,8 +88,8 @@ class PointLayout:
         """
         Prepare a configuration for FABRIK, the nearest first: joints that take no part in it.
 
-        A planar arm with slides along its axes goes to the height of the target; one whose plane
-        turns looks at the target, forwards or backwards.
+        A planar arm with prismatic joints along its axes goes to the height of the target; one
+        whose plane turns looks at the target, forwards or backwards.
 
         Parameters
         ----------
@@ -164,10 +164,10 @@ class PointLayout:
         return frames_of(self.chain, q).before[-1, :3, :2]
 
     def _raised(self, q: Array, target: Array, lower: Array, upper: Array) -> Array:
-        """Let the slides of a planar arm take up the height between tip and target."""
+        """Let the prismatic joints of a planar arm take up the height between tip and target."""
         q = q.copy()
         frames = frames_of(self.chain, q)
-        for j in np.flatnonzero(self.slides):
+        for j in np.flatnonzero(self.prismatic):
             axis = frames.before[j, :3, 2]
             height = axis @ (target - self.chain.points(q)[-1])
             q[j] = min(max(q[j] + height, lower[j]), upper[j])

@@ -12,8 +12,9 @@ from ..model.chain import Chain
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution, Status
 from ..transforms import Array, rotation_from_vector, rotation_vector, transform
+from .marked_arm import frames_of
 from .point_layout import PointLayout
-from .point_values import frames_of, values_from_points
+from .point_values import values_from_points
 
 FARTHEST = 10.0
 """Reaches from which on a target in some direction is as good as any farther one."""
@@ -214,12 +215,12 @@ class PointSearch:
         tip = frames.after[-1]
         T = self._wanted_pose(self._q)
         off = (T[:3, 3] - tip[:3, 3]) / self._scale
-        slides = self._layout.slides[:, None]
-        moves = np.where(slides, axes, np.cross(axes, tip[:3, 3] - centres)) / self._scale
+        prismatic = self._layout.prismatic[:, None]
+        moves = np.where(prismatic, axes, np.cross(axes, tip[:3, 3] - centres)) / self._scale
         turn = np.zeros(3)
         if self.orients and not self.yields:
             turn = rotation_vector(T[:3, :3] @ tip[:3, :3].T)
-        slopes: Array = moves @ off + np.where(slides, 0.0, axes) @ turn
+        slopes: Array = moves @ off + np.where(prismatic, 0.0, axes) @ turn
         return slopes
 
     def _note(self, q: Array) -> None:

@@ -25,7 +25,7 @@ class Distinct:
 
     def __init__(self, chain: Chain, spacing: float) -> None:
         self._spacing = spacing
-        self._turns = np.array([kind.is_hinge for kind in chain.joint_types])
+        self._turns = chain.is_revolute
         self._kept = np.empty((0, len(chain)))
 
     def add(self, q: Array) -> bool:

@@ -124,12 +124,11 @@ def pack_tasks(options: SolverOptions, reach: float) -> Array:
 def pack_limits(mechanism: Mechanism) -> Array:
     """Write the limits as rows, see `kernels/limits.py`."""
     start_lower, start_upper = mechanism.finite_limits()
-    hinge = np.array([t.is_hinge for t in mechanism.joint_types])
     mid, half = 0.5 * (start_lower + start_upper), 0.5 * (start_upper - start_lower)
-    half = np.where(hinge, np.minimum(half, math.pi), half)
+    half = np.where(mechanism.is_revolute, np.minimum(half, math.pi), half)
     start_lower = np.maximum(start_lower, mid - half)
     start_upper = np.minimum(start_upper, mid + half)
-    units = np.where(hinge, 1.0, LENGTH_PER_REACH * max(mechanism.reach, 1e-9))
+    units = np.where(mechanism.is_revolute, 1.0, LENGTH_PER_REACH * max(mechanism.reach, 1e-9))
     return np.array([mechanism.lower, mechanism.upper, start_lower, start_upper, units])
 
 

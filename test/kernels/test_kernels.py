@@ -17,7 +17,7 @@ from fabrik_ros.kernels import (
     tips,
 )
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.kernels.arm_table import FOLLOWS, IS_SLIDE, MULTIPLIER, OFFSET, SOURCE
+from fabrik_ros.kernels.arm_table import FOLLOWS, IS_PRISMATIC, MULTIPLIER, OFFSET, SOURCE
 from fabrik_ros.transforms import (
     Array,
     inverse,
@@ -87,7 +87,7 @@ def link_frames(chain: Chain, q: Array) -> Array:
 def motion(model_row: Array, q: Array) -> Array:
     """Pose of a link in its joint frame, by the textbook."""
     value = model_row[MULTIPLIER] * q[int(model_row[SOURCE])] + model_row[OFFSET]
-    if model_row[IS_SLIDE]:
+    if model_row[IS_PRISMATIC]:
         return transform(np.eye(3), [0.0, 0.0, value])
     return transform(rotation_from_axis_angle([0.0, 0.0, 1.0], value), np.zeros(3))
 
@@ -349,14 +349,14 @@ class TestPasses:
         for i in range(1, len(chain.model) - 1):
             model_row, j = chain.model[i], int(chain.model[i, SOURCE])
             step = inverse(pose(model_row[:12])) @ inverse(pose(wanted[i - 1])) @ pose(wanted[i])
-            value = step[2, 3] if model_row[IS_SLIDE] else math.atan2(step[1, 0], step[0, 0])
+            value = step[2, 3] if model_row[IS_PRISMATIC] else math.atan2(step[1, 0], step[0, 0])
             rest = step.copy()
-            rest[2, 3], rest[:2, :2] = 0.0, rest[:2, :2] if model_row[IS_SLIDE] else np.eye(2)
+            rest[2, 3], rest[:2, :2] = 0.0, rest[:2, :2] if model_row[IS_PRISMATIC] else np.eye(2)
             assert_close(rest, np.eye(4), 1e-9)
             if model_row[FOLLOWS]:
                 expected = model_row[MULTIPLIER] * q[j] + model_row[OFFSET]
                 assert_close(value, expected, 1e-9)
-            elif model_row[IS_SLIDE]:
+            elif model_row[IS_PRISMATIC]:
                 assert chain.lower[j] - 1e-9 <= value <= chain.upper[j] + 1e-9
             elif math.isfinite(chain.upper[j]):
                 value += TURN * round((0.5 * (chain.lower[j] + chain.upper[j]) - value) / TURN)

@@ -80,7 +80,7 @@ class TestRealRobots:
             away = np.linalg.norm(poses[:, :3, 3] - tree.root_points, axis=1)
             assert np.all((tree.holes - 1e-12 <= away) & (away <= tree.reaches + 1e-12))
             for t, points in enumerate(tree.points(q)):
-                if tree.joint_types[0].is_hinge:  # a slide carries its own centre along
+                if tree.joint_types[0].is_revolute:  # a slide carries its own centre along
                     assert_close(points[0], tree.root_points[t])
                 assert_close(points[-1], poses[t, :3, 3])
                 if name == 'allegro':  # hinges alone: what lies between two of them is rigid

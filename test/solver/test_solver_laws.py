@@ -204,7 +204,7 @@ def test_scaling_arm_and_target_changes_no_angle(data, mode, polish, exponent):
     if chain.reach == 0.0:
         return
     q, seed = data.draw(configurations(chain)), data.draw(configurations(chain))
-    unit = np.where([t.is_hinge for t in chain.joint_types], 1.0, scale)
+    unit = np.where([t.is_revolute for t in chain.joint_types], 1.0, scale)
     options = {'mode': mode, 'polish': polish, 'max_restarts': 2}
     here = solver_for(chain, **options).solve(chain.forward_kinematics(q), seed)
     there = solver_for(scaled, **options, position_tolerance=scale * TOLERANCE).solve(

@@ -318,7 +318,7 @@ def test_scaling_arms_and_targets_changes_no_angle(data, mode, polish, exponent)
     if tree.reach == 0.0:
         return
     q, seed = data.draw(configurations(tree)), data.draw(configurations(tree))
-    unit = np.where([t.is_hinge for t in tree.joint_types], 1.0, scale)
+    unit = np.where([t.is_revolute for t in tree.joint_types], 1.0, scale)
     options = {'mode': mode, 'polish': polish, 'max_restarts': 2}
     here = tree_solver_for(tree, **options).solve(tree.forward_kinematics(q), seed)
     there = tree_solver_for(scaled, **options, position_tolerance=scale * TOLERANCE).solve(
