@@ -10,10 +10,10 @@ from ..transforms import Array
 from .solid_frames import SolidFrames
 from .solids import DistanceMeter, Solid
 
-# Measured distances are good to about 1e-6 m; a bound must not promise more.
-SLACK = 1e-5
-# From so many pairs on it is cheaper to look at the balls around the solids first.
-MANY = 12
+MEASURING_ERROR = 1e-5
+"""Bound of the error of a measured distance, which is about 1e-6 [m]."""
+MANY_PAIRS = 12
+"""With more pairs than this it is cheaper to check the balls around the solids first."""
 NO_PAIRS = np.empty(0, dtype=np.intp)
 
 
@@ -22,7 +22,7 @@ class PairDistances:
     What is known of the distances of pairs of solids, and where it was measured.
 
     A distance measured at one configuration bounds it at any other: the joints between the two
-    solids can have changed it by no more than their levers times the way they went.
+    solids can have changed it by no more than their motion bounds times their displacement.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class PairDistances:
         The g solids.
     pairs : sequence of (int, int)
         The p pairs, as numbers of solids.
-    levers : array, shape (p, v)
-        Change of each distance for a unit of each of the v joint values of `frames`.
+    motion_bounds : array, shape (p, v)
+        Largest change of each distance for a unit of each of the v joint values of `frames`.
     lower, upper : array, shape (n,)
-        Values of the arm's joints, the first n of those, between which the levers hold.
+        Values of the arm's joints, the first n of those, between which the motion bounds hold.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class PairDistances:
         frames: SolidFrames,
         solids: Sequence[Solid],
         pairs: Sequence[tuple[int, int]],
-        levers: Array,
+        motion_bounds: Array,
         lower: Array,
         upper: Array,
     ) -> None:
@@ -60,8 +60,8 @@ class PairDistances:
         radii = np.array([solid.radius for solid in solids])
         self._radii = radii[self._first] + radii[self._second]
         self._meter = DistanceMeter(list(solids), frames.rotations, frames.points)
-        self._levers_of_others = levers[:, count:]
-        self._levers = np.ascontiguousarray(levers[:, :count])
+        self._bounds_of_others = motion_bounds[:, count:]
+        self._motion_bounds = np.ascontiguousarray(motion_bounds[:, :count])
         self._lower, self._upper = lower, upper
         self._always_hold = bool(np.isinf(lower).all() and np.isinf(upper).all())
         self.taken_by_others = np.zeros(len(self._pairs))
@@ -95,7 +95,7 @@ class PairDistances:
         if not self._hold(q, around):
             return np.full(len(pairs), -np.inf)
         bounds = np.empty(len(pairs))
-        distance_bounds(self._known, self._at, self._levers, pairs, q, around, bounds)
+        distance_bounds(self._known, self._at, self._motion_bounds, pairs, q, around, bounds)
         return bounds
 
     def due(
@@ -116,7 +116,7 @@ class PairDistances:
             return NO_PAIRS
         pairs = self._all if pairs is None else pairs
         due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
-        if len(due) > MANY:
+        if len(due) > MANY_PAIRS:
             self.learn_from_balls(q, least)
             due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
         return due
@@ -124,14 +124,14 @@ class PairDistances:
     def _are_apart(self, q: Array, least: Array, around: Array) -> bool:
         """Whether no pair may be as near as `least`, as far as is known; soon told."""
         return self._hold(q, around) and are_apart(
-            self._known, self._at, self._levers, least, q, around
+            self._known, self._at, self._motion_bounds, least, q, around
         )
 
     def measure(self, p: int, q: Array) -> float:
         """Distance of pair number `p` at joint values `q` [m]; negative by a penetration."""
         self._move(q)
         distance = self._meter.distance(*self._pairs[p])
-        self._known[p] = distance - SLACK if self._holds_now else -np.inf
+        self._known[p] = distance - MEASURING_ERROR if self._holds_now else -np.inf
         self._at[p] = q
         return distance
 
@@ -139,15 +139,15 @@ class PairDistances:
         """Raise what is known where balls around the solids are that far apart, shape (p,)."""
         self._move(q)
         centres = self._frames.centres()
-        ways = centres[self._first] - centres[self._second]
-        gaps = np.sqrt((ways * ways).sum(axis=1)) - self._radii - SLACK
+        between = centres[self._first] - centres[self._second]
+        gaps = np.sqrt((between * between).sum(axis=1)) - self._radii - MEASURING_ERROR
         better = gaps > np.maximum(wanted, self.bounds(q))
         self._known[better] = gaps[better] if self._holds_now else -np.inf
         self._at[better] = q
 
     def others_moved(self, moved: Array) -> None:
-        """Take it that joints outside the arm have moved so far, shape (v,)."""
-        taken = self._levers_of_others @ moved[self._levers.shape[1] :]
+        """Lower what is known after joints outside the arm have moved by so much, shape (v,)."""
+        taken = self._bounds_of_others @ moved[self._motion_bounds.shape[1] :]
         self.taken_by_others += taken
         self._known -= taken
         self._now = b''
@@ -157,7 +157,7 @@ class PairDistances:
         self._known[:] = -np.inf
 
     def _hold(self, q: Array, around: Array) -> bool:
-        """Whether the levers hold: prismatic joints that are too far out make them longer."""
+        """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""
         return self._always_hold or bool(
             np.all(q - around >= self._lower) and np.all(q + around <= self._upper)
         )

@@ -2,14 +2,14 @@
 Keeps an arm that needs time to stop out of collisions.
 
 What is kept true: from where the arm is, at the velocity that it has, it can come to rest without
-anything coming too near. A next command is allowed only when that will be true of it, too; where
-it is not, the arm brakes along the way that was found free before.
+anything coming too near. A next command is allowed only if this stays true after it; otherwise
+the arm brakes along the path that was found collision-free before.
 
-Braking keeps the direction of the velocity: all joints slow down in proportion, so the way to
+Braking keeps the direction of the velocity: all joints slow down in proportion, so the path to
 rest is straight in joint space, from q on by velocity times half the time that the joint which
-needs longest takes to stop. Steps of uneven length can make the way twice as long, so twice that
-is looked at. Two kinds of joints may fall behind the others on the way, as they brake harder:
-those that would come to a limit, and those that are faster than they may be. They are taken to be
+needs longest takes to stop. Steps of uneven length can make the path twice as long, so twice this
+length is checked. Two kinds of joints may fall behind the others on the path, as they brake
+harder: those that would come to a limit, and those above their speed limit. They are taken to be
 anywhere between their start and their end.
 
 """
@@ -23,19 +23,22 @@ import numpy.typing as npt
 from ..kernels.pair_bounds import box_around
 from ..transforms import Array
 from .self_collision import SelfCollision
-from .straight_paths import find_blocking, Way
+from .straight_paths import find_blocking, StraightPath
 
-# Distances are good to this [m]: who does not move apart, must not come nearer by more.
 ROUNDING = 1e-6
-# What starts too near may move apart; on the way it may come this much nearer [m].
+"""Error of a measured distance [m]: a pair that comes nearer by less has not come nearer."""
 EASE = 0.001
-# In front of a limit a joint brakes for its own sake: as far from it as it comes in this time [s].
+"""A pair that starts too near may come this much nearer while it moves apart [m]."""
 NEAR_LIMIT = 0.1
-# Shares of a way at which a pair that may only move apart is measured: denser towards the start,
-# where a way that ends farther apart may first come nearer.
+"""A joint that would be at a limit within this time brakes for the limit already [s]."""
 SHARES = tuple(0.5**i for i in reversed(range(7)))
-# So many parts of a long way are looked at one by one: at once, all pairs would have to be.
+"""
+Shares of a path at which a pair that may only move apart is measured [1].
+
+They are denser towards the start, where links that end farther apart may first come nearer.
+"""
 PARTS = 16
+"""Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
 
 class CollisionGuard:
@@ -101,41 +104,43 @@ class CollisionGuard:
         rest = q_next + velocity * max((np.abs(velocity) / acceleration).tolist())
         near = self._near(np.array([q, q_next, rest]))
         if len(near) == 0:
-            return self._is_free()
-        return self._allows(q, near, self._ways(q, q_next, rest, np.abs(velocity), fastest))
+            return self._allow()
+        return self._allows(q, near, self._paths(q, q_next, rest, np.abs(velocity), fastest))
 
     def allows_to_rest(self, q: Array, q_next: Array, corners: Array) -> bool:
         """
-        Whether the arm may go on from `q` to `q_next` and come to rest on a way that is known.
+        Whether the arm may go on from `q` to `q_next` and come to rest on a known path.
 
         Parameters
         ----------
         q, q_next : array, shape (n,)
             Joint values, now and next [rad or m].
         corners : array, shape (m, n)
-            Joint values on the way, beginning with the next. From each to the one after it the
-            joints go one way, but not together.
+            Joint values on the path, beginning with the next. Between two of them each joint
+            moves in one direction, but not in step with the others.
 
         """
         near = self._near(np.vstack([q, corners]))
         if len(near) == 0:
-            return self._is_free()
+            return self._allow()
         strays = ~self._nothing_strays
-        to_rest = (Way(*pair, strays) for pair in pairwise(corners))
-        return self._allows(q, near, (Way(q, q_next, self._nothing_strays), *to_rest))
+        to_rest = (StraightPath(*pair, strays) for pair in pairwise(corners))
+        return self._allows(q, near, (StraightPath(q, q_next, self._nothing_strays), *to_rest))
 
-    def _is_free(self) -> bool:
+    def _allow(self) -> bool:
         """Allow a motion on which no pair can come too near."""
         self.refusal = ''
         self._kept.clear()
         return True
 
-    def _allows(self, q: Array, near: npt.NDArray[np.intp], ways: tuple[Way, ...]) -> bool:
+    def _allows(
+        self, q: Array, near: npt.NDArray[np.intp], paths: tuple[StraightPath, ...]
+    ) -> bool:
         self.refusal = ''
         least, kept = self._clearance.copy(), {}
-        while (p := self._blocking(ways, near, least)) >= 0:
+        while (p := self._blocking(paths, near, least)) >= 0:
             distance = self._distances.measure(p, q)
-            if p in kept or not self._moves_apart(p, distance, ways):
+            if p in kept or not self._moves_apart(p, distance, paths):
                 self.refusal = self._reason(p, distance)
                 return False
             taken = self._distances.taken_by_others[p]
@@ -151,11 +156,11 @@ class CollisionGuard:
                 return self._reason(int(p))
         return ''
 
-    def is_way_free(self, q: Array, goal: Array) -> bool:
+    def is_path_free(self, q: Array, goal: Array) -> bool:
         """
-        Whether nothing comes too near on the straight way in joint space from `q` to `goal`.
+        Whether nothing comes too near on the straight path in joint space from `q` to `goal`.
 
-        Links that are too near at `q` already may come no nearer. On long ways the answer no may
+        Links that are too near at `q` already may come no nearer. On long paths the answer no may
         be wrong where the clearance is kept by a millimetre or two.
         """
         distances, least = self._distances, self._clearance.copy()
@@ -164,7 +169,8 @@ class CollisionGuard:
         ends = [q + share * (goal - q) for share in np.linspace(0.0, 1.0, PARTS + 1)]
         for start, end in pairwise(ends):
             near = distances.due(0.5 * (start + end), least, 0.5 * np.abs(end - start))
-            if find_blocking(distances, Way(start, end, self._nothing_strays), near, least) >= 0:
+            part = StraightPath(start, end, self._nothing_strays)
+            if find_blocking(distances, part, near, least) >= 0:
                 return False
         return True
 
@@ -174,10 +180,10 @@ class CollisionGuard:
         box_around(passed, box)
         return self._distances.due(middle, self._clearance, around)
 
-    def _ways(
+    def _paths(
         self, q: Array, q_next: Array, rest: Array, speed: Array, fastest: Array
-    ) -> tuple[Way, Way]:
-        """Ways to the next configuration and from there to rest."""
+    ) -> tuple[StraightPath, StraightPath]:
+        """Paths to the next configuration and from there to rest."""
         mechanism = self._collision.mechanism
         near = NEAR_LIMIT * speed
         strays = (rest + near > mechanism.upper) | (rest - near < mechanism.lower)
@@ -185,23 +191,26 @@ class CollisionGuard:
         lower = np.minimum(mechanism.lower, q_next)
         upper = np.maximum(mechanism.upper, q_next)
         rest = np.where(strays, np.clip(rest, lower, upper), rest)
-        return Way(q, q_next, self._nothing_strays), Way(q_next, rest, strays & (speed > 0.0))
+        to_rest = StraightPath(q_next, rest, strays & (speed > 0.0))
+        return StraightPath(q, q_next, self._nothing_strays), to_rest
 
-    def _blocking(self, ways: tuple[Way, ...], pairs: npt.NDArray[np.intp], least: Array) -> int:
-        found = (find_blocking(self._distances, way, pairs, least) for way in ways)
+    def _blocking(
+        self, paths: tuple[StraightPath, ...], pairs: npt.NDArray[np.intp], least: Array
+    ) -> int:
+        found = (find_blocking(self._distances, path, pairs, least) for path in paths)
         return next((p for p in found if p >= 0), -1)
 
-    def _moves_apart(self, p: int, distance: float, ways: tuple[Way, ...]) -> bool:
+    def _moves_apart(self, p: int, distance: float, paths: tuple[StraightPath, ...]) -> bool:
         """
-        Whether a pair that is too near, or all but, comes no nearer on the ways.
+        Whether a pair that is too near, or all but, comes no nearer on the paths.
 
-        What it has gained on the way, up to its clearance, it may not lose again.
+        What it has gained on them, up to its clearance, it may not lose again.
         """
         if distance > self._clearance[p] + EASE:
             return False
         kept = self._kept.get(p, -math.inf) - self._distances.taken_by_others[p]
         level, clearance = max(distance, kept), float(self._clearance[p])
-        for q in (way.at(share) for way in ways for share in SHARES):
+        for q in (path.at(share) for path in paths for share in SHARES):
             reached = self._distances.measure(p, q)
             if reached < level - ROUNDING:
                 return False
@@ -221,5 +230,5 @@ class CollisionGuard:
 
 
 def _eased(distance: float) -> float:
-    """Distance [m] that a pair which is too near keeps on the way; it must not come to touch."""
+    """Distance [m] that a pair which is too near keeps on the path; it must not come to touch."""
     return distance - EASE if distance <= 0.0 else max(distance - EASE, 0.0)

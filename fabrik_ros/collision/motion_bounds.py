@@ -1,11 +1,12 @@
 """
-How far two solids can move against each other when joints move.
+Bounds of how far two solids can move against each other when joints move.
 
-Whatever the configuration, no point of a solid is farther from the axis of a joint than the links
-between them are long. That lever times the turn of the joint bounds how far the joint moves the
-point, and the sum over the joints between two solids how much their distance changes. (A bound of
-this kind is what continuous collision checking rests on: Schwarzer, Saha and Latombe 2005,
-"Adaptive dynamic collision checking for single and multiple articulated robots".)
+In no configuration is a point of a solid farther from the axis of a joint than the links between
+them are long. This lever times the turn of the joint bounds the displacement of the point; the
+sum over the joints between two solids bounds the change of their distance.
+
+Source: Schwarzer, Saha and Latombe, "Adaptive dynamic collision checking for single and multiple
+articulated robots" (2005), for motion bounds in continuous collision checking.
 
 """
 
@@ -21,9 +22,9 @@ from ..transforms import Array
 from .solids import Solid
 
 
-class Levers:
+class MotionBounds:
     """
-    Levers of the joints between pairs of solids.
+    Motion bounds of pairs of solids: change of their distance for a unit of each joint value.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class Levers:
 
     def __init__(self, model: Array, moving: Sequence[Joint], solids: Sequence[Solid]) -> None:
         self._model = model
-        self._travel = [joint.largest_displacement for joint in moving]
+        self._displacements = [joint.largest_displacement for joint in moving]
         rows = model[len(moving) :]
         self._balls = [
             row[:POSITION].reshape(3, 3) @ solid.centre + row[POSITION:FRAME]
@@ -49,7 +50,7 @@ class Levers:
 
     def between(self, a: int, b: int, count: int) -> Array:
         """
-        Change of the distance between two solids for a unit of each joint value, at most.
+        Bound the change of the distance between two solids for a unit of each joint value.
 
         Parameters
         ----------
@@ -64,20 +65,20 @@ class Levers:
             [m/rad], or 1 for prismatic joints.
 
         """
-        way_a, way_b = list(self._above[a]), list(self._above[b])
-        while way_a and way_b and way_a[-1] == way_b[-1]:
-            way_a.pop()
-            way_b.pop()
-        way = way_a + way_b[::-1]
-        from_a = self._levers(a, way_a, way_b)
-        from_b = self._levers(b, way_b, way_a)[::-1]
-        # Seen from a link on the way, the joints before it move one solid, those behind the other.
-        cuts = [sum(from_a[:cut]) + sum(from_b[cut:]) for cut in range(len(way) + 1)]
+        path_a, path_b = list(self._above[a]), list(self._above[b])
+        while path_a and path_b and path_a[-1] == path_b[-1]:
+            path_a.pop()
+            path_b.pop()
+        path = path_a + path_b[::-1]
+        from_a = self._levers(a, path_a, path_b)
+        from_b = self._levers(b, path_b, path_a)[::-1]
+        # For a link on the path, the joints before it move one solid, those behind the other.
+        cuts = [sum(from_a[:cut]) + sum(from_b[cut:]) for cut in range(len(path) + 1)]
         cut = int(np.argmin(cuts))
-        levers = np.zeros(count)
-        for i, lever in zip(way, from_a[:cut] + from_b[cut:], strict=True):
-            levers[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
-        return levers
+        bounds = np.zeros(count)
+        for i, lever in zip(path, from_a[:cut] + from_b[cut:], strict=True):
+            bounds[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
+        return bounds
 
     def _joints_above(self, row: int) -> list[int]:
         above = []
@@ -92,13 +93,13 @@ class Levers:
         point, length = self._balls[solid], self._radii[solid]
         for i in near:
             levers.append(self._lever(i, length + math.hypot(point[0], point[1])))
-            length += float(np.linalg.norm(point)) + self._travel[i]
+            length += float(np.linalg.norm(point)) + self._displacements[i]
             point = self._model[i, POSITION:FRAME]
         for i in reversed(far):
             R, p = self._model[i, :POSITION].reshape(3, 3), self._model[i, POSITION:FRAME]
             offset = R.T @ (point - p)
             levers.append(self._lever(i, length + math.hypot(offset[0], offset[1])))
-            length += float(np.linalg.norm(offset)) + self._travel[i]
+            length += float(np.linalg.norm(offset)) + self._displacements[i]
             point = np.zeros(3)
         return levers
 

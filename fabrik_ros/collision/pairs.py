@@ -1,5 +1,5 @@
 """
-Which links are looked after for collisions with each other.
+Which pairs of links are checked for collisions.
 
 MoveIt's setup assistant draws configurations (10,000 unless told otherwise) and leaves out pairs
 of links that are neighbours, that touch in at least 95 % of them, that touch at the default
@@ -25,7 +25,7 @@ import numpy as np
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..transforms import Array
-from .motion_bounds import Levers
+from .motion_bounds import MotionBounds
 from .solid_frames import SolidFrames
 from .solids import Solid
 
@@ -64,8 +64,8 @@ class LinkPair:
     link_b: str
     solids: tuple[tuple[int, int], ...]
     """Numbers of solids, one of each link."""
-    levers: Array
-    """Change of each of their distances for a unit of each joint value, at most, shape (., v)."""
+    motion_bounds: Array
+    """Largest change of each of their distances for a unit of each joint value, shape (., v)."""
 
     @property
     def links(self) -> frozenset[str]:
@@ -75,13 +75,13 @@ class LinkPair:
 
 def link_pairs(frames: SolidFrames, solids: Sequence[Solid]) -> Iterator[LinkPair]:
     """Pair up all links that carry solids."""
-    levers, count = Levers(frames.model, frames.moving, solids), len(frames.names)
+    bounds, count = MotionBounds(frames.model, frames.moving, solids), len(frames.names)
     carried: dict[str, list[int]] = {}
     for number, solid in enumerate(solids):
         carried.setdefault(solid.link, []).append(number)
     for (link_a, of_a), (link_b, of_b) in combinations(carried.items(), 2):
         numbers = [(a, b) for a in of_a for b in of_b]
-        values = np.array([levers.between(a, b, count) for a, b in numbers])
+        values = np.array([bounds.between(a, b, count) for a, b in numbers])
         yield LinkPair(link_a, link_b, tuple(numbers), values)
 
 

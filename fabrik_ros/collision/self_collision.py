@@ -13,17 +13,18 @@ from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..transforms import Array
 from .clearances import Clearances
-from .distances import MANY, PairDistances
+from .distances import MANY_PAIRS, PairDistances
 from .meshes import MeshFinder
 from .pairs import LeftOut, link_pairs, LinkPair, neighbours, often_touching, Reason
 from .solid_frames import SolidFrames
 from .solids import MissingGeometry, Solid, solids_of
 
 CLEARANCE = 0.002
-# With more, there would be so many pairs that finding out about them takes minutes.
+"""Distance that links keep from each other by default [m]."""
 MOST_SOLIDS = 400
-# So many missing files are named in an error.
-SHOWN = 3
+"""More solids make so many pairs that choosing among them would take minutes."""
+SHOWN_FILES = 3
+"""Number of missing files that an error names."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,15 @@ class SelfCollision:
         The robot, with its collision geometry.
     mechanism : Mechanism
         The arm, or the arms, of that robot.
-    standing : mapping, optional
-        Values of joints outside the arm [rad or m]; see `stand`.
+    other_joints : mapping, optional
+        Values of joints outside the arm [rad or m]; see `set_other_joints`.
     mesh_paths : iterable of path
         Where meshes are, besides the packages that the environment of ROS knows; see
         `MeshFinder`.
     allowed_collisions : iterable of (str, str)
         Names of links that may touch, besides those that are found out.
     clearance : float
-        Configurations are free where all distances are greater than this [m].
+        Configurations are collision-free where all distances are greater than this [m].
     pair_clearances : mapping of (str, str) to float
         Clearances of pairs of links instead, by the names of the links in any order [m].
 
@@ -98,7 +99,7 @@ class SelfCollision:
         robot: Robot,
         mechanism: Mechanism,
         *,
-        standing: Mapping[str, float] | None = None,
+        other_joints: Mapping[str, float] | None = None,
         mesh_paths: Iterable[str | os.PathLike[str]] = (),
         allowed_collisions: Iterable[tuple[str, str]] = (),
         clearance: float = CLEARANCE,
@@ -117,7 +118,7 @@ class SelfCollision:
                 'looked after'
             )
         self._frames = SolidFrames(robot, mechanism, solids)
-        self._frames.stand(standing or {})
+        self._frames.set_other_joints(other_joints or {})
         told = {frozenset(names) for names in allowed_collisions}
         kept, self.left_out = self._chosen(robot, solids, told, clearances)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
@@ -144,7 +145,7 @@ class SelfCollision:
         if not self.pairs:
             return Nearest(math.inf, '', '', self.clearance)
         bounds = self.distances.bounds(q)
-        if np.count_nonzero(bounds <= 0.0) > MANY:
+        if np.count_nonzero(bounds <= 0.0) > MANY_PAIRS:
             self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
             bounds = self.distances.bounds(q)
         nearest, p = (math.inf, len(bounds)), int(np.argmin(bounds))
@@ -155,7 +156,7 @@ class SelfCollision:
         distance, p = nearest
         return Nearest(distance, *self._links[p], float(self.clearances[p]))
 
-    def is_free(self, q: npt.ArrayLike) -> bool:
+    def is_collision_free(self, q: npt.ArrayLike) -> bool:
         """
         Whether all distances at joint values `q`, shape (n,), are greater than the clearances.
 
@@ -169,9 +170,9 @@ class SelfCollision:
         due = self.distances.due(q, self.clearances)
         return all(self.distances.measure(int(p), q) > self.clearances[p] for p in due)
 
-    def stand(self, values: Mapping[str, float]) -> None:
-        """Let joints outside the arm stand elsewhere [rad or m]; others are passed over."""
-        self.distances.others_moved(self._frames.stand(values))
+    def set_other_joints(self, values: Mapping[str, float]) -> None:
+        """Set joints outside the arm [rad or m]; names of other joints are ignored."""
+        self.distances.others_moved(self._frames.set_other_joints(values))
 
     def links(self, p: int) -> tuple[str, str]:
         """Return the names of the links of pair number `p` of the distances."""
@@ -187,7 +188,7 @@ class SelfCollision:
         reasons: dict[LinkPair, Reason] = {}
         pairs, adjacent = list(link_pairs(self._frames, solids)), neighbours(robot)
         for pair in pairs:
-            if not pair.levers[:, : len(self.mechanism)].any():
+            if not pair.motion_bounds[:, : len(self.mechanism)].any():
                 reasons[pair] = Reason.RIGID
             elif pair.links in adjacent:
                 reasons[pair] = Reason.NEIGHBOURS
@@ -213,12 +214,12 @@ class SelfCollision:
 
     def _distances(self, solids: Sequence[Solid], pairs: Sequence[LinkPair]) -> PairDistances:
         none = np.empty((0, len(self._frames.names)))
-        levers = np.concatenate([none, *(pair.levers for pair in pairs)])
+        bounds = np.concatenate([none, *(pair.motion_bounds for pair in pairs)])
         numbers = [number for pair in pairs for number in pair.solids]
         is_revolute = self.mechanism.is_revolute
         lower = np.where(is_revolute, -math.inf, self.mechanism.lower)
         upper = np.where(is_revolute, math.inf, self.mechanism.upper)
-        return PairDistances(self._frames, solids, numbers, levers, lower, upper)
+        return PairDistances(self._frames, solids, numbers, bounds, lower, upper)
 
 
 def _numbers(pairs: Sequence[LinkPair]) -> dict[LinkPair, range]:
@@ -238,5 +239,7 @@ def _of_solids(pairs: Sequence[LinkPair], of: Callable[[frozenset[str]], float])
 def _no_geometry(robot: Robot, missing: Sequence[MissingGeometry]) -> str:
     if not robot.collisions:
         return 'the robot has no <collision> geometry, so no collision can be found'
-    some = '; '.join(map(str, missing[:SHOWN])) + ('; ...' if len(missing) > SHOWN else '')
+    some = '; '.join(map(str, missing[:SHOWN_FILES])) + (
+        '; ...' if len(missing) > SHOWN_FILES else ''
+    )
     return f'no collision geometry of the robot could be loaded: {some}'

@@ -20,15 +20,15 @@ class SolidFrames:
     """
     Frames of solids in the root link of a robot, at any values of all its joints.
 
-    Joints of the mechanism come first, then all others, which stand still: at 0, or at the limit
-    next to it. Followers move with their sources, in the mechanism or not.
+    Joints of the mechanism come first, then all others, which do not move: they are at 0, or at
+    the limit next to it. Mimic joints move with their sources, in the mechanism or not.
 
     Attributes
     ----------
     names : tuple of str
         Names of the joints that have a value.
-    standing : dict
-        Joint values of those that are not in the mechanism [rad or m].
+    other_joints : dict
+        Values of the joints that are not in the mechanism [rad or m].
     moving : tuple of Joint
         All joints that move, parents before children.
     model : array
@@ -45,12 +45,12 @@ class SolidFrames:
         others = [name for name in sources if name not in mechanism.joint_names]
         self.names = (*mechanism.joint_names, *others)
         self._limits = {name: (sources[name].lower, sources[name].upper) for name in others}
-        self.standing = {name: _clipped(0.0, self._limits[name]) for name in others}
+        self.other_joints = {name: _clipped(0.0, self._limits[name]) for name in others}
         links = list(dict.fromkeys(solid.link for solid in solids))
         packed = pack(joints, robot.root_link, links, self.names)
         self.moving = packed.moving
         self.model = _with_solids(packed, links, solids)
-        self._values = np.array([0.0] * len(mechanism) + list(self.standing.values()))
+        self._values = np.array([0.0] * len(mechanism) + list(self.other_joints.values()))
         self._count = len(mechanism)
         self._frames = np.empty((len(self.model), FRAME))
         frames = self._frames[len(self.moving) :]
@@ -58,17 +58,17 @@ class SolidFrames:
         self.points = [frame[POSITION:] for frame in frames]
         self.balls = np.array([solid.centre for solid in solids]).reshape(-1, 3)
 
-    def stand(self, values: Mapping[str, float]) -> Array:
+    def set_other_joints(self, values: Mapping[str, float]) -> Array:
         """
-        Let joints outside the mechanism stand elsewhere; return how far each joint has moved.
+        Set joints outside the mechanism [rad or m]; return how far each joint has moved.
 
-        Names and values that make no sense are passed over, and limits are kept.
+        Unknown names and values that are not finite are ignored; values are clipped to limits.
         """
         before = self._values.copy()
         for name, value in values.items():
-            if name in self.standing and math.isfinite(value):
-                self.standing[name] = _clipped(float(value), self._limits[name])
-        self._values[self._count :] = list(self.standing.values())
+            if name in self.other_joints and math.isfinite(value):
+                self.other_joints[name] = _clipped(float(value), self._limits[name])
+        self._values[self._count :] = list(self.other_joints.values())
         moved: Array = np.abs(self._values - before)
         moved[: self._count] = 0.0
         return moved
@@ -96,7 +96,7 @@ def _parents_first(robot: Robot) -> list[Joint]:
 
 
 def _drivable(joint: Joint, known: Container[str]) -> Joint:
-    """Fix what joint states cannot tell; let what follows nothing that is there stand alone."""
+    """Fix joints that joint states cannot tell; drop a mimic whose source is missing."""
     if not joint.type.is_drivable:
         return replace(joint, type=JointType.FIXED, mimic=None)
     return replace(joint, mimic=None) if joint.mimic and joint.mimic.source not in known else joint

@@ -1,4 +1,4 @@
-"""Whether anything comes too near on a way from one configuration to another."""
+"""Whether links come too near each other on a straight path in joint space."""
 
 from dataclasses import dataclass
 
@@ -9,47 +9,53 @@ from ..transforms import Array
 from .distances import PairDistances
 
 SHORTEST_PART = 1.0 / 64.0
+"""Share of a path that is not halved any more [1]."""
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """A straight way in joint space."""
+class StraightPath:
+    """A straight path in joint space."""
 
     start: Array
     """Joint values, shape (n,)."""
     end: Array
     """Joint values, shape (n,)."""
     strays: npt.NDArray[np.bool_]
-    """Joints that may fall behind the others, shape (n,): they are anywhere on what they have
-    come from the start."""
+    """
+    Joints that may fall behind the others, shape (n,).
+
+    They may be anywhere between the start and where they would be without falling behind.
+    """
 
     def at(self, share: float) -> Array:
-        """Joint values at a share of the way, shape (n,), if no joint falls behind."""
+        """Joint values at a share of the path, shape (n,), if no joint falls behind."""
         return self.start + share * (self.end - self.start)
 
     def around(self, begin: float, end: float) -> tuple[Array, Array]:
-        """Middle and half width of a part of the way, which is given by two shares of it."""
-        way = self.end - self.start
+        """Middle and half width of a part of the path, given by two shares of it."""
+        displacement = self.end - self.start
         begins = np.where(self.strays, 0.0, begin)
-        return self.start + 0.5 * (begins + end) * way, 0.5 * (end - begins) * np.abs(way)
+        return self.start + 0.5 * (begins + end) * displacement, 0.5 * (end - begins) * np.abs(
+            displacement
+        )
 
 
 def find_blocking(
-    distances: PairDistances, way: Way, pairs: npt.NDArray[np.intp], least: Array
+    distances: PairDistances, path: StraightPath, pairs: npt.NDArray[np.intp], least: Array
 ) -> int:
     """
-    Find a pair that may come as near as `least` on a way.
+    Find a pair that may come as near as `least` on a path.
 
-    Parts of the way where the bounds of the distances do not rule that out are measured in the
-    middle and halved, so nothing between is missed; where even a 64th is not settled, it counts as
-    blocked.
+    Parts of the path where the bounds of the distances do not rule this out are measured in the
+    middle and halved, so nothing between is missed. A part of a 64th that is still undecided
+    counts as blocked.
 
     Parameters
     ----------
     distances : PairDistances
         What is known of the p pairs.
-    way : Way
-        The way.
+    path : StraightPath
+        The path.
     pairs : array of int
         Numbers of the pairs in question.
     least : array, shape (p,)
@@ -64,7 +70,7 @@ def find_blocking(
     parts = [(0.0, 1.0, pairs)]
     while parts:
         begin, end, pairs = parts.pop()
-        q, around = way.around(begin, end)
+        q, around = path.around(begin, end)
         pairs = distances.due(q, least, around, pairs)
         for p in pairs:
             if distances.measure(int(p), q) <= least[p]:

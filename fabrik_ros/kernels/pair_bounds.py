@@ -11,7 +11,7 @@ from ._jit import kernel
 def distance_bounds(
     known: Array,
     at: Array,
-    levers: Array,
+    motion_bounds: Array,
     pairs: npt.NDArray[np.intp],
     q: Array,
     around: Array,
@@ -26,8 +26,8 @@ def distance_bounds(
         Distances [m].
     at : array, shape (p, n)
         Joint values at which each of them is known.
-    levers : array, shape (p, n)
-        Change of each distance for a unit of each joint value, at most.
+    motion_bounds : array, shape (p, n)
+        Largest change of each distance for a unit of each joint value.
     pairs : array of int, shape (k,)
         Numbers of the pairs in question.
     q, around : array, shape (n,)
@@ -37,27 +37,27 @@ def distance_bounds(
 
     """
     for k in range(pairs.shape[0]):
-        bounds[k] = distance_bound(known, at, levers, pairs[k], q, around)
+        bounds[k] = distance_bound(known, at, motion_bounds, pairs[k], q, around)
 
 
 @kernel
 def distance_bound(
-    known: Array, at: Array, levers: Array, p: int, q: Array, around: Array
+    known: Array, at: Array, motion_bounds: Array, p: int, q: Array, around: Array
 ) -> float:
     """Return what the distance of pair number `p` is at least; parameters as above."""
     bound: float = known[p]
     for j in range(q.shape[0]):
-        bound -= levers[p, j] * (abs(q[j] - at[p, j]) + around[j])
+        bound -= motion_bounds[p, j] * (abs(q[j] - at[p, j]) + around[j])
     return bound
 
 
 @kernel
 def are_apart(
-    known: Array, at: Array, levers: Array, least: Array, q: Array, around: Array
+    known: Array, at: Array, motion_bounds: Array, least: Array, q: Array, around: Array
 ) -> bool:
     """Whether no pair may be as near as `least`, shape (p,) [m]; other parameters as above."""
     for p in range(known.shape[0]):
-        if not distance_bound(known, at, levers, p, q, around) > least[p]:
+        if not distance_bound(known, at, motion_bounds, p, q, around) > least[p]:
             return False
     return True
 

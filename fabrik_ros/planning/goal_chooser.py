@@ -1,11 +1,12 @@
 """
-Which configuration an arm takes at its goal, and which way there, so as not to touch itself.
+Which configuration an arm takes at its goal, and which path there, so as not to touch itself.
 
-A solver answers with one configuration of several, or of infinitely many, and knows nothing of
-collisions. Where its answer collides, or the straight way there in joint space does, others are
-looked for: from seeds farther and farther from where the arm is, the same ones every time. Where
-no straight way is free, one over a configuration between is: the one where the arm set out, or
-one of those seeds. This is no planner: what it does not find may exist.
+A solver returns one configuration of several, or of infinitely many, and knows nothing of
+collisions. Where this one collides, or the straight path there in joint space does, the chooser
+tries others: it solves from seeds farther and farther from where the arm is, the same ones every
+time. Where no straight path is collision-free, it tries two straight paths over a configuration
+between: the one where the arm set out, or one of the seeds. This is no planner: what it does not
+find may exist.
 
 """
 
@@ -24,12 +25,13 @@ from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 
 SEEDS = 40
+"""Number of seeds."""
 SEARCH_SHARE = 0.5
-"""Part of the time in which others are looked for; the rest is for looking at the ways there."""
+"""Share of the time for finding configurations; the rest is for checking the paths [1]."""
 NEAREST = 3
-"""From between, only the ways to so many configurations are looked at."""
-SAME = 2
-"""Configurations are the same if they are so when rounded to so many digits [rad or m]."""
+"""Number of configurations at the goal to which paths over one between are checked."""
+SAME_DIGITS = 2
+"""Configurations are the same if they agree to so many decimal places [rad or m]."""
 
 
 class Choice(NamedTuple):
@@ -38,16 +40,16 @@ class Choice(NamedTuple):
     answer: Solution
     """The configuration at the goal."""
     collision: str
-    """Why none was found that is free; '' where this one is."""
+    """Why it collides, where no collision-free one was found; else ''."""
     has_way: bool = False
-    """Whether the way there is known to be free."""
+    """Whether the path there is known to be collision-free."""
     via: Array | None = None
-    """Joint values between, shape (n,), where the straight way is not free."""
+    """Joint values between, shape (n,), where the straight path is not collision-free."""
 
 
 class GoalChooser:
     """
-    Chooses the configuration at a goal, and the way there.
+    Chooses the configuration at a goal, and the path there.
 
     Parameters
     ----------
@@ -56,7 +58,8 @@ class GoalChooser:
     arm : Chain or Tree
         The arm, or arms.
     solve : callable
-        Finds joint values for poses of shape (..., 4, 4) from a seed of shape (n,), in a moment.
+        Finds joint values for poses of shape (..., 4, 4) from a seed of shape (n,), within
+        milliseconds.
     fastest : array, shape (n,)
         Greatest speeds: of several configurations the one soonest reached is nearest.
 
@@ -76,14 +79,14 @@ class GoalChooser:
 
     def configuration(self, first: Solution, T: Array, q: Array, end: float) -> Choice:
         """
-        Take the first answer if it is free, else the nearest free one that is found.
+        Take the first answer if it is collision-free, else the nearest one found that is.
 
         Parameters
         ----------
         first : Solution
             What the solver said.
         T : array, shape (..., 4, 4)
-            The poses it reaches, NaN for tips that are free.
+            The poses it reaches, NaN for tips without a target.
         q : array, shape (n,)
             Where the arm is [rad or m].
         end : float
@@ -98,7 +101,7 @@ class GoalChooser:
         self, first: Solution, T: Array, q: Array, end: float, set_out: Array | None = None
     ) -> Choice:
         """
-        Take a configuration and a way there that are free, where both are found.
+        Take a configuration and a path there that are collision-free, where both are found.
 
         Parameters
         ----------
@@ -109,24 +112,24 @@ class GoalChooser:
 
         """
         guard, collision = self._guard, self._guard.collision_at(first.q)
-        if not collision and guard.is_way_free(q, first.q):
+        if not collision and guard.is_path_free(q, first.q):
             return Choice(first, '', has_way=True)
         free = []
         for answer in self._free(T, q, end):
-            if guard.is_way_free(q, answer.q):
+            if guard.is_path_free(q, answer.q):
                 return Choice(answer, '', has_way=True)
             free.append(answer)
         for via in self._between(T, q, set_out):
             if time.perf_counter() > end:
                 break
-            if guard.is_way_free(q, via):
+            if guard.is_path_free(q, via):
                 for answer in free[:NEAREST]:
-                    if guard.is_way_free(via, answer.q):
+                    if guard.is_path_free(via, answer.q):
                         return Choice(answer, '', has_way=True, via=via)
         return Choice(free[0], '') if collision and free else Choice(first, collision)
 
     def _free(self, T: Array, q: Array, end: float) -> Iterator[Solution]:
-        """Yield configurations at a goal that are free until a time [s], the nearest first."""
+        """Yield collision-free configurations at a goal until a time [s], the nearest first."""
         now = time.perf_counter()
         for answer in self._others(T, q, now + SEARCH_SHARE * (end - now)):
             if not self._guard.collision_at(answer.q):
@@ -140,7 +143,7 @@ class GoalChooser:
         for seed in self._seeds(T, q):
             answer = self._solve(T, seed)
             if answer.converged:
-                found.setdefault(tuple(answer.q.round(SAME)), answer)
+                found.setdefault(tuple(answer.q.round(SAME_DIGITS)), answer)
             if time.perf_counter() > end:
                 break
         return sorted(found.values(), key=lambda answer: self._duration(answer.q - q))

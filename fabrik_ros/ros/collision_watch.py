@@ -80,7 +80,7 @@ class CollisionWatch:
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set the joints outside the arm, by name [rad or m]."""
         if self._collision is not None:
-            self._collision.stand(values)
+            self._collision.set_other_joints(values)
 
     def facts(self, q: Array | None) -> dict[str, Any]:
         """Say whether it is on and, at the joint values `q`, which links are nearest."""

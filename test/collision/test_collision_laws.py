@@ -108,7 +108,7 @@ def test_distances_of_real_arms_are_those_that_pinocchio_finds_between_hulls(nam
         assert_close(nearest.distance, expected, 1e-5)
     else:
         assert nearest.distance <= 1e-6
-    assert collision.is_free(q) == (nearest.distance > collision.clearance)
+    assert collision.is_collision_free(q) == (nearest.distance > collision.clearance)
 
 
 @pytest.mark.parametrize('name', REAL_NAMES)
@@ -119,7 +119,7 @@ def test_where_meshes_of_real_arms_meet_for_pinocchio_they_are_never_free(name, 
     rng = np.random.default_rng(seed)
     for _ in range(10):
         q = collision.mechanism.random_configuration(rng)
-        assert not (judge.collides(q) and collision.is_free(q))
+        assert not (judge.collides(q) and collision.is_collision_free(q))
 
 
 # Random arms.
@@ -217,7 +217,7 @@ def test_skipping_never_changes_an_answer(xml, seed, size):
     remembers, forgets = collision_of(xml), collision_of(xml)
     for q in walk(remembers.mechanism, np.random.default_rng(seed), 40, size):
         forgets.distances.forget()
-        assert remembers.is_free(q) == forgets.is_free(q)
+        assert remembers.is_collision_free(q) == forgets.is_collision_free(q)
         forgets.distances.forget()
         assert remembers.distance(q).distance == forgets.distance(q).distance
 
@@ -381,10 +381,10 @@ def test_links_that_start_within_their_own_clearances_do_part():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         arm = GuardedArm(collision, configuration_within(clearances, rng), rng)
-        assert not collision.is_free(arm.q)
+        assert not collision.is_collision_free(arm.q)
         for _ in range(600):
             arm.step(0.01)
-        assert collision.is_free(arm.q)
+        assert collision.is_collision_free(arm.q)
 
 
 # The motion.

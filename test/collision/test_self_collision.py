@@ -50,7 +50,7 @@ def test_distance_is_negative_by_the_depth_of_a_penetration():
     xml = with_bodies(TRIPLE, {'l0': body(BALL), 'l3': body(BALL)})
     collision = collision_of(xml.replace('radius="0.1"', 'radius="0.15"'))
     assert_close(collision.distance([0.0, math.pi, 0.0]).distance, 0.2 - 0.3, 1e-5)
-    assert not collision.is_free([0.0, math.pi, 0.0])
+    assert not collision.is_collision_free([0.0, math.pi, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_capsules_of_a_planar_arm_are_as_far_apart_as_brute_force_says():
 def test_free_means_farther_apart_than_the_clearance():
     xml = with_bodies(TRIPLE, {'l0': body(BALL), 'l3': body(BALL)})
     folded = [0.0, math.acos((0.25**2 - 1.64) / 1.6), 0.0]
-    assert collision_of(xml, clearance=0.0499).is_free(folded)
-    assert not collision_of(xml, clearance=0.0501).is_free(folded)
+    assert collision_of(xml, clearance=0.0499).is_collision_free(folded)
+    assert not collision_of(xml, clearance=0.0501).is_collision_free(folded)
 
 
 def test_slide_outside_its_limits_is_measured_all_the_same():
@@ -116,14 +116,14 @@ def test_ball_on_a_turning_bar_is_seen_to_come_near_however_far_out_its_slide_is
     collision = collision_of(xml, clearance=2.5)
     for turn in (0.0, math.pi, 0.5, 2.5, -2.0, 1.0, -3.0):
         away = math.hypot(slide + 3.0 * math.cos(turn), 3.0 * math.sin(turn)) - 0.2
-        assert collision.is_free([slide, turn]) == (away > 2.5)
+        assert collision.is_collision_free([slide, turn]) == (away > 2.5)
 
 
 def test_robot_without_pairs_is_always_free():
     collision = collision_of(with_bodies(PLANAR, {'l1': body(BALL)}))
     assert collision.pairs == ()
     assert collision.distance([0.0, 0.0]).distance == math.inf
-    assert collision.is_free([0.0, 0.0])
+    assert collision.is_collision_free([0.0, 0.0])
 
 
 # What takes part.
@@ -157,23 +157,25 @@ def test_what_hangs_on_the_tip_moves_with_it_and_the_body_stands_still():
 
 
 def test_joints_outside_the_arm_stand_where_they_are_told_within_their_limits():
-    collision = robot_collision({'mast': body(BALL), 'finger': body(BALL)}, standing={'grip': 0.2})
+    collision = robot_collision(
+        {'mast': body(BALL), 'finger': body(BALL)}, other_joints={'grip': 0.2}
+    )
     up = [math.pi / 2, 0.0]
     assert_close(collision.distance(up).distance, 2.0 - 1.7 - 0.2, 1e-6)
-    collision.stand({'grip': 0.4, 'shoulder': 1.0, 'nothing': 1.0})
+    collision.set_other_joints({'grip': 0.4, 'shoulder': 1.0, 'nothing': 1.0})
     assert_close(collision.distance(up).distance, 2.0 - 1.9 - 0.2, 1e-6)
-    collision.stand({'grip': 9.0})
+    collision.set_other_joints({'grip': 9.0})
     assert_close(collision.distance(up).distance, 2.0 - 1.9 - 0.2, 1e-6)
-    collision.stand({'grip': math.nan})
+    collision.set_other_joints({'grip': math.nan})
     assert_close(collision.distance(up).distance, 2.0 - 1.9 - 0.2, 1e-6)
 
 
 def test_what_was_far_before_another_joint_moved_is_measured_again():
     collision = robot_collision({'tail': body(BALL, '0 0.5 0'), 'finger': body(BALL)})
-    assert collision.is_free([math.pi, 0.0])
-    collision.stand({'wag': math.pi / 2, 'grip': 0.1})
+    assert collision.is_collision_free([math.pi, 0.0])
+    collision.set_other_joints({'wag': math.pi / 2, 'grip': 0.1})
     assert_close(collision.distance([math.pi, 0.0]).distance, 0.1 - 0.2, 1e-5)
-    assert not collision.is_free([math.pi, 0.0])
+    assert not collision.is_collision_free([math.pi, 0.0])
 
 
 def test_follower_beside_the_arm_moves_with_its_source():
@@ -236,7 +238,7 @@ def test_pair_that_touches_where_the_arm_is_folded_stays_in():
     xml = with_bodies(xml, {'l0': body(BALL), 'l1': body(BALL), 'l3': body(BALL)})
     collision = collision_of(xml)
     assert frozenset(('l0', 'l3')) in pairs_of(collision)
-    assert not collision.is_free([0.0, 3.1, 0.0])
+    assert not collision.is_collision_free([0.0, 3.1, 0.0])
 
 
 def test_pairs_may_be_allowed_to_touch():
@@ -253,7 +255,7 @@ def test_panda_keeps_the_pair_of_hand_and_forearm_which_do_collide():
     assert frozenset(('panda_link5', 'panda_hand')) in pairs_of(collision)
     folded = [0.0, 0.0, 0.0, -0.07, 0.0, -0.0175, 0.0]
     assert collision.distance(folded).distance < 0.0
-    assert collision.is_free([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
+    assert collision.is_collision_free([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 
 
 def test_same_robot_gives_the_same_pairs_in_the_same_order():
@@ -277,7 +279,7 @@ def test_pair_keeps_its_own_clearance_however_it_is_named(names):
     for margin in (0.049, 0.051):
         q = [0.0, bend_to(0.2 + margin), 0.0]
         assert_close(collision.distance(q).distance, margin, 1e-9)
-        assert collision.is_free(q) == (margin > 0.05)
+        assert collision.is_collision_free(q) == (margin > 0.05)
 
 
 def bend_to(distance):
@@ -456,7 +458,7 @@ def test_misuse_is_an_error_that_names_it():
     with pytest.raises(JointValueError, match=r'q has shape \(2,\), expected \(3,\)'):
         collision.distance([0.0, 0.0])
     with pytest.raises(JointValueError, match="not finite for joint 'j1'"):
-        collision.is_free([0.0, math.nan, 0.0])
+        collision.is_collision_free([0.0, math.nan, 0.0])
     with pytest.raises(CollisionError, match='clearance is -1; expected a length of 0 m or more'):
         collision_of(planar_arm(3), clearance=-1)
 
@@ -483,7 +485,9 @@ def allows(guard, q, q_next, velocity):
 def test_guard_refuses_what_cannot_stop_in_time_and_names_the_links():
     """The way to stop is v^2 / 2a, and twice that where steps are uneven."""
     collision, guard = guard_of(planar_arm(3))
-    touching = next(a for a in np.arange(0.9, 3.0, 0.001) if not collision.is_free([0, 2, a]))
+    touching = next(
+        a for a in np.arange(0.9, 3.0, 0.001) if not collision.is_collision_free([0, 2, a])
+    )
     room = 0.3
     free = [0.0, 2.0, touching - room]
     slow, fast = [0, 0, 0.99 * math.sqrt(5.0 * room)], [0, 0, 1.01 * math.sqrt(2 * 5.0 * room)]
@@ -527,15 +531,15 @@ def test_way_is_free_where_nothing_on_it_comes_within_the_clearance(height):
     xml = BUMPERS.replace('xyz="0 0.5 0"', f'xyz="0 1.8 {height}"')
     _, guard = guard_of(xml)
     before, after = np.array([1.0, 0.0, 0.0]), np.array([2.2, 0.0, 0.0])
-    assert guard.is_way_free(before, after) == (height - 0.2 > 0.002)
-    assert guard.is_way_free(before, before)
+    assert guard.is_path_free(before, after) == (height - 0.2 > 0.002)
+    assert guard.is_path_free(before, before)
 
 
 def test_way_out_of_a_collision_is_free_and_the_way_deeper_is_not():
     _, guard = guard_of(BUMPERS.replace('xyz="0 0.5 0"', 'xyz="1.75 0.1 0"'))
     assert guard.collision_at(STRETCHED)
-    assert guard.is_way_free(STRETCHED, np.array([-0.5, 0.0, 0.0]))
-    assert not guard.is_way_free(STRETCHED, np.array([0.5, 0.0, 0.0]))
+    assert guard.is_path_free(STRETCHED, np.array([-0.5, 0.0, 0.0]))
+    assert not guard.is_path_free(STRETCHED, np.array([0.5, 0.0, 0.0]))
 
 
 def test_arm_at_rest_just_at_the_clearance_can_leave():
@@ -543,7 +547,9 @@ def test_arm_at_rest_just_at_the_clearance_can_leave():
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if collision.is_free([middle, 0, 0]) else (low, middle)
+        low, high = (
+            (middle, high) if collision.is_collision_free([middle, 0, 0]) else (low, middle)
+        )
     assert not allows(guard, [low, 0, 0], [low + 1e-4, 0, 0], [0.01, 0, 0])
     assert allows(guard, [low, 0, 0], [low - 1e-4, 0, 0], [-0.01, 0, 0])
 
@@ -576,8 +582,8 @@ def test_guard_keeps_the_clearance_of_the_pair_and_names_it():
     assert allows(guard, [at - 0.01, 0, 0], [at - 0.001, 0, 0], [0, 0, 0])
     assert guard.collision_at(np.array([at + 0.001, 0, 0])) == said
     assert guard.collision_at(np.array([at - 0.001, 0, 0])) == ''
-    assert not guard.is_way_free(np.zeros(3), np.array([at + 0.001, 0, 0]))
-    assert guard.is_way_free(np.zeros(3), np.array([at - 0.002, 0, 0]))
+    assert not guard.is_path_free(np.zeros(3), np.array([at + 0.001, 0, 0]))
+    assert guard.is_path_free(np.zeros(3), np.array([at - 0.002, 0, 0]))
 
 
 def test_links_nearer_than_their_own_clearance_may_only_move_apart():
@@ -633,7 +639,7 @@ def test_links_that_another_joint_brought_nearer_may_move_apart_from_there():
     collision = SelfCollision(robot, arm, pair_clearances={('side', 'l3'): 0.05})
     guard = CollisionGuard(collision)
     assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
-    collision.stand({'slide': -0.01})
+    collision.set_other_joints({'slide': -0.01})
     assert_close(collision.distance(STRETCHED).distance, 0.03, 1e-9)
     assert allows(guard, STRETCHED, STRETCHED, [0, 0, 0])
     assert allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0])

@@ -216,7 +216,7 @@ class OnlyWays:
     def collision_at(self, q):
         return ''
 
-    def is_way_free(self, q, goal):
+    def is_path_free(self, q, goal):
         return any(np.allclose(way, [q, goal], atol=1e-3) for way in self._ways)
 
 
