@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from arms import Arm, load
 import fabrik_ros
-from fabrik_ros.kernels.iterations import PATIENCE
+from fabrik_ros.kernels.iterations import IDLE_ITERATIONS
 from fabrik_ros.kernels.search import (
-    ACCELERATED_ROUNDS,
-    OPENING_ROUNDS,
+    ACCELERATED_ITERATIONS,
+    FIRST_ITERATIONS,
     POLISHING_STEPS,
     WHOLE,
 )
@@ -66,23 +66,23 @@ class Variant(NamedTuple):
 
 PARTS = (
     Variant('plain rounds', search, (MANY_ROUNDS, False, 0)),
-    Variant('accelerated rounds', search, (ACCELERATED_ROUNDS, True, 0)),
+    Variant('accelerated rounds', search, (ACCELERATED_ITERATIONS, True, 0)),
     Variant('polish', search, (0, False, POLISHING_STEPS)),
-    Variant('one round + polish', search, (OPENING_ROUNDS, False, POLISHING_STEPS)),
+    Variant('one round + polish', search, (FIRST_ITERATIONS, False, POLISHING_STEPS)),
 )
 PATIENT, IMPATIENT = (
     (
         Variant('rigid sub-chain', search_plain, (MANY_ROUNDS, patience, True)),
         Variant('next joint centre', search_plain, (MANY_ROUNDS, patience, False)),
     )
-    for patience in (MANY_ROUNDS, PATIENCE)
+    for patience in (MANY_ROUNDS, IDLE_ITERATIONS)
 )
 
 PARTS_TEXT = f"""
 Ablation: the same targets with parts of the solver left out. Left: one attempt from the seed, \
 until the rule of the package ends it: for rounds when the error has not fallen by a tenth in \
-{PATIENCE}. Right: with restarts for {1e3 * BUDGET:g} ms of wall time at each target, from the \
-same places for all. Medians over all targets, solved or not; times are those of the compiled \
+{IDLE_ITERATIONS}. Right: with restarts for {1e3 * BUDGET:g} ms of wall time at each target, from \
+the same places for all. Medians over all targets, solved or not; times are those of the compiled \
 call. "One round + polish" is an attempt of the default options, which make their first one at \
 the seed without a round.
 """

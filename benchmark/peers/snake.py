@@ -9,11 +9,11 @@ import fabrik_ros
 from fabrik_ros.kernels._jit import kernel
 from fabrik_ros.kernels.buffers import cut
 from fabrik_ros.kernels.frames import copy
-from fabrik_ros.kernels.iterations import run_rounds
+from fabrik_ros.kernels.iterations import run_iterations
 from fabrik_ros.kernels.limits import LOWER, UNITS, UPPER
 from fabrik_ros.kernels.reaching import fill_arcs
 from fabrik_ros.kernels.search import WHOLE
-from fabrik_ros.kernels.tips import stand
+from fabrik_ros.kernels.tips import evaluate
 from fabrik_ros.solver.packed_chain import pack, PackedArm
 from fabrik_ros.transforms import Array
 from helpers import Segment, serial_xml
@@ -36,7 +36,7 @@ ROUNDS, REPEATS = 5, 10
 RANDOM_SEED = 0
 COST_TEXT = f"""
 Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of a round (one pass \
-each way, plain, in `run_rounds`), processor time: one chain of {LONG} joints beside \
+each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints beside \
 {LONG // SHORT} of {SHORT}, in turns, medians.
 """
 COST_HEADER = f'| one of {LONG}, µs | {LONG // SHORT} of {SHORT}, µs | ratio | ns a joint |'
@@ -80,8 +80,8 @@ def repeat_rounds(
     done = 0
     for _ in range(repeats):
         copy(seed, q)
-        stand(model, q, target, task, work)
-        done += run_rounds(model, lower, upper, units, target, task, rounds, False, q, work)
+        evaluate(model, q, target, task, work)
+        done += run_iterations(model, lower, upper, units, target, task, rounds, False, q, work)
     return done
 
 

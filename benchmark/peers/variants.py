@@ -11,7 +11,7 @@ import math
 
 from fabrik_ros.kernels._jit import kernel
 from fabrik_ros.kernels.arm_table import FRAME, IS_PRISMATIC, POSITION, SOURCE
-from fabrik_ros.kernels.buffers import cut, Workspace
+from fabrik_ros.kernels.buffers import Buffers, cut
 from fabrik_ros.kernels.frames import (
     compose,
     compose_inverse,
@@ -19,7 +19,7 @@ from fabrik_ros.kernels.frames import (
     rotate_about_z,
     translate_along_z,
 )
-from fabrik_ros.kernels.iterations import run_rounds, WORTHWHILE
+from fabrik_ros.kernels.iterations import DECREASED_SHARE, run_iterations
 from fabrik_ros.kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from fabrik_ros.kernels.polish import run_polish
 from fabrik_ros.kernels.reaching import (
@@ -36,16 +36,16 @@ from fabrik_ros.kernels.reaching import (
 )
 from fabrik_ros.kernels.search import scatter
 from fabrik_ros.kernels.task import (
-    aim,
+    cost,
     is_reached,
-    LEVER,
-    merit,
     MODE,
+    nearest_accepted,
+    ORIENTATION_RADIUS,
     ORIENTATION_WEIGHT,
     POSE_MODE,
     tip_error,
 )
-from fabrik_ros.kernels.tips import stand
+from fabrik_ros.kernels.tips import evaluate
 from fabrik_ros.transforms import Array
 
 ON_AXIS = 1e-6
@@ -80,9 +80,9 @@ def search(
     fill_arcs(lower, upper, work.arcs)
     for number in range(first, first + count):
         begin(number, seed, limits, q)
-        stand(model, q, target, task, work)
+        evaluate(model, q, target, task, work)
         if rounds > 0:
-            counts[0] += run_rounds(
+            counts[0] += run_iterations(
                 model, lower, upper, units, target, task, rounds, accelerate, q, work
             )
         if steps > 0:
@@ -117,7 +117,7 @@ def search_plain(
     fill_arcs(lower, upper, work.arcs)
     for number in range(first, first + count):
         begin(number, seed, limits, q)
-        stand(model, q, target, task, work)
+        evaluate(model, q, target, task, work)
         counts[0] += run_plain(model, lower, upper, target, task, rounds, patience, whole, q, work)
         if is_reached(work.error, task):
             return True
@@ -144,15 +144,15 @@ def run_plain(
     patience: int,
     whole: bool,
     q: Array,
-    work: Workspace,
+    work: Buffers,
 ) -> int:
     """
-    Run plain rounds as `run_rounds` does, with a patience of one's own.
+    Run plain rounds as `run_iterations` does, with a patience of one's own.
 
     They match the whole sub-chain or, unless `whole`, the next joint centre. Returns their number.
     """
     error, best = work.error, work.best
-    now = merit(error, task)
+    now = cost(error, task)
     best_merit, mark, since_mark, done = now, now, 0, 0
     copy(q, best)
     while done < most and since_mark < patience and not is_reached(error, task):
@@ -164,16 +164,16 @@ def run_plain(
             tip_to_base_by_centres(model, lower, upper, target, task, q, work)
             base_to_tip_by_centres(model, lower, upper, task, q, work)
         tip_error(work.frames[model.shape[0] - 1], target, task, error)
-        now = merit(error, task)
+        now = cost(error, task)
         if now < best_merit:
             best_merit = now
             copy(q, best)
         since_mark += 1
-        if best_merit < WORTHWHILE * WORTHWHILE * mark:
+        if best_merit < DECREASED_SHARE * DECREASED_SHARE * mark:
             mark, since_mark = best_merit, 0
     if now > best_merit:
         copy(best, q)
-        stand(model, q, target, task, work)
+        evaluate(model, q, target, task, work)
     return done
 
 
@@ -185,12 +185,12 @@ def tip_to_base_by_centres(
     target: Array,
     task: Array,
     q: Array,
-    work: Workspace,
+    work: Buffers,
 ) -> None:
     """Do as `tip_to_base` does, matching the next centre; for arms without followers."""
     last = model.shape[0] - 2
     frames, joints, wanted = work.frames, work.joints, work.wanted
-    aim(frames[last + 1], target, task, wanted[last + 1])
+    nearest_accepted(frames[last + 1], target, task, wanted[last + 1])
     compose_inverse(wanted[last + 1], model[last + 1], wanted[last])
     for i in range(last, 0, -1):
         row, before, moments = model[i], wanted[i - 1], work.sums[i]
@@ -215,7 +215,7 @@ def tip_to_base_by_centres(
 
 @kernel
 def base_to_tip_by_centres(
-    model: Array, lower: Array, upper: Array, task: Array, q: Array, work: Workspace
+    model: Array, lower: Array, upper: Array, task: Array, q: Array, work: Buffers
 ) -> None:
     """Do as `base_to_tip` does, matching the next centre; for arms without followers."""
     last = model.shape[0] - 2
@@ -233,7 +233,7 @@ def base_to_tip_by_centres(
             k += 1
         set_point(moments, wanted[k])
         if k == last + 1 and task[MODE] == POSE_MODE:
-            add_frame(moments, task[LEVER] * task[ORIENTATION_WEIGHT])
+            add_frame(moments, task[ORIENTATION_RADIUS] * task[ORIENTATION_WEIGHT])
         if row[IS_PRISMATIC] != 0.0:
             q[j] = min(max(best_shift(moments, 1.0, joint, wanted[i]), lower[j]), upper[j])
             translate_along_z(frame, q[j])

@@ -31,7 +31,7 @@ def kernel(function: Function) -> Function:
     return _compiled(function)
 
 
-def free_kernel(function: Function) -> Function:
+def nogil_kernel(function: Function) -> Function:
     """Compile likewise, into code that lets other threads run meanwhile."""
     return _compiled(function, nogil=True)
 

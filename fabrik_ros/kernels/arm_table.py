@@ -17,7 +17,7 @@ IS_PRISMATIC = 12
 SOURCE = 13
 MULTIPLIER = 14
 OFFSET = 15
-FOLLOWS = 16
+IS_MIMIC = 16
 COLUMNS = 17
 FRAME = 12
 
@@ -28,7 +28,7 @@ def pack_row(
     source: int = -1,
     multiplier: float = 1.0,
     offset: float = 0.0,
-    follows: bool = False,
+    is_mimic: bool = False,
 ) -> Array:
     """
     Write one row of a model.
@@ -42,13 +42,13 @@ def pack_row(
     source : int
         Index in `q` of the value that drives the joint; -1 for the tip.
     multiplier, offset : float
-        The joint stands at `multiplier * q[source] + offset`.
-    follows : bool
+        The value of the joint is `multiplier * q[source] + offset`.
+    is_mimic : bool
         Whether the joint mimics the one that `source` belongs to.
 
     """
     row = np.empty(COLUMNS)
     row[:POSITION] = F[:3, :3].ravel()
     row[POSITION:FRAME] = F[:3, 3]
-    row[FRAME:] = is_prismatic, source, multiplier, offset, follows
+    row[FRAME:] = is_prismatic, source, multiplier, offset, is_mimic
     return row

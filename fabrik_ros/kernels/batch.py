@@ -4,11 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..transforms import Array
-from ._jit import free_kernel
+from ._jit import nogil_kernel
 from .chain_search import solve
 
 
-@free_kernel
+@nogil_kernel
 def solve_many(
     model: Array,
     limits: Array,
@@ -25,7 +25,7 @@ def solve_many(
     restarts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
 ) -> None:
-    """Make the first `count` attempts for each target, each given and answered as by `solve`."""
+    """Make the first `count` tries for each target, each given and answered as by `solve`."""
     for i in range(targets.shape[0]):
         codes[i], errors[i, 0], errors[i, 1], _, _, restarts[i], _, _, _ = solve(
             model, limits, tasks, sphere, rows, vectors, polish, count, targets[i], seeds[i], q[i]

@@ -14,13 +14,13 @@ from ..transforms import Array
 from ._jit import kernel
 
 DEPTH = 4
-"""Steps that the acceleration combines: those of two rounds and those between them."""
+"""Steps that the acceleration combines: those of two iterations and those between them."""
 
 SMALL_ROWS = 13 + 2 * DEPTH + 1
 VECTORS = 2 * DEPTH + 1 + 8
 
 
-class Workspace(NamedTuple):
+class Buffers(NamedTuple):
     """Named pieces; m moving joints, n joint values."""
 
     frames: Array
@@ -46,7 +46,7 @@ class Workspace(NamedTuple):
     multipliers: Array
     """Solution of the normal equations, shape (12,)."""
     account: Array
-    """Account of the search, shape (12,)."""
+    """Outcome of the search, shape (12,)."""
     asked: Array
     """The target as it was asked for, shape (12,)."""
     pulled: Array
@@ -56,7 +56,7 @@ class Workspace(NamedTuple):
     gains: Array
     """What independent combinations of the last steps did to the error, shape (DEPTH, 12)."""
     places: Array
-    """Where the last rounds began and ended, newest first, shape (DEPTH + 1, n)."""
+    """Where the last iterations began and ended, newest first, shape (DEPTH + 1, n)."""
     moves: Array
     """Independent combinations of the last steps, shape (DEPTH, n)."""
     lower: Array
@@ -66,13 +66,13 @@ class Workspace(NamedTuple):
     begin: Array
     """The seed inside the limits, shape (n,)."""
     present: Array
-    """The configuration that an attempt is at, shape (n,)."""
+    """The configuration that a try is at, shape (n,)."""
     best: Array
-    """The best one of a run of rounds, shape (n,)."""
+    """The best one of a run of iterations, shape (n,)."""
     nearer: Array
     """A configuration nearer to a posture, shape (n,)."""
     gradient: Array
-    """Slope of the merit, shape (n,)."""
+    """Slope of the cost, shape (n,)."""
     trial: Array
     """A configuration being tried, shape (n,)."""
 
@@ -84,7 +84,7 @@ def allocate(moving: int, values: int) -> tuple[Array, Array]:
 
 
 @kernel
-def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
+def cut(rows: Array, vectors: Array, moving: int) -> Buffers:
     """Name the pieces of what `allocate` made; for kernels, as views do not own their memory."""
     n, k = vectors.shape[1], 2 * DEPTH + 1
     a = moving + 1
@@ -94,7 +94,7 @@ def cut(rows: Array, vectors: Array, moving: int) -> Workspace:
     e = d + n
     f = e + n
     g = f + 6
-    return Workspace(
+    return Buffers(
         rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:e], rows[e:f], rows[f:g],
         rows[g], rows[g + 1], rows[g + 2], rows[g + 3], rows[g + 4], rows[g + 5],
         rows[g + 6], rows[g + 7 : g + 8 + DEPTH], rows[g + 8 + DEPTH : g + 8 + 2 * DEPTH],

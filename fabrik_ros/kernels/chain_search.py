@@ -8,21 +8,21 @@ from .buffers import cut
 from .frames import copy
 from .limits import read_seed
 from .search import (
+    assess_at,
+    COST,
+    find_nearest_from,
     FINISHED_BY,
-    make_attempts,
-    MERIT,
+    make_tries,
     NOT_YET,
     ORIENTATION_ERROR,
     PASSES,
     POLISH_STEPS,
     POSITION_ERROR,
     REACHED,
-    REPORT_SIZE,
     RESTARTS,
     SEED_NOT_FINITE,
-    settle_from,
     STANDS_AT_LIMIT,
-    weigh_errors_at,
+    STATISTICS_SIZE,
     WHOLE,
 )
 from .target import read_target
@@ -44,35 +44,35 @@ def solve(
     q: Array,
 ) -> tuple[int, float, float, int, int, int, int, bool, float]:
     """
-    Read a target and a seed and make the first `count` attempts, unless it is out of reach.
+    Read a target and a seed and make the first `count` tries, unless it is out of reach.
 
-    Leaves the best configuration in `q`. Returns what stands in the way (codes of `target.py`),
-    REACHED or NOT_YET, and the account that `search` gives.
+    Leaves the best configuration in `q`. Returns what is wrong with the input (codes of
+    `target.py`), REACHED or NOT_YET, and the statistics of the search.
     """
-    work = cut(rows, vectors, model.shape[0] - 1)
-    report = work.account[:REPORT_SIZE]
-    code = read(T, seed, limits, tasks, sphere, work.asked, work.pulled, work.begin)
+    buffers = cut(rows, vectors, model.shape[0] - 1)
+    statistics = buffers.account[:STATISTICS_SIZE]
+    code = read(T, seed, limits, tasks, sphere, buffers.asked, buffers.pulled, buffers.begin)
     if code == 0:
         first = min(0, count)  # numba would compile `search` once more for the constant 0
         reached = search(
-            model, limits, tasks, rows, vectors, polish, work.pulled, work.begin, first, count, q,
-            report,
+            model, limits, tasks, rows, vectors, polish, buffers.pulled, buffers.begin, first,
+            count, q, statistics,
         )  # fmt: skip
         code = REACHED if reached else NOT_YET
     else:
-        copy(work.begin, q)
-        report[:] = 0.0
-        report[MERIT] = math.inf
+        copy(buffers.begin, q)
+        statistics[:] = 0.0
+        statistics[COST] = math.inf
     return (
         code,
-        report[POSITION_ERROR],
-        report[ORIENTATION_ERROR],
-        int(report[PASSES]),
-        int(report[POLISH_STEPS]),
-        int(report[RESTARTS]),
-        int(report[FINISHED_BY]),
-        report[STANDS_AT_LIMIT] != 0.0,
-        report[MERIT],
+        statistics[POSITION_ERROR],
+        statistics[ORIENTATION_ERROR],
+        int(statistics[PASSES]),
+        int(statistics[POLISH_STEPS]),
+        int(statistics[RESTARTS]),
+        int(statistics[FINISHED_BY]),
+        statistics[STANDS_AT_LIMIT] != 0.0,
+        statistics[COST],
     )
 
 
@@ -106,17 +106,17 @@ def search(
     first: int,
     count: int,
     q: Array,
-    report: Array,
+    statistics: Array,
 ) -> bool:
-    """Make attempts as `make_attempts` does."""
-    work = cut(rows, vectors, model.shape[0] - 1)
-    return make_attempts(
-        model, limits, tasks, target, seed, polish, first, count, q, report, None, work
+    """Make tries as `make_tries` does."""
+    buffers = cut(rows, vectors, model.shape[0] - 1)
+    return make_tries(
+        model, limits, tasks, target, seed, polish, first, count, q, statistics, None, buffers
     )
 
 
 @kernel
-def settle(
+def find_nearest(
     model: Array,
     limits: Array,
     tasks: Array,
@@ -127,15 +127,17 @@ def settle(
     seed: Array,
     begin: Array,
     q: Array,
-    report: Array,
+    statistics: Array,
 ) -> None:
-    """Bring the tip as near as it gets, as `settle_from` does."""
-    work = cut(rows, vectors, model.shape[0] - 1)
-    settle_from(model, limits, tasks, target, seed, polish, begin, q, report, None, work)
+    """Bring the tip as near as it gets, as `find_nearest_from` does."""
+    buffers = cut(rows, vectors, model.shape[0] - 1)
+    find_nearest_from(
+        model, limits, tasks, target, seed, polish, begin, q, statistics, None, buffers
+    )
 
 
 @kernel
-def weigh_up(
+def assess(
     model: Array,
     limits: Array,
     task: Array,
@@ -143,8 +145,8 @@ def weigh_up(
     vectors: Array,
     target: Array,
     q: Array,
-    report: Array,
+    statistics: Array,
 ) -> bool:
-    """Write the errors at `q` to `report`; tell whether a limit stands in the way of less."""
-    work = cut(rows, vectors, model.shape[0] - 1)
-    return weigh_errors_at(model, limits, task, target, q, report, None, work)
+    """Write the errors at `q` to `statistics`; tell whether a limit keeps them from falling."""
+    buffers = cut(rows, vectors, model.shape[0] - 1)
+    return assess_at(model, limits, task, target, q, statistics, None, buffers)

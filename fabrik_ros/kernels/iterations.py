@@ -1,10 +1,10 @@
 """
-FABRIK rounds, one pass each way, and their acceleration.
+FABRIK iterations, one pass each way, and their acceleration.
 
-A round is a fixed-point map q -> g(q) that converges linearly. The acceleration looks back at the
-last places, where rounds began and where they ended, and combines the steps between them so that
-what these did to the error cancels, in the least-squares sense, what the tip still lacks. It uses
-nothing but those places and their errors: no Jacobian, no matrix of the arm.
+An iteration is a fixed-point map q -> g(q) that converges linearly. The acceleration remembers the
+last configurations, where iterations began and where they ended, and combines the steps between
+them so that their effect on the error cancels the present error in the least-squares sense. It
+needs only these configurations and their errors: no Jacobian, no matrix of the arm.
 
 Source: Washio & Oosterlee, "Krylov subspace acceleration for nonlinear multigrid schemes", ETNA 6
 (1997), also known as nonlinear GMRES; a relative of Anderson's method, which cancels g(q) - q.
@@ -13,20 +13,24 @@ Source: Washio & Oosterlee, "Krylov subspace acceleration for nonlinear multigri
 
 from ..transforms import Array
 from ._jit import kernel
-from .buffers import DEPTH, Workspace
+from .buffers import Buffers, DEPTH
 from .frames import copy
 from .task import inner
-from .tips import are_reached, error_count, find_errors, make_passes, merit_of, stand, weigh
-from .tree_buffers import TreeWorkspace
+from .tips import are_reached, cost_of, error_count, evaluate, find_errors, make_passes, weigh
+from .tree_buffers import TreeBuffers
 
 LONGEST_STEP = 4.0
+"""Longest step of the acceleration, in units of the joint values [1]."""
 SAME_DIRECTION = 1e-10
-PATIENCE = 7
-WORTHWHILE = 0.9
+"""A step is not independent if less than this share of its squared effect remains [1]."""
+IDLE_ITERATIONS = 7
+"""Iterations without a worthwhile decrease after which a run ends."""
+DECREASED_SHARE = 0.9
+"""An error below this share of the last mark is a worthwhile decrease [1]."""
 
 
 @kernel
-def run_rounds(
+def run_iterations(
     model: Array,
     lower: Array,
     upper: Array,
@@ -36,67 +40,65 @@ def run_rounds(
     most: int,
     accelerate: bool,
     q: Array,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> int:
     """
-    Run rounds from `q`, at most `most`, and leave the best configuration in `q`.
+    Run iterations from `q`, at most `most`, and leave the best configuration in `q`.
 
-    The arm stands at `q` before and after, as `stand` writes it; limits are in `work.arcs` too.
-    Stops when the task is reached, or when the error has not fallen by a tenth in `PATIENCE`
-    rounds. Returns the number of rounds.
+    Frames and errors are those at `q` before and after, as `evaluate` writes them; limits are in
+    `buffers.arcs` too. Stops when the task is reached, or when the error has not fallen by a tenth
+    in `IDLE_ITERATIONS` iterations. Returns the number of iterations.
     """
-    error, best, size = work.error, work.best, error_count(work.error)
-    now = merit_of(error, tasks, work)
-    best_merit, mark, since_mark, kept, done = now, now, 0, 0, 0
+    error, best, size = buffers.error, buffers.best, error_count(buffers.error)
+    now = cost_of(error, tasks, buffers)
+    best_cost, mark, since_mark, kept, done = now, now, 0, 0, 0
     copy(q, best)
-    while done < most and since_mark < PATIENCE and not are_reached(error, tasks):
+    while done < most and since_mark < IDLE_ITERATIONS and not are_reached(error, tasks):
         done += 1
         if accelerate:
-            make_room(work)
-            remember(q, error, tasks, 1, work)
+            shift_memory(buffers)
+            remember(q, error, tasks, 1, buffers)
             kept = min(kept + 2, DEPTH + 1)
-        make_passes(model, lower, upper, targets, tasks, q, work)
-        find_errors(targets, tasks, work, error)
-        now = merit_of(error, tasks, work)
+        make_passes(model, lower, upper, targets, tasks, q, buffers)
+        find_errors(targets, tasks, buffers, error)
+        now = cost_of(error, tasks, buffers)
         if accelerate and not are_reached(error, tasks):
-            best_merit = keep(q, now, best, best_merit)
-            remember(q, error, tasks, 0, work)
-            combine(lower, upper, units, kept, size, q, work)
-            now = stand(model, q, targets, tasks, work)
-        best_merit = keep(q, now, best, best_merit)
+            best_cost = keep(q, now, best, best_cost)
+            remember(q, error, tasks, 0, buffers)
+            combine(lower, upper, units, kept, size, q, buffers)
+            now = evaluate(model, q, targets, tasks, buffers)
+        best_cost = keep(q, now, best, best_cost)
         since_mark += 1
-        if best_merit < WORTHWHILE * WORTHWHILE * mark:
-            mark, since_mark = best_merit, 0
-    if now > best_merit:
+        if best_cost < DECREASED_SHARE * DECREASED_SHARE * mark:
+            mark, since_mark = best_cost, 0
+    if now > best_cost:
         copy(best, q)
-        stand(model, q, targets, tasks, work)
+        evaluate(model, q, targets, tasks, buffers)
     return done
 
 
 @kernel
-def keep(q: Array, now: float, best: Array, best_merit: float) -> float:
-    """Keep `q` in `best` if its merit `now` is the least so far; return the least."""
-    if now < best_merit:
+def keep(q: Array, now: float, best: Array, best_cost: float) -> float:
+    """Keep `q` in `best` if its cost `now` is the least so far; return the least."""
+    if now < best_cost:
         copy(q, best)
         return now
-    return best_merit
+    return best_cost
 
 
 @kernel
-def make_room(work: Workspace | TreeWorkspace) -> None:
-    """Make room in the memory for the two places of a round, where it ends and where it begins."""
+def shift_memory(buffers: Buffers | TreeBuffers) -> None:
+    """Shift the remembered configurations by two: an iteration adds its beginning and its end."""
     for k in range(DEPTH, 1, -1):
-        copy(work.places[k - 2], work.places[k])
-        copy(work.errors[k - 2], work.errors[k])
+        copy(buffers.places[k - 2], buffers.places[k])
+        copy(buffers.errors[k - 2], buffers.errors[k])
 
 
 @kernel
-def remember(
-    q: Array, error: Array, tasks: Array, k: int, work: Workspace | TreeWorkspace
-) -> None:
+def remember(q: Array, error: Array, tasks: Array, k: int, buffers: Buffers | TreeBuffers) -> None:
     """Write a place and its errors to row `k` of the memory."""
-    copy(q, work.places[k])
-    weigh(error, tasks, work, work.errors[k])
+    copy(q, buffers.places[k])
+    weigh(error, tasks, buffers, buffers.errors[k])
 
 
 @kernel
@@ -107,7 +109,7 @@ def combine(
     kept: int,
     size: int,
     q: Array,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> None:
     """
     Write to `q` the combination of the remembered places whose error is least, were it linear.
@@ -119,7 +121,7 @@ def combine(
     """
     n, used, longest = q.shape[0], 0, 0.0
     places, errors, moves, gains, left = (
-        work.places, work.errors, work.moves, work.gains, work.weighted,
+        buffers.places, buffers.errors, buffers.moves, buffers.gains, buffers.weighted,
     )  # fmt: skip
     copy(places[0], q)
     for r in range(size):

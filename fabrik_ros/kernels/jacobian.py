@@ -8,15 +8,15 @@ from .arm_table import IS_PRISMATIC, MULTIPLIER, SOURCE
 from .task import (
     axis_in_base,
     AXIS_MODE,
+    AXIS_TOLERANCES,
+    AXIS_WEIGHTS,
     in_frame,
     MODE,
     ORIENTATION_WEIGHT,
     PER_LENGTH,
     POSITION_MODE,
-    ROOM,
     SHAPED,
     turn_to_target,
-    WEIGHTS,
 )
 
 
@@ -65,7 +65,7 @@ def add_column(
     column: Array,
 ) -> None:
     """
-    Add how a joint that stands at `frame` lowers the error, in place.
+    Add how a joint whose link is at `frame` lowers the error, in place.
 
     The joint moves by `share` for each unit of its value; (ax, ay, az) is the axis of the task.
     """
@@ -93,7 +93,7 @@ def add_column(
 @kernel
 def shape_columns(tip: Array, target: Array, error: Array, task: Array, columns: Array) -> None:
     """
-    Turn columns into the frame of the target and weigh them; rows inside their room vanish.
+    Turn columns into the frame of the target and weigh them; rows inside their tolerance vanish.
 
     A turn w of the tip changes a rotation vector u that is not small by the inverse right
     Jacobian of SO(3): u' = -(w + u x w / 2 + k u x (u x w)). Source: Chirikjian, "Stochastic
@@ -115,5 +115,5 @@ def shape_columns(tip: Array, target: Array, error: Array, task: Array, columns:
         column[4] = y + 0.5 * cy + k * (uz * cx - ux * cz)
         column[5] = z + 0.5 * cz + k * (ux * cy - uy * cx)
         for r in range(6):
-            inside = task[ROOM + r] > 0.0 and error[r] == 0.0
-            column[r] *= 0.0 if inside else task[WEIGHTS + r]
+            inside = task[AXIS_TOLERANCES + r] > 0.0 and error[r] == 0.0
+            column[r] *= 0.0 if inside else task[AXIS_WEIGHTS + r]

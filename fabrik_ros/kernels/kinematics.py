@@ -10,7 +10,7 @@ from .frames import compose, copy, rotate_about_z, translate_along_z
 
 @kernel
 def joint_value(row: Array, q: Array) -> float:
-    """Where the joint of a model row stands: a follower at multiplier times source plus offset."""
+    """Value of the joint of a model row; of a mimic joint multiplier times source plus offset."""
     return float(row[MULTIPLIER] * q[int(row[SOURCE])] + row[OFFSET])
 
 

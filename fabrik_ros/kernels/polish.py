@@ -8,31 +8,40 @@ method", IEEE T-RO 27 (2011), for damping in proportion to the squared error.
 
 from ..transforms import Array
 from ._jit import kernel
-from .buffers import Workspace
+from .buffers import Buffers
 from .frames import copy
 from .task import inner
 from .tips import (
     are_reached,
     copy_errors,
+    cost_of,
     error_count,
     fill_columns,
     find_errors,
     inner_of_errors,
-    merit_of,
     move_links,
     weigh,
 )
-from .tree_buffers import TreeWorkspace
+from .tree_buffers import TreeBuffers
 
 FIRST_DAMPING = 5e-2
+"""Damping of the first step, as a share of the cost [1]."""
 LESS_DAMPING = 0.3
+"""Factor on the damping after a step that helped [1]."""
 MORE_DAMPING = 8.0
+"""Factor on the damping after a step that did not help [1]."""
 LEAST_DAMPING = 1e-8
+"""Damping never falls below this share of the cost [1]."""
 WORST_DAMPING = 1e11
+"""No step helps if this share of the cost is not enough damping [1]."""
 LONGEST_STEP = 1.0
-WORTHWHILE = 0.98
-FAR = 1e-3
+"""Longest step, in units of the joint values [1]."""
+POOR_STEP_SHARE = 0.98
+"""A step is poor if it leaves more than this share of the error [1]."""
+FAR_ERROR = 1e-3
+"""Above this error, which has no unit, a poor step ends the polish [1]."""
 SMALLEST_STEP = 1e-9
+"""A shorter step ends the polish, in units of the joint values [1]."""
 
 
 @kernel
@@ -46,36 +55,45 @@ def run_polish(
     most: int,
     to_the_end: bool,
     q: Array,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> int:
     """
     Take steps from `q`, at most `most`, each of which lowers the errors; return their number.
 
-    The arm stands at `q` and `work.frames`, and `work.error` is what its tips lack.
+    Frames and errors are those at `q`.
     Stops when the task is reached or no step helps; unless `to_the_end` also when a step gains
     under two per cent while still far away.
     """
-    error, weighted, trial_error = work.error, work.weighted, work.trial_error
-    columns, gradient, trial, size = work.columns, work.gradient, work.trial, error_count(error)
+    error, weighted, trial_error = buffers.error, buffers.weighted, buffers.trial_error
+    columns, gradient, trial, size = (
+        buffers.columns,
+        buffers.gradient,
+        buffers.trial,
+        error_count(error),
+    )
     damping = FIRST_DAMPING
-    now = merit_of(error, tasks, work)
+    now = cost_of(error, tasks, buffers)
     stale = True
     for done in range(most):
         if not to_the_end and are_reached(error, tasks):
             return done
         if stale:
-            weigh(error, tasks, work, weighted)
-            fill_columns(model, units, targets, tasks, work)
+            weigh(error, tasks, buffers, weighted)
+            fill_columns(model, units, targets, tasks, buffers)
             for j in range(q.shape[0]):
                 gradient[j] = inner_of_errors(error, columns[j], weighted)
             stale = False
-        fill_normal(columns, gradient, lower, upper, q, damping * now + 1e-15, size, work.normal)
-        copy(weighted, work.multipliers)
-        solve_symmetric(work.normal, work.multipliers, size)
-        moved = take_step(columns, gradient, units, lower, upper, work.multipliers, size, q, trial)
-        move_links(model, trial, targets, work)
-        find_errors(targets, tasks, work, trial_error)
-        after = merit_of(trial_error, tasks, work)
+        fill_normal(
+            columns, gradient, lower, upper, q, damping * now + 1e-15, size, buffers.normal
+        )
+        copy(weighted, buffers.multipliers)
+        solve_symmetric(buffers.normal, buffers.multipliers, size)
+        moved = take_step(
+            columns, gradient, units, lower, upper, buffers.multipliers, size, q, trial
+        )
+        move_links(model, trial, targets, buffers)
+        find_errors(targets, tasks, buffers, trial_error)
+        after = cost_of(trial_error, tasks, buffers)
         if after < now:
             poor = is_poor(now, after)
             now = after
@@ -93,7 +111,7 @@ def run_polish(
 @kernel
 def is_poor(before: float, after: float) -> bool:
     """Whether a step gained under two per cent while still far away."""
-    return after > WORTHWHILE * WORTHWHILE * before and before > FAR * FAR
+    return after > POOR_STEP_SHARE * POOR_STEP_SHARE * before and before > FAR_ERROR * FAR_ERROR
 
 
 @kernel
@@ -119,7 +137,7 @@ def fill_normal(
     size: int,
     normal: Array,
 ) -> None:
-    """Write J J^T of the joints that are free to move, plus damping; lower triangle."""
+    """Write J J^T of the joints that no limit blocks, plus damping; lower triangle."""
     for r in range(size):
         for c in range(r + 1):
             normal[r, c] = 0.0

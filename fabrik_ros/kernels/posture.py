@@ -13,28 +13,33 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .buffers import cut, Workspace
+from .buffers import Buffers, cut
 from .frames import copy, TURN
 from .limits import UNITS
 from .polish import fill_normal, pushes_out, run_polish, solve_symmetric
 from .search import (
     confine,
+    COST,
     FINISHED_BY,
-    MERIT,
+    keep_if_better,
     NEIGHBOURHOOD,
-    note,
     POLISH,
     POLISH_STEPS,
     WHOLE,
 )
 from .task import is_reached, product
-from .tips import fill_columns, stand
+from .tips import evaluate, fill_columns
 
 EASING_STEPS = 30
+"""Most steps towards the posture."""
 CORRECTING_STEPS = 8
+"""Most polish steps after each of them."""
 LONGEST_STEP = 0.2
+"""Longest step towards the posture, in units of the joint values [1]."""
 SMALLEST_STEP = 1e-5
+"""A shorter step ends the easing, in units of the joint values [1]."""
 DAMPING = 1e-10
+"""Added to the diagonal of J J^T, so that it can be inverted at a singularity [1]."""
 
 
 @kernel
@@ -49,59 +54,59 @@ def ease(
     posture: Array,
     weight: float,
     q: Array,
-    report: Array,
+    statistics: Array,
 ) -> None:
     """
-    Move `q`, which reaches the target, towards `posture`, by `weight` of the way in each step.
+    Move `q`, which reaches the target, towards `posture`, by a share of `weight` in each step.
 
     Ends where no step comes nearer. An answer near the seed stays near it.
     """
-    work = cut(rows, vectors, model.shape[0] - 1)
+    buffers = cut(rows, vectors, model.shape[0] - 1)
     stays = True
     for j in range(q.shape[0]):
         stays = stays and abs(q[j] - seed[j]) <= NEIGHBOURHOOD * limits[UNITS, j]
-    confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
-    task, units, nearer = tasks[WHOLE], limits[UNITS], work.nearer
-    distance = distance_to(posture, work, units, q)
+    confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, buffers)
+    task, units, nearer = tasks[WHOLE], limits[UNITS], buffers.nearer
+    distance = distance_to(posture, buffers, units, q)
     for _ in range(EASING_STEPS):
-        stand(model, q, target, task, work)
-        if step_in_null_space(model, target, task, units, posture, weight, q, nearer, work) < (
+        evaluate(model, q, target, task, buffers)
+        if step_in_null_space(model, target, task, units, posture, weight, q, nearer, buffers) < (
             SMALLEST_STEP
         ):
             break
-        stand(model, nearer, target, task, work)
-        report[POLISH_STEPS] += run_polish(
-            model, work.lower, work.upper, units, target, task, CORRECTING_STEPS, False, nearer,
-            work,
+        evaluate(model, nearer, target, task, buffers)
+        statistics[POLISH_STEPS] += run_polish(
+            model, buffers.lower, buffers.upper, units, target, task, CORRECTING_STEPS, False,
+            nearer, buffers,
         )  # fmt: skip
-        stand(model, nearer, target, task, work)
-        now = distance_to(posture, work, units, nearer)
-        if not is_reached(work.error, task) or now >= distance:
+        evaluate(model, nearer, target, task, buffers)
+        now = distance_to(posture, buffers, units, nearer)
+        if not is_reached(buffers.error, task) or now >= distance:
             break
         distance = now
         copy(nearer, q)
-        report[FINISHED_BY] = POLISH
-    stand(model, q, target, task, work)
-    report[MERIT] = math.inf
+        statistics[FINISHED_BY] = POLISH
+    evaluate(model, q, target, task, buffers)
+    statistics[COST] = math.inf
     copy(q, nearer)
-    note(nearer, tasks, work, q, report, None)
+    keep_if_better(nearer, tasks, buffers, q, statistics, None)
 
 
 @kernel
-def difference(posture: Array, work: Workspace, q: Array, j: int) -> float:
+def difference(posture: Array, buffers: Buffers, q: Array, j: int) -> float:
     """How far a joint is from the posture; by the shorter way round if it has no limits."""
     value = posture[j] - q[j]
-    if math.isinf(work.lower[j]) and math.isinf(work.upper[j]):
+    if math.isinf(buffers.lower[j]) and math.isinf(buffers.upper[j]):
         value -= TURN * round(value / TURN)
     return float(value)
 
 
 @kernel
-def distance_to(posture: Array, work: Workspace, units: Array, q: Array) -> float:
-    """Sum of squares of what separates `q` from the posture, free of units."""
+def distance_to(posture: Array, buffers: Buffers, units: Array, q: Array) -> float:
+    """Sum of squares of what separates `q` from the posture, without units."""
     total = 0.0
     for j in range(q.shape[0]):
-        value = difference(posture, work, q, j) / units[j]
+        value = difference(posture, buffers, q, j) / units[j]
         total += value * value
     return total
 
@@ -116,19 +121,24 @@ def step_in_null_space(
     weight: float,
     q: Array,
     nearer: Array,
-    work: Workspace,
+    buffers: Buffers,
 ) -> float:
     """Write `q` plus a step towards the posture that leaves the tip; return the step's size."""
     n = q.shape[0]
-    columns, step, normal, tip_step = work.columns, work.gradient, work.normal, work.weighted
-    fill_columns(model, units, target, task, work)
+    columns, step, normal, tip_step = (
+        buffers.columns,
+        buffers.gradient,
+        buffers.normal,
+        buffers.weighted,
+    )
+    fill_columns(model, units, target, task, buffers)
     for j in range(n):
-        step[j] = weight * difference(posture, work, q, j) / units[j]
-    fill_normal(columns, step, work.lower, work.upper, q, DAMPING, 6, normal)
+        step[j] = weight * difference(posture, buffers, q, j) / units[j]
+    fill_normal(columns, step, buffers.lower, buffers.upper, q, DAMPING, 6, normal)
     for k in range(6):
         tip_step[k] = 0.0
     for j in range(n):
-        if pushes_out(q[j], step[j], work.lower[j], work.upper[j]):
+        if pushes_out(q[j], step[j], buffers.lower[j], buffers.upper[j]):
             step[j] = 0.0
             for k in range(6):
                 columns[j, k] = 0.0
@@ -142,5 +152,5 @@ def step_in_null_space(
     scale = min(1.0, LONGEST_STEP / max(largest, SMALLEST_STEP))
     for j in range(n):
         value = q[j] + scale * units[j] * step[j]
-        nearer[j] = min(max(value, work.lower[j]), work.upper[j])
+        nearer[j] = min(max(value, buffers.lower[j]), buffers.upper[j])
     return largest

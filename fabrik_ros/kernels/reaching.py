@@ -21,24 +21,26 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, FRAME, IS_PRISMATIC, POSITION, SOURCE
-from .buffers import Workspace
+from .arm_table import FRAME, IS_MIMIC, IS_PRISMATIC, POSITION, SOURCE
+from .buffers import Buffers
 from .frames import compose, compose_inverse, copy, rotate_about_z, translate_along_z, TURN
 from .kinematics import joint_value, move_joint
 from .task import (
-    aim,
     axis_in_base,
     AXIS_MODE,
-    LEVER,
+    AXIS_TOLERANCES,
     MODE,
+    nearest_accepted,
+    ORIENTATION_RADIUS,
     ORIENTATION_WEIGHT,
     POSE_MODE,
-    ROOM,
     SHAPED,
 )
 
 MOMENTS = 9
+"""Entries of the sum (3) and the second moment (6) of a point set."""
 VANISHING = 1e-12
+"""A turn with a smaller share of the point set behind it is undefined [1]."""
 
 
 @kernel
@@ -67,17 +69,17 @@ def add_direction(moments: Array, x: float, y: float, z: float) -> None:
 
 
 @kernel
-def add_frame(moments: Array, lever: float) -> None:
-    """Add three directions at right angles, of length `lever`, in place."""
-    moments[3] += lever * lever
-    moments[6] += lever * lever
-    moments[8] += lever * lever
+def add_frame(moments: Array, radius: float) -> None:
+    """Add three directions at right angles, of length `radius`, in place."""
+    moments[3] += radius * radius
+    moments[6] += radius * radius
+    moments[8] += radius * radius
 
 
 @kernel
-def add_turn(moments: Array, lever: float, x: float, y: float, z: float) -> None:
+def add_turn(moments: Array, radius: float, x: float, y: float, z: float) -> None:
     """Add half of two directions at right angles to the unit vector (x, y, z), in place."""
-    half = 0.5 * lever * lever
+    half = 0.5 * radius * radius
     moments[3] += half * (1.0 - x * x)
     moments[4] -= half * x * y
     moments[5] -= half * x * z
@@ -90,16 +92,16 @@ def add_turn(moments: Array, lever: float, x: float, y: float, z: float) -> None
 def add_target(moments: Array, target: Array, task: Array) -> None:
     """Add a target: its place, and its orientation as far as that counts, in place."""
     add_point(moments, target[POSITION], target[POSITION + 1], target[POSITION + 2])
-    lever = task[LEVER] * task[ORIENTATION_WEIGHT]
+    radius = task[ORIENTATION_RADIUS] * task[ORIENTATION_WEIGHT]
     if task[MODE] == POSE_MODE and task[SHAPED] != 0.0:
         for axis in range(3):
-            if task[ROOM + 3 + axis] < math.inf:
-                add_turn(moments, lever, target[axis], target[3 + axis], target[6 + axis])
+            if task[AXIS_TOLERANCES + 3 + axis] < math.inf:
+                add_turn(moments, radius, target[axis], target[3 + axis], target[6 + axis])
     elif task[MODE] == POSE_MODE:
-        add_frame(moments, lever)
+        add_frame(moments, radius)
     elif task[MODE] == AXIS_MODE:
         x, y, z = axis_in_base(target, task)
-        add_direction(moments, lever * x, lever * y, lever * z)
+        add_direction(moments, radius * x, radius * y, radius * z)
 
 
 @kernel
@@ -108,7 +110,7 @@ def sum_upstream(model: Array, frames: Array, task: Array, sums: Array) -> None:
     for k in range(MOMENTS):
         sums[0, k] = 0.0
     add_point(sums[0], model[0, POSITION], model[0, POSITION + 1], model[0, POSITION + 2])
-    add_frame(sums[0], task[LEVER])
+    add_frame(sums[0], task[ORIENTATION_RADIUS])
     for i in range(1, model.shape[0] - 1):
         for k in range(MOMENTS):
             sums[i, k] = sums[i - 1, k]
@@ -235,25 +237,25 @@ def tip_to_base(
     target: Array,
     task: Array,
     q: Array,
-    work: Workspace,
+    buffers: Buffers,
 ) -> None:
     """
     Put the tip on the target and choose joint values from the tip down to the base.
 
-    The arm stands at `q`, `work.joints` and `work.frames`, with its limits in `work.arcs` too.
-    Writes to `work.wanted` the link frames of the arm that hangs on the target; its base is not
-    yet where it belongs. Followers stay as they are.
+    The arm is at `q`, `buffers.joints` and `buffers.frames`; its limits are in `buffers.arcs` too.
+    Writes to `buffers.wanted` the link frames of the arm that hangs on the target; its base is not
+    yet where it belongs. Mimic joints stay as they are.
     """
     last = model.shape[0] - 2
-    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
+    frames, joints, wanted, sums = buffers.frames, buffers.joints, buffers.wanted, buffers.sums
     sum_upstream(model, frames, task, sums)
-    aim(frames[last + 1], target, task, wanted[last + 1])
+    nearest_accepted(frames[last + 1], target, task, wanted[last + 1])
     compose_inverse(wanted[last + 1], model[last + 1], wanted[last])
     for i in range(last, 0, -1):
         before = wanted[i - 1]
         copy(wanted[i], before)
         unmove(
-            model[i], joints[i], wanted[i], sums[i], i + 1.0, lower, upper, q, work.arcs, before
+            model[i], joints[i], wanted[i], sums[i], i + 1.0, lower, upper, q, buffers.arcs, before
         )
 
 
@@ -273,18 +275,18 @@ def unmove(
     """
     Carry `frame` from a link to the one before it, by the value that suits what is above.
 
-    The joint stands at `joint` before its motion, and should lead to `wanted`. A follower keeps
-    its value.
+    The joint frame before its motion is `joint`; its motion should lead to `wanted`. A mimic joint
+    keeps its value.
     """
     j = int(row[SOURCE])
     if row[IS_PRISMATIC] != 0.0:
         value = joint_value(row, q)
-        if row[FOLLOWS] == 0.0:
+        if row[IS_MIMIC] == 0.0:
             value = min(max(best_shift(moments, count, joint, wanted), lower[j]), upper[j])
         translate_along_z(frame, -value)
     else:
         c, s = 0.0, 0.0
-        if row[FOLLOWS] == 0.0:
+        if row[IS_MIMIC] == 0.0:
             c, s = best_turn(moments, count, joint, wanted)
         if c == 0.0 and s == 0.0:
             value = joint_value(row, q)
@@ -297,16 +299,16 @@ def unmove(
 
 @kernel
 def base_to_tip(
-    model: Array, lower: Array, upper: Array, task: Array, q: Array, work: Workspace
+    model: Array, lower: Array, upper: Array, task: Array, q: Array, buffers: Buffers
 ) -> None:
     """
     Start at the real base and choose joint values from the base up to the tip.
 
-    `work.wanted` are link frames from `tip_to_base`. Writes `q`, and to `work.joints` and
-    `work.frames` where the arm comes to stand.
+    `buffers.wanted` are link frames from `tip_to_base`. Writes `q`, and to `buffers.joints` and
+    `buffers.frames` where the arm comes to stand.
     """
     last = model.shape[0] - 2
-    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
+    frames, joints, wanted, sums = buffers.frames, buffers.joints, buffers.wanted, buffers.sums
     sum_downstream(model, wanted, task, sums)
     for i in range(last + 1):
         row, joint, frame = model[i], joints[i], frames[i]
@@ -316,7 +318,7 @@ def base_to_tip(
             compose(frames[i - 1], row, joint)
         copy(joint, frame)
         j, count = int(row[SOURCE]), last - i + 1.0
-        if row[FOLLOWS] != 0.0:
+        if row[IS_MIMIC] != 0.0:
             move_joint(row, joint_value(row, q), frame)
         elif row[IS_PRISMATIC] != 0.0:
             q[j] = min(max(best_shift(sums[i], count, joint, wanted[i]), lower[j]), upper[j])

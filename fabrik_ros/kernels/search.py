@@ -1,7 +1,7 @@
 """
-The solve loop: attempts from the seed, then from elsewhere, and the closest there is.
+The solve loop: tries from the seed, then from elsewhere, and the closest there is.
 
-An attempt is a few reaching rounds and, where allowed, the polish. The first ones stay near
+A try is a few reaching iterations and, where allowed, the polish. The first ones stay near
 the seed, so that an arm that follows a target keeps its configuration. Chains and trees share
 it all; `tips.py` holds what differs.
 
@@ -11,29 +11,30 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, IS_PRISMATIC, SOURCE
-from .buffers import Workspace
+from .arm_table import IS_MIMIC, IS_PRISMATIC, SOURCE
+from .buffers import Buffers
 from .frames import copy, TURN
-from .iterations import run_rounds
+from .iterations import run_iterations
 from .limits import LOWER, stands_at_limit, START_LOWER, START_UPPER, UNITS, UPPER
 from .polish import pushes_out, run_polish
 from .reaching import fill_arcs
 from .task import inner, norm3
 from .tips import (
     are_reached,
+    cost_of,
     error_count,
+    evaluate,
     fill_columns,
-    hold_free,
+    hold_unconstrained,
     largest_error,
-    merit_of,
-    stand,
     weigh,
 )
-from .tree_buffers import TreeWorkspace
+from .tree_buffers import TreeBuffers
 
 SEED_NOT_FINITE, REACHED, NOT_YET = -3, 3, 4
 
 NOBODY, SEED, FABRIK, POLISH = 0, 1, 2, 3
+"""Values of FINISHED_BY: what took the last step."""
 
 (
     POSITION_ERROR,
@@ -43,27 +44,42 @@ NOBODY, SEED, FABRIK, POLISH = 0, 1, 2, 3
     RESTARTS,
     FINISHED_BY,
     STANDS_AT_LIMIT,
-    MERIT,
+    COST,
 ) = range(8)
-REPORT_SIZE = 8
+STATISTICS_SIZE = 8
+"""What was done and what came of it, in one row."""
 
 WHOLE, POSITION_ONLY, FIRST_YIELDING = range(3)
+"""Rows of tasks."""
 
-NEAR = 0.6
+NEAR_ERROR = 0.6
+"""A seed is near its target below this error, which has no unit (`task.cost`) [1]."""
 NEIGHBOURHOOD = 0.5
-SEED_ATTEMPTS = 2
-NEAR_ATTEMPTS = 8
-OPENING_ROUNDS = 1
-ACCELERATED_ROUNDS = 60
+"""Half width of the neighbourhood of a seed, in units of the joint values [1]."""
+SEED_TRIES = 2
+"""Number of tries that start at the seed and stay near it."""
+NEAR_TRIES = 8
+"""Number of tries that stay near the seed."""
+FIRST_ITERATIONS = 1
+"""Iterations before the polish; more of them cost more than they gain."""
+ACCELERATED_ITERATIONS = 60
+"""Most iterations of a try without the polish."""
 POLISHING_STEPS = 40
-SETTLING_STEPS = 20
+"""Most polish steps of a try."""
+YIELDING_STEPS = 20
+"""Most polish steps with each of the yielding weights."""
 YIELDING_WEIGHTS = (0.1, 0.01, 1e-3)
+"""Weights of an orientation that yields more and more to the position [1]."""
 YIELDING = FIRST_YIELDING + len(YIELDING_WEIGHTS) - 1
+"""Row of the task whose orientation yields most; it ranks configurations."""
 AT_LIMIT = 1e-6
+"""A joint this near to a limit is at the limit [rad or m]."""
+LEAST_SLOPE = 1e-9
+"""A joint with a smaller slope of the error does not count as blocked [1]."""
 
 
 @kernel
-def make_attempts(
+def make_tries(
     model: Array,
     limits: Array,
     tasks: Array,
@@ -73,104 +89,121 @@ def make_attempts(
     first: int,
     count: int,
     q: Array,
-    report: Array,
+    statistics: Array,
     apart: Array | None,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> bool:
     """
-    Make attempts number `first` to `first + count - 1`; tell whether the task is reached.
+    Make tries number `first` to `first + count - 1`; tell whether the task is reached.
 
-    The first `NEAR_ATTEMPTS` stay near the seed: one starts there, or where it may polish two, the
-    first without rounds, and the others around it, which frees an arm that is stretched or at a
-    limit. The next one starts at the seed again and may go anywhere, later ones start anywhere.
+    The first `NEAR_TRIES` stay near the seed: one starts there, or where it may polish two, the
+    first without iterations, and the others around it, which helps an arm that is stretched or
+    at a limit. The next one starts at the seed again and may go anywhere, later ones start
+    anywhere.
+
     Rows of `limits`: lower, upper, the range that other starts are drawn from, and the unit of
     each value. Rows of `tasks`: the whole task, the position alone, and the whole task with an
-    orientation that yields more and more to the position. Leaves the best configuration in `q`, an
-    account in `report`, and the errors of several tips in `apart`.
+    orientation that yields more and more to the position. Leaves the best configuration in `q`,
+    what was done in `statistics`, and the errors of several tips in `apart`.
     """
-    error, trial, whole = work.error, work.present, tasks[WHOLE]
-    near = stand(model, seed, targets, whole, work) <= NEAR * NEAR
-    stands_at_seed = True
+    error, trial, whole = buffers.error, buffers.present, tasks[WHOLE]
+    near = evaluate(model, seed, targets, whole, buffers) <= NEAR_ERROR * NEAR_ERROR
+    is_at_seed = True
     if first == 0:
-        report[:] = 0.0
-        report[MERIT] = math.inf
-        note(seed, tasks, work, q, report, apart)
+        statistics[:] = 0.0
+        statistics[COST] = math.inf
+        keep_if_better(seed, tasks, buffers, q, statistics, apart)
         if are_reached(error, whole):
-            report[FINISHED_BY] = SEED
-            report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
+            statistics[FINISHED_BY] = SEED
+            statistics[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
     for number in range(first, first + count):
-        stays = number < NEAR_ATTEMPTS
-        if stays and (not near or (number == 1 and not polish)):
+        if number < NEAR_TRIES and (not near or (number == 1 and not polish)):
             continue
-        confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, work)
-        report[RESTARTS] = max(0, number - NEAR_ATTEMPTS)
-        from_seed = number < SEED_ATTEMPTS or number == NEAR_ATTEMPTS
-        if from_seed:
-            copy(seed, trial)
-        elif stays:
-            scatter(number, work.lower, work.upper, trial)
-        else:
-            scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
-        hold_free(model, seed, targets, trial, work)
-        if not (from_seed and stands_at_seed):
-            stand(model, trial, targets, whole, work)
-        stands_at_seed = False
-        opening = 0 if number == 0 else OPENING_ROUNDS
-        who = attempt(model, limits, targets, whole, polish, opening, trial, report, work)
+        statistics[RESTARTS] = max(0, number - NEAR_TRIES)
+        from_seed = write_start(number, limits, seed, trial, buffers)
+        hold_unconstrained(model, seed, targets, trial, buffers)
+        if not (from_seed and is_at_seed):
+            evaluate(model, trial, targets, whole, buffers)
+        is_at_seed = False
+        first_iterations = 0 if number == 0 else FIRST_ITERATIONS
+        finisher = run_try(
+            model, limits, targets, whole, polish, first_iterations, trial, statistics, buffers
+        )
         if bring_towards(seed, model, limits, trial):
-            stand(model, trial, targets, whole, work)
+            evaluate(model, trial, targets, whole, buffers)
         reached = are_reached(error, whole)
         if reached:
-            report[MERIT] = math.inf
-        if note(trial, tasks, work, q, report, apart):
-            report[FINISHED_BY] = who
+            statistics[COST] = math.inf
+        if keep_if_better(trial, tasks, buffers, q, statistics, apart):
+            statistics[FINISHED_BY] = finisher
         if reached:
-            report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
+            statistics[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
             return True
     return False
 
 
 @kernel
-def confine(limits: Array, seed: Array, room: float, work: Workspace | TreeWorkspace) -> None:
-    """Write the limits in force: those of the arm, and `room` units on either side of the seed."""
-    for j in range(seed.shape[0]):
-        work.lower[j] = max(limits[LOWER, j], seed[j] - room * limits[UNITS, j])
-        work.upper[j] = min(limits[UPPER, j], seed[j] + room * limits[UNITS, j])
+def write_start(
+    number: int, limits: Array, seed: Array, trial: Array, buffers: Buffers | TreeBuffers
+) -> bool:
+    """Write the limits of a try and the configuration it starts from; tell if that is the seed."""
+    stays = number < NEAR_TRIES
+    confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, buffers)
+    if number < SEED_TRIES or number == NEAR_TRIES:
+        copy(seed, trial)
+        return True
+    if stays:
+        scatter(number, buffers.lower, buffers.upper, trial)
+    else:
+        scatter(number, limits[START_LOWER], limits[START_UPPER], trial)
+    return False
 
 
 @kernel
-def attempt(
+def confine(limits: Array, seed: Array, width: float, buffers: Buffers | TreeBuffers) -> None:
+    """Write the limits in force: those of the arm, at most `width` units from the seed."""
+    for j in range(seed.shape[0]):
+        buffers.lower[j] = max(limits[LOWER, j], seed[j] - width * limits[UNITS, j])
+        buffers.upper[j] = min(limits[UPPER, j], seed[j] + width * limits[UNITS, j])
+
+
+@kernel
+def run_try(
     model: Array,
     limits: Array,
     targets: Array,
     tasks: Array,
     polish: bool,
-    opening: int,
+    first_iterations: int,
     q: Array,
-    report: Array,
-    work: Workspace | TreeWorkspace,
+    statistics: Array,
+    buffers: Buffers | TreeBuffers,
 ) -> int:
     """
-    Go from `q` towards the targets as far as it leads; return who took the last step.
+    Go from `q` towards the targets as far as possible; return what took the last step.
 
-    With the polish after `opening` rounds, else in accelerated rounds to the end.
+    With the polish after the first iterations, else in accelerated iterations to the end.
     """
-    lower, upper, units = work.lower, work.upper, limits[UNITS]
-    most = opening if polish else ACCELERATED_ROUNDS
+    lower, upper, units = buffers.lower, buffers.upper, limits[UNITS]
+    most = first_iterations if polish else ACCELERATED_ITERATIONS
     if most > 0:
-        fill_arcs(lower, upper, work.arcs)
-        rounds = run_rounds(model, lower, upper, units, targets, tasks, most, not polish, q, work)
-        report[PASSES] += 2 * rounds
+        fill_arcs(lower, upper, buffers.arcs)
+        iterations = run_iterations(
+            model, lower, upper, units, targets, tasks, most, not polish, q, buffers
+        )
+        statistics[PASSES] += 2 * iterations
     if not polish:
         return FABRIK
-    steps = run_polish(model, lower, upper, units, targets, tasks, POLISHING_STEPS, False, q, work)
-    report[POLISH_STEPS] += steps
+    steps = run_polish(
+        model, lower, upper, units, targets, tasks, POLISHING_STEPS, False, q, buffers
+    )
+    statistics[POLISH_STEPS] += steps
     return POLISH if steps > 0 else FABRIK
 
 
 @kernel
-def settle_from(
+def find_nearest_from(
     model: Array,
     limits: Array,
     tasks: Array,
@@ -179,68 +212,68 @@ def settle_from(
     polish: bool,
     begin: Array,
     q: Array,
-    report: Array,
+    statistics: Array,
     apart: Array | None,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> None:
     """
     From `begin`, bring the tips as near as they get: positions first, then orientations.
 
     The polish lets the orientation yield by and by: with little weight from the start it would
     creep along the curved set of configurations that hold the position. Replaces `q` and the
-    accounts where the result is better.
+    statistics where the result is better.
     """
-    lower, upper, units, trial = limits[LOWER], limits[UPPER], limits[UNITS], work.present
+    lower, upper, units, trial = limits[LOWER], limits[UPPER], limits[UNITS], buffers.present
     copy(begin, trial)
-    hold_free(model, seed, targets, trial, work)
+    hold_unconstrained(model, seed, targets, trial, buffers)
     if polish:
         for row in range(FIRST_YIELDING, YIELDING + 2):
             last = row > YIELDING  # in one loop, as each call would be compiled into this anew
             task = tasks[POSITION_ONLY if last else row]
-            stand(model, trial, targets, task, work)
-            report[POLISH_STEPS] += run_polish(
+            evaluate(model, trial, targets, task, buffers)
+            statistics[POLISH_STEPS] += run_polish(
                 model, lower, upper, units, targets, task,
-                POLISHING_STEPS if last else SETTLING_STEPS, not last, trial, work,
+                POLISHING_STEPS if last else YIELDING_STEPS, not last, trial, buffers,
             )  # fmt: skip
     else:
-        fill_arcs(lower, upper, work.arcs)
+        fill_arcs(lower, upper, buffers.arcs)
         for row in (WHOLE, POSITION_ONLY):
-            stand(model, trial, targets, tasks[row], work)
-            for accelerate in (True, False):  # plain rounds settle where an error remains
-                report[PASSES] += 2 * run_rounds(
-                    model, lower, upper, units, targets, tasks[row], ACCELERATED_ROUNDS,
-                    accelerate, trial, work,
+            evaluate(model, trial, targets, tasks[row], buffers)
+            for accelerate in (True, False):  # only plain iterations come to rest at an error
+                statistics[PASSES] += 2 * run_iterations(
+                    model, lower, upper, units, targets, tasks[row], ACCELERATED_ITERATIONS,
+                    accelerate, trial, buffers,
                 )  # fmt: skip
     bring_towards(seed, model, limits, trial)
-    stand(model, trial, targets, tasks[WHOLE], work)
-    if note(trial, tasks, work, q, report, apart):
-        report[FINISHED_BY] = POLISH if polish else FABRIK
+    evaluate(model, trial, targets, tasks[WHOLE], buffers)
+    if keep_if_better(trial, tasks, buffers, q, statistics, apart):
+        statistics[FINISHED_BY] = POLISH if polish else FABRIK
 
 
 @kernel
-def note(
+def keep_if_better(
     trial: Array,
     tasks: Array,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
     q: Array,
-    report: Array,
+    statistics: Array,
     apart: Array | None,
 ) -> bool:
     """Keep `trial` in `q` if it is the best so far, positions counting first."""
-    value = merit_of(work.error, tasks[YIELDING], work)
-    if not value < report[MERIT]:
+    value = cost_of(buffers.error, tasks[YIELDING], buffers)
+    if not value < statistics[COST]:
         return False
     copy(trial, q)
-    report[MERIT] = value
-    account_for(work.error, report, apart)
+    statistics[COST] = value
+    write_errors(buffers.error, statistics, apart)
     return True
 
 
 @kernel
-def account_for(error: Array, report: Array, apart: Array | None) -> None:
+def write_errors(error: Array, statistics: Array, apart: Array | None) -> None:
     """Write the errors of the tips, and the largest of them."""
-    report[POSITION_ERROR] = largest_error(error, 0)
-    report[ORIENTATION_ERROR] = largest_error(error, 3)
+    statistics[POSITION_ERROR] = largest_error(error, 0)
+    statistics[ORIENTATION_ERROR] = largest_error(error, 3)
     if apart is not None:
         for t in range(apart.shape[0]):
             apart[t, 0] = norm3(error[t], 0)
@@ -268,7 +301,7 @@ def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
             continue
         j = int(model[i, SOURCE])
         turns = round((seed[j] - q[j]) / TURN)
-        if turns == 0 or model[i, IS_PRISMATIC] != 0.0 or has_follower(model, j):
+        if turns == 0 or model[i, IS_PRISMATIC] != 0.0 or has_mimic_joint(model, j):
             continue
         value = q[j] + TURN * turns
         if value > limits[UPPER, j]:
@@ -282,33 +315,35 @@ def bring_towards(seed: Array, model: Array, limits: Array, q: Array) -> bool:
 
 
 @kernel
-def has_follower(model: Array, j: int) -> bool:
+def has_mimic_joint(model: Array, j: int) -> bool:
     """Whether a joint mimics the one with value number `j`."""
     for i in range(model.shape[0]):
-        if model[i, FOLLOWS] != 0.0 and int(model[i, SOURCE]) == j:
+        if model[i, IS_MIMIC] != 0.0 and int(model[i, SOURCE]) == j:
             return True
     return False
 
 
 @kernel
-def weigh_errors_at(
+def assess_at(
     model: Array,
     limits: Array,
     tasks: Array,
     targets: Array,
     q: Array,
-    report: Array,
+    statistics: Array,
     apart: Array | None,
-    work: Workspace | TreeWorkspace,
+    buffers: Buffers | TreeBuffers,
 ) -> bool:
-    """Write the errors at `q`; tell whether a limit stands in the way of less."""
-    stand(model, q, targets, tasks, work)
-    account_for(work.error, report, apart)
-    report[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
-    fill_columns(model, limits[UNITS], targets, tasks, work)
-    weigh(work.error, tasks, work, work.weighted)
+    """Write the errors at `q`; tell whether a limit keeps them from falling."""
+    evaluate(model, q, targets, tasks, buffers)
+    write_errors(buffers.error, statistics, apart)
+    statistics[STANDS_AT_LIMIT] = stands_at_limit(q, limits, AT_LIMIT)
+    fill_columns(model, limits[UNITS], targets, tasks, buffers)
+    weigh(buffers.error, tasks, buffers, buffers.weighted)
     for j in range(q.shape[0]):
-        slope = inner(work.columns[j], work.weighted, error_count(work.error))
-        if abs(slope) > 1e-9 and pushes_out(q[j], slope, limits[LOWER, j], limits[UPPER, j]):
+        slope = inner(buffers.columns[j], buffers.weighted, error_count(buffers.error))
+        if abs(slope) > LEAST_SLOPE and pushes_out(
+            q[j], slope, limits[LOWER, j], limits[UPPER, j]
+        ):
             return True
     return False

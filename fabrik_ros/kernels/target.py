@@ -28,12 +28,12 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
         asked[POSITION + r] = pulled[POSITION + r] = T[r, 3]
     if not (is_rotation(asked) and T[3, 0] == T[3, 1] == T[3, 2] == 0.0 and T[3, 3] == 1.0):
         return NOT_A_POSE
-    hole, reach = sphere[3], sphere[4]
+    inner_reach, reach = sphere[3], sphere[4]
     x, y, z = asked[9] - sphere[0], asked[10] - sphere[1], asked[11] - sphere[2]
     distance = math.sqrt(x * x + y * y + z * z)
-    if hole - tolerance <= distance <= reach + tolerance:
+    if inner_reach - tolerance <= distance <= reach + tolerance:
         return 0
-    if distance < hole:
+    if distance < inner_reach:
         return TOO_NEAR
     closer = min(1.0, sphere[5] / distance)
     pulled[9], pulled[10], pulled[11] = (

@@ -4,8 +4,8 @@ What is asked of the tip: which errors count, how much, and when they are small 
 A task is a row of numbers, made by `pack_task`. Lengths are measured in units of a share of the
 reach, so that nothing depends on the size of the arm.
 
-A shaped task weighs the axes of the target differently or leaves some of them room. Its errors
-are written in the frame of the target, and only what they exceed the room by.
+A shaped task weighs the axes of the target differently or gives some of them a tolerance. Its
+errors are written in the frame of the target; only what exceeds the tolerances counts.
 
 """
 
@@ -25,15 +25,17 @@ ORIENTATION_TOLERANCE = 1
 MODE = 2
 AXIS = 3
 PER_LENGTH = 6
-LEVER = 7
+ORIENTATION_RADIUS = 7
 ORIENTATION_WEIGHT = 8
 SHAPED = 9
-ROOM = 10
-WEIGHTS = 16
+AXIS_TOLERANCES = 10
+AXIS_WEIGHTS = 16
 TASK_SIZE = 22
 
 LENGTH_PER_REACH = 0.3
-LEVER_PER_REACH = 0.15
+"""Length that counts as much as one radian, as a share of the reach [1/rad]."""
+ORIENTATION_RADIUS_PER_REACH = 0.15
+"""An orientation counts as points this far from the tip, as a share of the reach [1]."""
 
 
 def pack_task(
@@ -43,8 +45,8 @@ def pack_task(
     axis: Array,
     reach: float,
     orientation_weight: float = 1.0,
-    room: npt.ArrayLike = (0.0,) * 6,
-    weights: npt.ArrayLike = (1.0,) * 6,
+    axis_tolerances: npt.ArrayLike = (0.0,) * 6,
+    axis_weights: npt.ArrayLike = (1.0,) * 6,
 ) -> Array:
     """
     Write a task.
@@ -61,10 +63,10 @@ def pack_task(
         Size of the arm [m].
     orientation_weight : float
         How much a radian counts against `LENGTH_PER_REACH` of the reach.
-    room : array-like, shape (6,)
+    axis_tolerances : array-like, shape (6,)
         Errors along and about the axes of the target that do not count [m], [rad].
-    weights : array-like, shape (6,)
-        How much each axis counts; an axis of no weight is free.
+    axis_weights : array-like, shape (6,)
+        How much each axis counts; an axis of no weight is unconstrained.
 
     """
     task = np.empty(TASK_SIZE)
@@ -73,21 +75,25 @@ def pack_task(
     task[MODE] = mode
     task[AXIS : AXIS + 3] = axis
     task[PER_LENGTH] = 1.0 / (LENGTH_PER_REACH * reach)
-    task[LEVER] = LEVER_PER_REACH * reach
+    task[ORIENTATION_RADIUS] = ORIENTATION_RADIUS_PER_REACH * reach
     task[ORIENTATION_WEIGHT] = orientation_weight
-    task[ROOM:WEIGHTS] = np.where(np.asarray(weights) == 0.0, math.inf, room)
-    task[WEIGHTS:] = weights
+    task[AXIS_TOLERANCES:AXIS_WEIGHTS] = np.where(
+        np.asarray(axis_weights) == 0.0, math.inf, axis_tolerances
+    )
+    task[AXIS_WEIGHTS:] = axis_weights
     if mode == POSITION_MODE:
-        task[ROOM + 3 : WEIGHTS] = math.inf
-    task[SHAPED] = np.any(task[ROOM : WEIGHTS - 3]) or np.ptp(task[WEIGHTS:]) > 0.0
-    if mode != POSITION_MODE and np.any(task[ROOM:WEIGHTS]):
+        task[AXIS_TOLERANCES + 3 : AXIS_WEIGHTS] = math.inf
+    task[SHAPED] = (
+        np.any(task[AXIS_TOLERANCES : AXIS_WEIGHTS - 3]) or np.ptp(task[AXIS_WEIGHTS:]) > 0.0
+    )
+    if mode != POSITION_MODE and np.any(task[AXIS_TOLERANCES:AXIS_WEIGHTS]):
         task[SHAPED] = True
     return task
 
 
 @kernel
 def axis_in_base(frame: Array, task: Array) -> tuple[float, float, float]:
-    """Direction of the task's axis when the tip stands at `frame`."""
+    """Direction of the task's axis when the tip is at `frame`."""
     x, y, z = task[AXIS], task[AXIS + 1], task[AXIS + 2]
     return (
         frame[0] * x + frame[1] * y + frame[2] * z,
@@ -119,7 +125,7 @@ def tip_error(tip: Array, target: Array, task: Array, error: Array) -> None:
     error[0], error[1], error[2], error[3], error[4], error[5] = x, y, z, rx, ry, rz
     if task[SHAPED] != 0.0:
         for k in range(6):
-            error[k] -= min(max(error[k], -task[ROOM + k]), task[ROOM + k])
+            error[k] -= min(max(error[k], -task[AXIS_TOLERANCES + k]), task[AXIS_TOLERANCES + k])
 
 
 @kernel
@@ -143,14 +149,14 @@ def out_of_frame(frame: Array, x: float, y: float, z: float) -> tuple[float, flo
 
 
 @kernel
-def aim(tip: Array, target: Array, task: Array, wanted: Array) -> None:
-    """Write the frame nearest to the tip that the task accepts: the target's, or short of it."""
+def nearest_accepted(tip: Array, target: Array, task: Array, wanted: Array) -> None:
+    """Write the frame nearest to the tip that the task accepts."""
     for k in range(9):
         wanted[k] = tip[k]
     for k in range(9, 12):
         wanted[k] = target[k]
     if task[SHAPED] != 0.0:
-        aim_shaped(tip, target, task, wanted)
+        nearest_accepted_shaped(tip, target, task, wanted)
     elif task[MODE] == POSE_MODE:
         for k in range(9):
             wanted[k] = target[k]
@@ -160,21 +166,21 @@ def aim(tip: Array, target: Array, task: Array, wanted: Array) -> None:
 
 
 @kernel
-def aim_shaped(tip: Array, target: Array, task: Array, wanted: Array) -> None:
-    """Write the target, moved and turned towards the tip as far as the room goes."""
+def nearest_accepted_shaped(tip: Array, target: Array, task: Array, wanted: Array) -> None:
+    """Write the target, moved and turned towards the tip as far as the tolerances go."""
     x, y, z = in_frame(target, tip[9] - target[9], tip[10] - target[10], tip[11] - target[11])
-    x = min(max(x, -task[ROOM]), task[ROOM])
-    y = min(max(y, -task[ROOM + 1]), task[ROOM + 1])
-    z = min(max(z, -task[ROOM + 2]), task[ROOM + 2])
+    x = min(max(x, -task[AXIS_TOLERANCES]), task[AXIS_TOLERANCES])
+    y = min(max(y, -task[AXIS_TOLERANCES + 1]), task[AXIS_TOLERANCES + 1])
+    z = min(max(z, -task[AXIS_TOLERANCES + 2]), task[AXIS_TOLERANCES + 2])
     x, y, z = out_of_frame(target, x, y, z)
     wanted[9], wanted[10], wanted[11] = target[9] + x, target[10] + y, target[11] + z
     if task[MODE] == POSITION_MODE:
         return
     x, y, z = rotation_between(target, tip)
     x, y, z = in_frame(target, x, y, z)
-    x = min(max(x, -task[ROOM + 3]), task[ROOM + 3])
-    y = min(max(y, -task[ROOM + 4]), task[ROOM + 4])
-    z = min(max(z, -task[ROOM + 5]), task[ROOM + 5])
+    x = min(max(x, -task[AXIS_TOLERANCES + 3]), task[AXIS_TOLERANCES + 3])
+    y = min(max(y, -task[AXIS_TOLERANCES + 4]), task[AXIS_TOLERANCES + 4])
+    z = min(max(z, -task[AXIS_TOLERANCES + 5]), task[AXIS_TOLERANCES + 5])
     x, y, z = out_of_frame(target, x, y, z)
     for k in range(9):
         wanted[k] = target[k]
@@ -213,18 +219,18 @@ def weigh_error(error: Array, task: Array, weighted: Array) -> None:
         weighted[3 + k] = error[3 + k] * weight
     if task[SHAPED] != 0.0:
         for k in range(6):
-            weighted[k] *= task[WEIGHTS + k]
+            weighted[k] *= task[AXIS_WEIGHTS + k]
 
 
 @kernel
-def merit(error: Array, task: Array) -> float:
-    """One number for an error: squared, weighted, free of units."""
+def cost(error: Array, task: Array) -> float:
+    """One number for an error: squared, weighted, without units."""
     place, turn = 0.0, 0.0
     for k in range(3):
         a, b = error[k], error[3 + k]
         if task[SHAPED] != 0.0:
-            a *= task[WEIGHTS + k]
-            b *= task[WEIGHTS + 3 + k]
+            a *= task[AXIS_WEIGHTS + k]
+            b *= task[AXIS_WEIGHTS + 3 + k]
         place += a * a
         turn += b * b
     per_length, weight = task[PER_LENGTH], task[ORIENTATION_WEIGHT]

@@ -15,70 +15,70 @@ from .frames import copy
 from .jacobian import jacobian
 from .kinematics import joint_and_link_frames, link_frames
 from .reaching import base_to_tip, tip_to_base
-from .task import inner, is_reached, merit, norm3, product, tip_error, weigh_error
+from .task import cost, inner, is_reached, norm3, product, tip_error, weigh_error
 from .tree_jacobian import tree_jacobian
 from .tree_kinematics import tree_joint_and_link_frames, tree_link_frames
-from .tree_reaching import base_to_tips, hold_joints_of_free_tips, tips_to_base
-from .tree_task import all_reached, largest, tip_errors, total_merit, weigh_errors
+from .tree_reaching import base_to_tips, hold_joints_of_unconstrained_tips, tips_to_base
+from .tree_task import all_reached, largest, tip_errors, total_cost, weigh_errors
 
-ERRORS_OF_A_TIP = 6
+ERRORS_PER_TIP = 6
 
 
 @kernel
-def stand(model: Array, q: Array, targets: Array, tasks: Array, work: Any) -> float:
-    """Write how the arm stands at `q` and what its tips lack, and return the merit of that."""
+def evaluate(model: Array, q: Array, targets: Array, tasks: Array, buffers: Any) -> float:
+    """Write the frames and errors at `q`, and return the cost of the errors."""
     if targets.ndim == 1:
-        joint_and_link_frames(model, q, work.joints, work.frames)
+        joint_and_link_frames(model, q, buffers.joints, buffers.frames)
     else:
-        tree_joint_and_link_frames(model, q, work.joints, work.frames)
-    find_errors(targets, tasks, work, work.error)
-    return merit_of(work.error, tasks, work)
+        tree_joint_and_link_frames(model, q, buffers.joints, buffers.frames)
+    find_errors(targets, tasks, buffers, buffers.error)
+    return cost_of(buffers.error, tasks, buffers)
 
 
 @kernel
-def move_links(model: Array, q: Array, targets: Array, work: Any) -> None:
+def move_links(model: Array, q: Array, targets: Array, buffers: Any) -> None:
     """Write where links and tips are at `q`, but not the joints."""
     if targets.ndim == 1:
-        link_frames(model, q, work.frames)
+        link_frames(model, q, buffers.frames)
     else:
-        tree_link_frames(model, q, work.frames)
+        tree_link_frames(model, q, buffers.frames)
 
 
 @kernel
 def make_passes(
-    model: Array, lower: Array, upper: Array, targets: Array, tasks: Array, q: Array, work: Any
+    model: Array, lower: Array, upper: Array, targets: Array, tasks: Array, q: Array, buffers: Any
 ) -> None:
-    """Go from the tips to the base and back, from where the arm stands to where it then does."""
+    """Go from the tips to the base and back: one iteration."""
     if targets.ndim == 1:
-        tip_to_base(model, lower, upper, targets, tasks, q, work)
-        base_to_tip(model, lower, upper, tasks, q, work)
+        tip_to_base(model, lower, upper, targets, tasks, q, buffers)
+        base_to_tip(model, lower, upper, tasks, q, buffers)
     else:
-        tips_to_base(model, lower, upper, targets, tasks, q, work)
-        base_to_tips(model, lower, upper, tasks, q, work)
+        tips_to_base(model, lower, upper, targets, tasks, q, buffers)
+        base_to_tips(model, lower, upper, tasks, q, buffers)
 
 
 @kernel
-def hold_free(model: Array, seed: Array, targets: Array, q: Array, work: Any) -> None:
-    """Let joints that move none of the tips that count stand as in the seed."""
+def hold_unconstrained(model: Array, seed: Array, targets: Array, q: Array, buffers: Any) -> None:
+    """Keep joints at the seed that move none of the tips that count."""
     if targets.ndim == 2:
-        hold_joints_of_free_tips(model, seed, q, work)
+        hold_joints_of_unconstrained_tips(model, seed, q, buffers)
 
 
 @kernel
-def find_errors(targets: Array, tasks: Array, work: Any, errors: Array) -> None:
+def find_errors(targets: Array, tasks: Array, buffers: Any, errors: Array) -> None:
     """Write what the tips lack where the links are now."""
     if targets.ndim == 1:
-        tip_error(work.frames[work.frames.shape[0] - 1], targets, tasks, errors)
+        tip_error(buffers.frames[buffers.frames.shape[0] - 1], targets, tasks, errors)
     else:
-        tip_errors(work.frames, targets, tasks, work.weights, errors)
+        tip_errors(buffers.frames, targets, tasks, buffers.weights, errors)
 
 
 @kernel
-def merit_of(errors: Array, tasks: Array, work: Any) -> float:
-    """One number for the errors of all tips: squared, weighted, free of units."""
+def cost_of(errors: Array, tasks: Array, buffers: Any) -> float:
+    """One number for the errors of all tips: squared, weighted, without units."""
     if errors.ndim == 1:
-        return merit(errors, tasks)
-    return total_merit(errors, tasks, work.weights)
+        return cost(errors, tasks)
+    return total_cost(errors, tasks, buffers.weights)
 
 
 @kernel
@@ -103,26 +103,26 @@ def copy_errors(errors: Array, out: Array) -> None:
 def error_count(errors: Array) -> int:
     """Count the errors of all tips."""
     if errors.ndim == 1:
-        return ERRORS_OF_A_TIP
-    return int(ERRORS_OF_A_TIP * errors.shape[0])
+        return ERRORS_PER_TIP
+    return int(ERRORS_PER_TIP * errors.shape[0])
 
 
 @kernel
-def weigh(errors: Array, tasks: Array, work: Any, weighted: Array) -> None:
-    """Write the errors of all tips without units in one list, whose square is the merit."""
+def weigh(errors: Array, tasks: Array, buffers: Any, weighted: Array) -> None:
+    """Write the errors of all tips without units in one list, whose square is the cost."""
     if errors.ndim == 1:
         weigh_error(errors, tasks, weighted)
     else:
-        weigh_errors(errors, tasks, work.weights, weighted)
+        weigh_errors(errors, tasks, buffers.weights, weighted)
 
 
 @kernel
-def fill_columns(model: Array, units: Array, targets: Array, tasks: Array, work: Any) -> None:
-    """Write to `work.columns` how each joint value lowers these errors, `work.error`."""
+def fill_columns(model: Array, units: Array, targets: Array, tasks: Array, buffers: Any) -> None:
+    """Write to `buffers.columns` how each joint value lowers these errors, `buffers.error`."""
     if targets.ndim == 1:
-        jacobian(model, work.frames, targets, work.error, units, tasks, work.columns)
+        jacobian(model, buffers.frames, targets, buffers.error, units, tasks, buffers.columns)
     else:
-        tree_jacobian(model, units, targets, tasks, work)
+        tree_jacobian(model, units, targets, tasks, buffers)
 
 
 @kernel
@@ -130,7 +130,7 @@ def inner_of_errors(errors: Array, a: Array, b: Array) -> float:
     """Inner product of two lists as long as there are errors."""
     if errors.ndim == 1:
         return product(a, b)
-    return inner(a, b, ERRORS_OF_A_TIP * errors.shape[0])
+    return inner(a, b, ERRORS_PER_TIP * errors.shape[0])
 
 
 @kernel

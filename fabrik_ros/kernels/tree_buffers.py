@@ -14,10 +14,10 @@ from ..transforms import Array
 from ._jit import kernel
 from .buffers import DEPTH
 
-PER_TIP = 6
+ERRORS_PER_TIP = 6
 
 
-class TreeWorkspace(NamedTuple):
+class TreeBuffers(NamedTuple):
     """Named pieces; m moving joints, k tips, n joint values, e = 6 k errors."""
 
     frames: Array
@@ -41,7 +41,7 @@ class TreeWorkspace(NamedTuple):
     pulled: Array
     """The targets as they are searched for, shape (k, 12)."""
     weights: Array
-    """How much each tip counts, none if it is free, shape (k,)."""
+    """How much each tip counts, 0 if it has no target, shape (k,)."""
     below: Array
     """How much the heaviest tip below each joint counts, shape (m,)."""
     weighted: Array
@@ -53,11 +53,11 @@ class TreeWorkspace(NamedTuple):
     normal: Array
     """Normal matrix, shape (e, e + 1)."""
     errors: Array
-    """Weighted errors where the last rounds began and ended, newest first, (DEPTH + 1, e + 1)."""
+    """Weighted errors where iterations began and ended, newest first, (DEPTH + 1, e + 1)."""
     gains: Array
     """What independent steps did to these errors, and its square, shape (DEPTH, e + 1)."""
     places: Array
-    """Where the last rounds began and ended, newest first, shape (DEPTH + 1, n)."""
+    """Where the last iterations began and ended, newest first, shape (DEPTH + 1, n)."""
     moves: Array
     """Independent combinations of the last steps, shape (DEPTH, n)."""
     lower: Array
@@ -67,18 +67,18 @@ class TreeWorkspace(NamedTuple):
     begin: Array
     """The seed inside the limits, shape (n,)."""
     present: Array
-    """The configuration that an attempt is at, shape (n,)."""
+    """The configuration that a try is at, shape (n,)."""
     best: Array
-    """The best one of a run of rounds, shape (n,)."""
+    """The best one of a run of iterations, shape (n,)."""
     gradient: Array
-    """Slope of the merit, shape (n,)."""
+    """Slope of the cost, shape (n,)."""
     trial: Array
     """A configuration being tried, shape (n,)."""
 
 
 def allocate(moving: int, tips: int, values: int) -> tuple[Array, Array, Array]:
     """Make the three arrays for `moving` joints with `values` joint values, and `tips`."""
-    errors = PER_TIP * tips
+    errors = ERRORS_PER_TIP * tips
     rows = 5 * moving + 6 * tips + values + 2 + (moving + tips) // 12
     lists = 2 + values + errors + 2 * DEPTH + 1
     return (
@@ -89,7 +89,7 @@ def allocate(moving: int, tips: int, values: int) -> tuple[Array, Array, Array]:
 
 
 @kernel
-def cut_tree(rows: Array, lists: Array, vectors: Array, moving: int, tips: int) -> TreeWorkspace:
+def cut_tree(rows: Array, lists: Array, vectors: Array, moving: int, tips: int) -> TreeBuffers:
     """Name the pieces of what `allocate` made; for kernels, as views do not own their memory."""
     n, e, k = vectors.shape[1], lists.shape[1] - 1, 2 * DEPTH + 1
     a = moving + tips
@@ -101,7 +101,7 @@ def cut_tree(rows: Array, lists: Array, vectors: Array, moving: int, tips: int) 
     h = g + 4 * tips
     rest = rows[h:].reshape(-1)
     o = 2 + n + e
-    return TreeWorkspace(
+    return TreeBuffers(
         rows[:a], rows[a:b], rows[b:c], rows[c:d], rows[d:f], rows[f:g],
         rows[g : g + tips], rows[g + tips : g + 2 * tips], rows[g + 2 * tips : g + 3 * tips],
         rows[g + 3 * tips : h], rest[:tips], rest[tips : tips + moving],

@@ -7,23 +7,23 @@ from ._jit import kernel
 from .arm_table import IS_PRISMATIC, MULTIPLIER, SOURCE
 from .jacobian import add_column, shape_columns
 from .task import axis_in_base, SHAPED
-from .tree_buffers import PER_TIP, TreeWorkspace
+from .tree_buffers import ERRORS_PER_TIP, TreeBuffers
 from .tree_model import PARENT
 
 
 @kernel
 def tree_jacobian(
-    model: Array, units: Array, targets: Array, tasks: Array, work: TreeWorkspace
+    model: Array, units: Array, targets: Array, tasks: Array, buffers: TreeBuffers
 ) -> None:
-    """Write to `work.columns` how each joint value lowers the weighted errors of all tips."""
-    columns, frames, weights = work.columns, work.frames, work.weights
+    """Write to `buffers.columns` how each joint value lowers the weighted errors of all tips."""
+    columns, frames, weights = buffers.columns, buffers.frames, buffers.weights
     m = model.shape[0] - weights.shape[0]
     columns[:] = 0.0
     for t in range(weights.shape[0]):
         if weights[t] == 0.0:
             continue
         tip, task = frames[m + t], tasks[t]
-        part = columns[:, PER_TIP * t : PER_TIP * t + PER_TIP]
+        part = columns[:, ERRORS_PER_TIP * t : ERRORS_PER_TIP * t + ERRORS_PER_TIP]
         ax, ay, az = axis_in_base(tip, task)
         i = int(model[m + t, PARENT])
         while i >= 0:
@@ -34,9 +34,9 @@ def tree_jacobian(
             )
             i = int(model[i, PARENT])
         if task[SHAPED] != 0.0:
-            shape_columns(tip, targets[t], work.error[t], task, part)
+            shape_columns(tip, targets[t], buffers.error[t], task, part)
         if weights[t] != 1.0:
             root = math.sqrt(weights[t])
             for j in range(part.shape[0]):
-                for k in range(PER_TIP):
+                for k in range(ERRORS_PER_TIP):
                     part[j, k] *= root

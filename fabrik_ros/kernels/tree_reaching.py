@@ -15,7 +15,7 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .arm_table import FOLLOWS, IS_PRISMATIC, MULTIPLIER, OFFSET, POSITION, SOURCE
+from .arm_table import IS_MIMIC, IS_PRISMATIC, MULTIPLIER, OFFSET, POSITION, SOURCE
 from .frames import (
     compose_inverse,
     copy,
@@ -33,8 +33,8 @@ from .reaching import (
     MOMENTS,
     unmove,
 )
-from .task import aim, LEVER
-from .tree_buffers import TreeWorkspace
+from .task import nearest_accepted, ORIENTATION_RADIUS
+from .tree_buffers import TreeBuffers
 from .tree_kinematics import frame_before
 from .tree_model import PARENT
 
@@ -43,25 +43,27 @@ WEIGHT, SHIFT, TURNED = 0, 1, 4
 
 
 @kernel
-def weigh_joints(model: Array, work: TreeWorkspace) -> None:
+def weigh_joints(model: Array, buffers: TreeBuffers) -> None:
     """Write how much the heaviest tip below each joint counts."""
-    tips = work.weights.shape[0]
+    tips = buffers.weights.shape[0]
     m = model.shape[0] - tips
-    work.below[:] = 0.0
+    buffers.below[:] = 0.0
     for i in range(model.shape[0] - 1, -1, -1):
         parent = int(model[i, PARENT])
         if parent >= 0:
-            weight = work.weights[i - m] if i >= m else work.below[i]
-            work.below[parent] = max(work.below[parent], weight)
+            weight = buffers.weights[i - m] if i >= m else buffers.below[i]
+            buffers.below[parent] = max(buffers.below[parent], weight)
 
 
 @kernel
-def hold_joints_of_free_tips(model: Array, seed: Array, q: Array, work: TreeWorkspace) -> None:
-    """Let joints that move none of the tips that count stand as in the seed."""
-    moves = work.gradient
+def hold_joints_of_unconstrained_tips(
+    model: Array, seed: Array, q: Array, buffers: TreeBuffers
+) -> None:
+    """Keep joints at the seed that move none of the tips that count."""
+    moves = buffers.gradient
     moves[:] = 0.0
-    for i in range(work.below.shape[0]):
-        if work.below[i] > 0.0:
+    for i in range(buffers.below.shape[0]):
+        if buffers.below[i] > 0.0:
             moves[int(model[i, SOURCE])] = 1.0
     for j in range(q.shape[0]):
         if moves[j] == 0.0:
@@ -76,7 +78,7 @@ def sum_above(model: Array, frames: Array, tasks: Array, sums: Array) -> None:
         if parent < 0:
             sums[i, :COUNT] = 0.0
             add_point(sums[i], model[i, POSITION], model[i, POSITION + 1], model[i, POSITION + 2])
-            add_frame(sums[i], tasks[0, LEVER])
+            add_frame(sums[i], tasks[0, ORIENTATION_RADIUS])
             sums[i, COUNT] = 1.0
         else:
             copy(sums[parent], sums[i])
@@ -86,26 +88,26 @@ def sum_above(model: Array, frames: Array, tasks: Array, sums: Array) -> None:
 
 
 @kernel
-def sum_below(model: Array, tasks: Array, work: TreeWorkspace) -> None:
+def sum_below(model: Array, tasks: Array, buffers: TreeBuffers) -> None:
     """Weighted moments and count of the targets and the joint centres behind each joint."""
-    sums, wanted, tips = work.sums, work.wanted, work.weights.shape[0]
+    sums, wanted, tips = buffers.sums, buffers.wanted, buffers.weights.shape[0]
     m = model.shape[0] - tips
     sums[:] = 0.0
     for t in range(tips):
         parent = int(model[m + t, PARENT])
-        if work.weights[t] > 0.0:
-            part = work.asks[parent]
+        if buffers.weights[t] > 0.0:
+            part = buffers.asks[parent]
             part[:COUNT] = 0.0
             add_target(part, wanted[m + t], tasks[t])
-            add_weighted(sums[parent], part, work.weights[t], 1.0)
+            add_weighted(sums[parent], part, buffers.weights[t], 1.0)
     for i in range(m - 1, 0, -1):
         parent = int(model[i, PARENT])
-        if parent >= 0 and work.below[i] > 0.0:
-            part, p = work.asks[parent], wanted[i]
+        if parent >= 0 and buffers.below[i] > 0.0:
+            part, p = buffers.asks[parent], wanted[i]
             add_weighted(sums[parent], sums[i], 1.0, sums[i, COUNT])
             part[:COUNT] = 0.0
             add_point(part, p[POSITION], p[POSITION + 1], p[POSITION + 2])
-            add_weighted(sums[parent], part, work.below[i], 1.0)
+            add_weighted(sums[parent], part, buffers.below[i], 1.0)
 
 
 @kernel
@@ -117,9 +119,9 @@ def add_weighted(sums: Array, moments: Array, weight: float, count: float) -> No
 
 
 @kernel
-def ask(link: int, frame: Array, weight: float, work: TreeWorkspace) -> None:
+def ask(link: int, frame: Array, weight: float, buffers: TreeBuffers) -> None:
     """Ask a link to come to `frame`: the first asks for all, others add how they differ."""
-    wanted, asks = work.wanted[link], work.asks[link]
+    wanted, asks = buffers.wanted[link], buffers.asks[link]
     if asks[WEIGHT] == 0.0:
         copy(frame, wanted)
     else:
@@ -133,9 +135,9 @@ def ask(link: int, frame: Array, weight: float, work: TreeWorkspace) -> None:
 
 
 @kernel
-def agree(link: int, work: TreeWorkspace) -> None:
+def agree(link: int, buffers: TreeBuffers) -> None:
     """Put a link where the mean of what was asked of it is."""
-    wanted, asks = work.wanted[link], work.asks[link]
+    wanted, asks = buffers.wanted[link], buffers.asks[link]
     share = 1.0 / asks[WEIGHT]
     rotate_frame(wanted, share * asks[TURNED], share * asks[TURNED + 1], share * asks[TURNED + 2])
     for k in range(3):
@@ -150,78 +152,78 @@ def tips_to_base(
     targets: Array,
     tasks: Array,
     q: Array,
-    work: TreeWorkspace,
+    buffers: TreeBuffers,
 ) -> None:
     """
     Put the tips on their targets and choose joint values from the tips down to the base.
 
-    The arms stand at `q`, `work.joints` and `work.frames`, with their limits in `work.arcs` too.
-    Writes to `work.wanted` the link frames of the arms that hang on their targets. Followers, and
-    joints with only free tips below them, stay as they are.
+    The arms are at `q`, `buffers.joints` and `buffers.frames`, with their limits in `buffers.arcs`
+    too. Writes to `buffers.wanted` the link frames of the arms that hang on their targets. Mimic
+    joints, and joints with only unconstrained tips below them, stay as they are.
     """
     frames, joints, wanted, sums, tips = (
-        work.frames, work.joints, work.wanted, work.sums, work.weights.shape[0],
+        buffers.frames, buffers.joints, buffers.wanted, buffers.sums, buffers.weights.shape[0],
     )  # fmt: skip
     m = model.shape[0] - tips
     sum_above(model, frames, tasks, sums)
-    work.asks[:, : TURNED + 3] = 0.0
-    scratch = work.trial_error[0]
+    buffers.asks[:, : TURNED + 3] = 0.0
+    scratch = buffers.trial_error[0]
     for t in range(tips):
         parent = int(model[m + t, PARENT])
-        if work.weights[t] > 0.0:
-            aim(frames[m + t], targets[t], tasks[t], wanted[m + t])
+        if buffers.weights[t] > 0.0:
+            nearest_accepted(frames[m + t], targets[t], tasks[t], wanted[m + t])
             compose_inverse(wanted[m + t], model[m + t], scratch)
-            ask(parent, scratch, work.weights[t], work)
+            ask(parent, scratch, buffers.weights[t], buffers)
     for i in range(m - 1, -1, -1):
-        if work.below[i] == 0.0:
+        if buffers.below[i] == 0.0:
             continue
-        agree(i, work)
+        agree(i, buffers)
         parent = int(model[i, PARENT])
         if parent >= 0:
             copy(wanted[i], scratch)
             unmove(
                 model[i], joints[i], wanted[i], sums[i], sums[i, COUNT], lower, upper, q,
-                work.arcs, scratch,
+                buffers.arcs, scratch,
             )  # fmt: skip
-            ask(parent, scratch, work.asks[i, WEIGHT], work)
+            ask(parent, scratch, buffers.asks[i, WEIGHT], buffers)
 
 
 @kernel
 def base_to_tips(
-    model: Array, lower: Array, upper: Array, tasks: Array, q: Array, work: TreeWorkspace
+    model: Array, lower: Array, upper: Array, tasks: Array, q: Array, buffers: TreeBuffers
 ) -> None:
     """
     Start at the real base and choose joint values from the base up to the tips.
 
-    `work.wanted` are link frames from `tips_to_base`. Writes `q`, and to `work.joints` and
-    `work.frames` where the arms come to stand.
+    `buffers.wanted` are link frames from `tips_to_base`. Writes `q`, and to `buffers.joints` and
+    `buffers.frames` where the arms come to stand.
     """
-    frames, joints, wanted, sums = work.frames, work.joints, work.wanted, work.sums
-    sum_below(model, tasks, work)
+    frames, joints, wanted, sums = buffers.frames, buffers.joints, buffers.wanted, buffers.sums
+    sum_below(model, tasks, buffers)
     for i in range(model.shape[0]):
         row, frame = model[i], frames[i]
         frame_before(model, i, frames, frame)
         if row[SOURCE] < 0.0:
             continue
         copy(frame, joints[i])
-        if leads(model, i, work):
+        if leads(model, i, buffers):
             choose_value(row, joints[i], wanted[i], sums[i], lower, upper, q)
         move_joint(row, joint_value(row, q), frame)
 
 
 @kernel
-def leads(model: Array, i: int, work: TreeWorkspace) -> bool:
+def leads(model: Array, i: int, buffers: TreeBuffers) -> bool:
     """
     Whether joint `i` chooses its value from where its tips should be.
 
-    A follower does where its source, and followers before it, move none of the tips that count.
+    A mimic joint does if neither its source nor a mimic joint before it moves a tip that counts.
     """
     row = model[i]
-    if work.below[i] == 0.0 or row[FOLLOWS] == 0.0:
-        return bool(work.below[i] > 0.0)
-    for k in range(work.below.shape[0]):
-        earlier = model[k, FOLLOWS] == 0.0 or k < i
-        if earlier and model[k, SOURCE] == row[SOURCE] and work.below[k] > 0.0:
+    if buffers.below[i] == 0.0 or row[IS_MIMIC] == 0.0:
+        return bool(buffers.below[i] > 0.0)
+    for k in range(buffers.below.shape[0]):
+        earlier = model[k, IS_MIMIC] == 0.0 or k < i
+        if earlier and model[k, SOURCE] == row[SOURCE] and buffers.below[k] > 0.0:
             return False
     return bool(row[MULTIPLIER] != 0.0)
 

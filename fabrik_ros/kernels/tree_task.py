@@ -1,8 +1,8 @@
 """
 What is asked of several tips at once.
 
-Each tip has a task of its own (`task.py`) and a weight. A tip of weight 0 is free: it has no
-error.
+Each tip has a task of its own (`task.py`) and a weight. A tip of weight 0 is unconstrained: it
+has no error.
 
 """
 
@@ -10,8 +10,8 @@ import math
 
 from ..transforms import Array
 from ._jit import kernel
-from .task import is_reached, merit, norm3, tip_error, weigh_error
-from .tree_buffers import PER_TIP
+from .task import cost, is_reached, norm3, tip_error, weigh_error
+from .tree_buffers import ERRORS_PER_TIP
 
 
 @kernel
@@ -22,27 +22,27 @@ def tip_errors(frames: Array, targets: Array, tasks: Array, weights: Array, erro
         if weights[t] > 0.0:
             tip_error(frames[first + t], targets[t], tasks[t], errors[t])
         else:
-            errors[t, :PER_TIP] = 0.0
+            errors[t, :ERRORS_PER_TIP] = 0.0
 
 
 @kernel
-def total_merit(errors: Array, tasks: Array, weights: Array) -> float:
-    """One number for the errors of all tips: squared, weighted, free of units."""
+def total_cost(errors: Array, tasks: Array, weights: Array) -> float:
+    """One number for the errors of all tips: squared, weighted, without units."""
     total = 0.0
     for t in range(weights.shape[0]):
         if weights[t] > 0.0:
-            total += weights[t] * merit(errors[t], tasks[t])
+            total += weights[t] * cost(errors[t], tasks[t])
     return total
 
 
 @kernel
 def weigh_errors(errors: Array, tasks: Array, weights: Array, weighted: Array) -> None:
-    """Write the errors of all tips without units in one list, whose square is the merit."""
+    """Write the errors of all tips without units in one list, whose square is the cost."""
     for t in range(weights.shape[0]):
-        part = weighted[PER_TIP * t : PER_TIP * t + PER_TIP]
+        part = weighted[ERRORS_PER_TIP * t : ERRORS_PER_TIP * t + ERRORS_PER_TIP]
         weigh_error(errors[t], tasks[t], part)
         root = math.sqrt(weights[t])
-        for k in range(PER_TIP):
+        for k in range(ERRORS_PER_TIP):
             part[k] *= root
 
 

@@ -36,7 +36,7 @@ class Chain(Mechanism):
         Where the first joint sits, in the frame of the base link [m].
     reach : float
         The tip is never farther than this from `root_point` [m].
-    hole : float
+    inner_reach : float
         The tip is never nearer than this to `root_point` [m]; mostly 0.
     model : array
         What the compiled functions read; see `kernels/model.py`.
@@ -51,7 +51,7 @@ class Chain(Mechanism):
         end = path[-1].child
         self.model, _, moving = pack(path, base_link, [end], self.joint_names)
         self.root_point = read_only(self.model[0, POSITION:FRAME].copy())
-        self.hole, self.reach = radii(self.model, moving)
+        self.inner_reach, self.reach = radii(self.model, moving)
 
     def __repr__(self) -> str:
         return f"Chain('{self.base_link}' to '{self.tip_link}': {', '.join(self.joint_names)})"

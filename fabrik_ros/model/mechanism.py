@@ -142,11 +142,13 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
             continue
         Z = transform(rotation_z_to(joint.axis), np.zeros(3))
         mimic = joint.mimic or Mimic(joint.name)
-        source, follows = numbers[mimic.source], joint.mimic is not None
+        source, is_mimic = numbers[mimic.source], joint.mimic is not None
         is_prismatic = joint.type.is_prismatic
         parents.append(above[joint.parent])
         above[joint.child], T_before[joint.child] = len(rows), inverse(Z)
-        rows.append(pack_row(T @ Z, is_prismatic, source, mimic.multiplier, mimic.offset, follows))
+        rows.append(
+            pack_row(T @ Z, is_prismatic, source, mimic.multiplier, mimic.offset, is_mimic)
+        )
         moving.append(joint)
     rows.extend(pack_row(T_before[tip]) for tip in tips)
     parents.extend(above[tip] for tip in tips)
@@ -155,7 +157,7 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
 
 def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
     """
-    Radii of the hole and of the sphere that the end of a path can reach from its first joint.
+    Return how near to its first joint the end of a path can come, and how far from it [m].
 
     Parameters
     ----------
@@ -171,8 +173,10 @@ def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
         longest.append(length + joint.largest_displacement)
         shortest.append(max(0.0, length - joint.largest_displacement))
     reach = sum(longest)
-    hole = max(short - (reach - long) for short, long in zip(shortest, longest, strict=True))
-    return max(0.0, hole), reach
+    inner_reach = max(
+        short - (reach - long) for short, long in zip(shortest, longest, strict=True)
+    )
+    return max(0.0, inner_reach), reach
 
 
 def tool_joint(link: str, T_link_tool: npt.ArrayLike) -> Joint:

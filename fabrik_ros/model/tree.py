@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ..errors import ChainError, LinkNotFoundError, listed, shown
 from ..kernels import tree_kinematics as kinematics
-from ..kernels.arm_table import FOLLOWS, FRAME, POSITION, SOURCE
+from ..kernels.arm_table import FRAME, IS_MIMIC, POSITION, SOURCE
 from ..transforms import Array
 from .chain import Chain
 from .joints import Joint
@@ -41,7 +41,7 @@ class Tree(Mechanism):
         Greatest speeds [rad/s or m/s]; inf where the model gives none. Followers included.
     root_points : array, shape (k, 3)
         Where the first joint on the way to each tip sits, in the frame of the base link [m].
-    reaches, holes : array, shape (k,)
+    reaches, inner_reaches : array, shape (k,)
         Each tip is never farther and never nearer than this to its root point [m].
     reach : float
         The largest of the reaches [m].
@@ -65,7 +65,7 @@ class Tree(Mechanism):
         self._ways = [_way(len(moving) + t, parents) for t in range(len(tip_links))]
         self.root_points = read_only(rows[[way[0] for way in self._ways], POSITION:FRAME])
         spans = [radii(rows[way], [moving[i] for i in way[:-1]]) for way in self._ways]
-        self.holes, self.reaches = map(read_only, np.array(spans).T.copy())
+        self.inner_reaches, self.reaches = map(read_only, np.array(spans).T.copy())
         self.reach = float(self.reaches.max())
 
     def __repr__(self) -> str:
@@ -89,7 +89,7 @@ class Tree(Mechanism):
     def joints_to(self, t: int) -> int:
         """Count the joints on the way to tip number `t`, without followers."""
         rows = self.model[self._ways[t][:-1]]
-        return int(np.count_nonzero(rows[:, FOLLOWS] == 0.0))
+        return int(np.count_nonzero(rows[:, IS_MIMIC] == 0.0))
 
     def moves(self, t: int) -> npt.NDArray[np.bool_]:
         """Tell of each joint value, shape (n,), whether it moves tip number `t`."""

@@ -109,7 +109,7 @@ class Drawing:
             f'tip to target: {scene.residual:.4f}',
             progress,
             f'joints: {len(layout.lengths)}, tips: {layout.branches}, limits: {limit}',
-            f'reach: {layout.reach:g}, inner hole: {layout.hole:g}',
+            f'reach: {layout.reach:g}, inner reach: {layout.inner_reach:g}',
         ]
         self._facts.set_text('\n'.join(textwrap.fill(fact, PANEL_WIDTH) for fact in facts))
 

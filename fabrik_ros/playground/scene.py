@@ -63,7 +63,7 @@ class Layout:
         return math.fsum(self.lengths)
 
     @property
-    def hole(self) -> float:
+    def inner_reach(self) -> float:
         """Smallest such distance, if nothing but the lengths is in the way."""
         return max(0.0, 2.0 * max(self.lengths) - self.reach)
 

@@ -87,7 +87,7 @@ class Stage:
         half = MARGIN * layout.reach
         self.space.set(xlim=(-half, half), ylim=(-half, half))
         self._reach.set_radius(layout.reach)
-        self._hole.set_radius(layout.hole)
+        self._hole.set_radius(layout.inner_reach)
 
     def show_body(self, scene: Scene) -> None:
         """Show where the points are, and what the tips miss."""

@@ -10,7 +10,7 @@ The paper calls the pass from tip to base "forward reaching" and the one from ba
 "backward reaching"; others use the same words the other way round. Here the passes are named by
 the way they go: `tip_to_base` and `base_to_tip`. The paper counts points from 1, we from 0.
 
-Added to the paper: the inner hole of the reach, a push for the straight chain whose target is on
+Added to the paper: the inner reach, a push for the straight chain whose target is on
 its own line, and an answer where points coincide and a direction is missing.
 
 """
@@ -50,7 +50,7 @@ class PointStatus(Enum):
     """The target is beyond the reach; the chain is straight and points at it."""
 
     TOO_NEAR = 'too near'
-    """The target is in the inner hole; the chain is folded and its tip as near as it can be."""
+    """The target is inside the inner reach; the chain is folded, its tip as near as can be."""
 
     STALLED = 'stalled'
     """The tip has stopped moving short of the target, even after a push aside."""
@@ -135,7 +135,7 @@ class PointChain:
         return float(self._lengths.sum())
 
     @property
-    def hole(self) -> float:
+    def inner_reach(self) -> float:
         """Smallest such distance: 0 unless one link is longer than all others together."""
         return max(0.0, float(self._folded_lengths().sum()))
 

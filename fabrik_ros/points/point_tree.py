@@ -180,7 +180,7 @@ class PointTree(PointTreePasses):
 
         Notes
         -----
-        Targets out of reach are pulled to the boundary, outer sphere or inner hole, and the same
+        Targets out of reach are pulled to the boundary, reach or inner reach, and the same
         iteration runs, as straight poses are seldom allowed; only a chain without limits is
         straightened or folded at once. Where the passes get slow, or come to rest, they are helped
         (see `point_tree_search.py`). That several tips reach their targets together, or any tip

@@ -126,7 +126,7 @@ class PointTreePasses:
         """Largest distance from the base at which a tip can be, limits left aside."""
         return float(self._lengths_to(tip).sum())
 
-    def hole(self, tip: int) -> float:
+    def inner_reach(self, tip: int) -> float:
         """Smallest such distance: 0 unless one bone is longer than the others on the way."""
         lengths = self._lengths_to(tip)
         return max(0.0, float(2.0 * lengths.max() - lengths.sum()))

@@ -86,15 +86,15 @@ def within_reach(tree: PointTreePasses, task: Task) -> tuple[Goals, PointStatus 
     aims, status = dict(task.goals), None
     base = tree._points[0]
     for tip, goal in task.goals.items():
-        reach, hole = tree.reach(tip), tree.hole(tip)
+        reach, inner_reach = tree.reach(tip), tree.inner_reach(tip)
         distance = math.dist(base, goal.point)
         if distance > reach + task.position_tolerance:
             status = PointStatus.TOO_FAR
-        elif distance < hole - task.position_tolerance:
+        elif distance < inner_reach - task.position_tolerance:
             status = status or PointStatus.TOO_NEAR
         else:
             continue
-        boundary = min(max(distance, hole), reach)
+        boundary = min(max(distance, inner_reach), reach)
         aims[tip] = Goal(base + boundary * direction_to(tree, task.goals, tip), goal.rotation)
     return aims, status
 

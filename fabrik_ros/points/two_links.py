@@ -190,10 +190,10 @@ class _TwoLinkArm:
     def reach_status(self, target: Array) -> PointStatus:
         """Tell whether a target is in reach, limits left aside."""
         distance, reach = math.hypot(*target), sum(self.lengths)
-        hole = abs(self.lengths[0] - self.lengths[1])
+        inner_reach = abs(self.lengths[0] - self.lengths[1])
         if distance > reach * (1.0 + ROUNDING):
             return PointStatus.TOO_FAR
-        if distance < hole - reach * ROUNDING:
+        if distance < inner_reach - reach * ROUNDING:
             return PointStatus.TOO_NEAR
         return PointStatus.CONVERGED
 

@@ -194,7 +194,7 @@ class PointSearch:
         distance = math.dist(self._asked[:3, 3], chain.root_point)
         if distance > chain.reach + options.position_tolerance:
             return Status.TOO_FAR
-        if distance < chain.hole - options.position_tolerance:
+        if distance < chain.inner_reach - options.position_tolerance:
             return Status.TOO_NEAR
         if self._is_blocked():
             return Status.BLOCKED_BY_LIMITS

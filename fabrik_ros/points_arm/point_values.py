@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ChainError
-from ..kernels.arm_table import FOLLOWS, SOURCE
+from ..kernels.arm_table import IS_MIMIC, SOURCE
 from ..model.chain import Chain
 from ..transforms import Array
 from .closed_forms import closed_forms
@@ -93,7 +93,7 @@ def values_from_points(
 def check_no_follower(chain: Chain) -> None:
     """Refuse an arm in which a joint follows another: no single point tells their value."""
     for number, row in enumerate(chain.model, start=1):
-        if row[FOLLOWS]:
+        if row[IS_MIMIC]:
             raise ChainError(
                 f"moving joint number {number} from '{chain.base_link}' to '{chain.tip_link}' "
                 f"follows joint '{chain.joint_names[int(row[SOURCE])]}' (mimic); joint values "

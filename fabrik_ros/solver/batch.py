@@ -41,21 +41,21 @@ class BatchSolution(NamedTuple):
 
 def solve_batch(
     arm: PackedArm | None,
-    attempts: int,
+    tries: int,
     targets: Array,
     seeds: Array,
     solve: Callable[[int], Solution],
     progress: bool,
 ) -> BatchSolution:
     """
-    Solve for many targets: the first attempts on all cores, the rest one after the other.
+    Solve for many targets: the first tries on all cores, the rest one after the other.
 
     Parameters
     ----------
     arm : PackedArm or None
         What is searched; None where every target has to be solved by `solve`.
-    attempts : int
-        How many attempts are the first ones.
+    tries : int
+        How many tries are the first ones.
     targets, seeds : array, shapes (N, 4, 4) and (N, n)
         As the kernels take them.
     solve : callable
@@ -69,7 +69,7 @@ def solve_batch(
     status = [Status.CONVERGED] * len(targets)
     with progress_bar(len(targets), progress) as advance:
         if arm is not None:
-            for part in first_attempts(arm, attempts, targets, seeds, q, errors, restarts, codes):
+            for part in first_tries(arm, tries, targets, seeds, q, errors, restarts, codes):
                 advance(int(np.count_nonzero(codes[part] == REACHED)))
         for i in np.flatnonzero(codes != REACHED).tolist():
             solution = solve(i)
@@ -79,9 +79,9 @@ def solve_batch(
     return BatchSolution(q, tuple(status), errors[:, 0], errors[:, 1], restarts)
 
 
-def first_attempts(
+def first_tries(
     arm: PackedArm,
-    attempts: int,
+    tries: int,
     targets: Array,
     seeds: Array,
     q: Array,
@@ -89,22 +89,22 @@ def first_attempts(
     restarts: npt.NDArray[np.int64],
     codes: npt.NDArray[np.int64],
 ) -> Iterator[slice]:
-    """Make the first attempts, spread over the cores; yield which part of the targets is done."""
+    """Make the first tries, spread over the cores; yield which part of the targets is done."""
     memory = threading.local()
 
-    def work(part: slice) -> slice:
+    def buffers(part: slice) -> slice:
         if not hasattr(memory, 'arm'):
             memory.arm = arm.with_own_memory()
         own: PackedArm = memory.arm
         solve_many(
-            *own, attempts, targets[part], seeds[part], q[part], errors[part], restarts[part],
+            *own, tries, targets[part], seeds[part], q[part], errors[part], restarts[part],
             codes[part],
         )  # fmt: skip
         return part
 
     parts = [slice(begin, begin + CHUNK) for begin in range(0, len(targets), CHUNK)]
     with ThreadPoolExecutor(available_cores()) as pool:
-        for done in as_completed([pool.submit(work, part) for part in parts]):
+        for done in as_completed([pool.submit(buffers, part) for part in parts]):
             yield done.result()
 
 

@@ -22,19 +22,20 @@ from .batch import BatchSolution, solve_batch
 from .configurations import Distinct, most_central
 from .options import SolverOptions
 from .packed_chain import (
-    Account,
-    attempts_with,
     FINISHERS,
-    FIRST_ATTEMPTS,
+    FIRST_TRIES,
+    Outcome,
     pack,
     PackedArm,
     Search,
+    tries_with,
 )
 from .solution import Solution, Status
 
 SPACING, REDUNDANT_SPACING = 1e-3, 0.5
-PATIENCE = 300
-YIELDING_ATTEMPTS = kernels.NEAR_ATTEMPTS + 6
+"""Configurations that differ by less are one [rad or m]; of a redundant arm they are a sample."""
+MOST_USELESS_TRIES = 300
+YIELDING_TRIES = kernels.NEAR_TRIES + 6
 UNREACHABLE_STARTS = 24
 POSE_SHAPE = (4, 4)
 
@@ -90,11 +91,11 @@ class FabrikSolver:
         self._arm = pack(chain, self.options)
         self._mid = chain.mid_configuration()
         self._yields = self.options.mode == 'auto' and len(chain) < 6
-        self._first = kernels.SEED_ATTEMPTS if self._yields else FIRST_ATTEMPTS
+        self._first = kernels.SEED_TRIES if self._yields else FIRST_TRIES
         if self.options.max_restarts is not None:
-            self._first = min(self._first, attempts_with(self.options.max_restarts))
+            self._first = min(self._first, tries_with(self.options.max_restarts))
         if self.options.max_restarts == 0:
-            self._first = kernels.SEED_ATTEMPTS
+            self._first = kernels.SEED_TRIES
         self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
         self._moves = np.full(len(chain), self.options.max_joint_move)
@@ -235,7 +236,7 @@ class FabrikSolver:
         Solve for many targets, on all cores.
 
         Each answer is the one that `solve` gives. With a posture, a preference or
-        `max_joint_move` one core does the work.
+        `max_joint_move` one core does the buffers.
 
         Parameters
         ----------
@@ -285,27 +286,27 @@ class FabrikSolver:
         if account[0] in (targets.TOO_FAR, targets.TOO_NEAR):
             return ()
         distinct, found, last_new = Distinct(self.chain, spacing), [], 0
-        while search.attempts - last_new < PATIENCE and search.next_solution():
+        while search.tries - last_new < MOST_USELESS_TRIES and search.next_solution():
             if self._posture is not None:
                 search.ease(self._posture, self.options.posture_weight)
             if distinct.add(search.q):
-                last_new = search.attempts
+                last_new = search.tries
                 found.append(self._solution(search.q.copy(), search.account(), Status.CONVERGED))
         return tuple(sorted(found, key=lambda solution: np.abs(solution.q - search.seed).max()))
 
     def _opened(
         self,
         arm: PackedArm,
-        attempts: int,
+        tries: int,
         T: Array,
         begin: Array,
         q: Array,
-        account: Account,
+        account: Outcome,
     ) -> Search:
         """Take over from the kernel `solve`, or raise if it refused the input."""
         if account[0] < 0:
             self._refuse(int(account[0]), T, begin)
-        return Search(arm, self.options, attempts, T, begin, q, account)
+        return Search(arm, self.options, tries, T, begin, q, account)
 
     def _preferred(self, found: tuple[Solution, ...]) -> Solution:
         return most_central(found, self.chain) if self.options.prefer == 'central' else found[0]
@@ -314,15 +315,15 @@ class FabrikSolver:
         return self._arm.around(begin, self._moves)
 
     def _search_on(self, search: Search, code: int) -> Status:
-        """Go on where the first attempts did not succeed, and say how that ended."""
+        """Go on where the first tries did not succeed, and say how that ended."""
         if code in (targets.TOO_FAR, targets.TOO_NEAR):
-            search.settle(UNREACHABLE_STARTS)
+            search.find_nearest(UNREACHABLE_STARTS)
         elif self._solve_yielding(search) if self._yields else self._solve_whole(search):
             return Status.CONVERGED
-        blocked = search.weigh_up()
-        if self._is_reached(search.report):
-            if search.report[kernels.FINISHED_BY] == kernels.NOBODY:
-                search.report[kernels.FINISHED_BY] = kernels.SEED
+        blocked = search.assess()
+        if self._is_reached(search.statistics):
+            if search.statistics[kernels.FINISHED_BY] == kernels.NOBODY:
+                search.statistics[kernels.FINISHED_BY] = kernels.SEED
             return Status.CONVERGED
         if code == targets.TOO_FAR:
             return Status.TOO_FAR
@@ -336,31 +337,31 @@ class FabrikSolver:
         """Meet the target, or come as near as can be."""
         reached = search.run()
         if not reached:
-            search.settle()
+            search.find_nearest()
         return reached
 
     def _solve_yielding(self, search: Search) -> bool:
         """Meet the whole target or, if that cannot be, the position before the orientation."""
-        if search.settle_near():
+        if search.find_nearest_to_seed():
             return False
-        if search.run(YIELDING_ATTEMPTS):
+        if search.run(YIELDING_TRIES):
             return True
-        search.settle()
+        search.find_nearest()
         if not search.is_position_reached():
             search.run(position_only=True)
-            search.settle()
+            search.find_nearest()
         return False
 
-    def _is_reached(self, report: Array) -> bool:
+    def _is_reached(self, statistics: Array) -> bool:
         """Whether the errors are small enough; of an orientation only if it may not yield."""
         options = self.options
-        turned = report[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
+        turned = statistics[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
         return bool(
-            report[kernels.POSITION_ERROR] <= options.position_tolerance
+            statistics[kernels.POSITION_ERROR] <= options.position_tolerance
             and (self._yields or turned)
         )
 
-    def _solution(self, q: Array, account: Account, status: Status) -> Solution:
+    def _solution(self, q: Array, account: Outcome, status: Status) -> Solution:
         _, apart, turned, passes, steps, restarts, finisher, limited, _ = account
         names = self.chain.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
         return Solution(

@@ -14,13 +14,13 @@ from ..kernels.limits import narrow, narrow_around, START_LOWER, START_UPPER, UN
 from ..kernels.posture import ease
 from ..kernels.task import (
     AXIS_MODE,
+    AXIS_TOLERANCES,
     LENGTH_PER_REACH,
     ORIENTATION_TOLERANCE,
     pack_task,
     POSE_MODE,
     POSITION_MODE,
     POSITION_TOLERANCE,
-    ROOM,
 )
 from ..model.chain import Chain
 from ..model.mechanism import Mechanism
@@ -28,24 +28,27 @@ from ..transforms import Array
 from .options import SolverOptions
 
 MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
-FIRST_ATTEMPTS = kernels.NEAR_ATTEMPTS + (20 if COMPILED else 1)
-"""So many that hardly a solve needs more: what follows is slower, and cold when it comes."""
-ATTEMPTS_PER_LOOK_AT_THE_CLOCK = 4 if COMPILED else 1
+FIRST_TRIES = kernels.NEAR_TRIES + (20 if COMPILED else 1)
+"""Tries of the first kernel call; hardly a solve needs more, and what follows is slower."""
+TRIES_PER_CLOCK_CHECK = 4 if COMPILED else 1
 FINISHERS = ('nobody', 'seed', 'fabrik', 'polish')
 """What the account calls 0, 1, 2, 3."""
 NEARLY_ALL = 0.999
-SHARP = 1e-10
+"""An error above this share of another one is not clearly smaller [1]."""
+SHARP_TOLERANCE = 1e-10
+"""Tolerance at which configurations are told apart [m], [rad]."""
 
 FARTHEST = 10.0
 """
 Reaches at which a target beyond reach is searched for: from there the nearest configuration is
-practically the same. Rounds alone search at the reach itself, as their error must come to nothing.
+practically the same. Without the polish the search is at the reach itself, as the error of
+iterations must come to nothing.
 """
 
-Account = tuple[int, float, float, int, int, int, int, bool, float]
+Outcome = tuple[int, float, float, int, int, int, int, bool, float]
 """
 A code, then errors of position and orientation, passes, polish steps, restarts, who finished,
-whether a joint stands at a limit, and the merit; see `kernels/search.py`.
+whether a joint stands at a limit, and the cost; see `kernels/search.py`.
 """
 
 
@@ -78,10 +81,10 @@ class PackedArm(NamedTuple):
         return self._replace(limits=limits_within(self.limits, lower, upper))
 
     def sharpened(self) -> 'PackedArm':
-        """Ask for narrow tolerances: near a singularity a small error leaves joints much room."""
+        """Ask for narrow tolerances: near a singularity a small error lets joints differ much."""
         tasks = self.tasks.copy()
         kinds = [POSITION_TOLERANCE, ORIENTATION_TOLERANCE]
-        tasks[:, kinds] = np.minimum(tasks[:, kinds], SHARP)
+        tasks[:, kinds] = np.minimum(tasks[:, kinds], SHARP_TOLERANCE)
         return self._replace(tasks=tasks)
 
     def with_own_memory(self) -> 'PackedArm':
@@ -92,14 +95,14 @@ class PackedArm(NamedTuple):
 def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     """Write an arm and a task for the kernels."""
     tasks = pack_tasks(options, chain.reach)
-    holds_place = not np.any(tasks[kernels.WHOLE, ROOM : ROOM + 3])
-    hole, reach = (chain.hole, chain.reach) if holds_place else (0.0, math.inf)
+    holds_place = not np.any(tasks[kernels.WHOLE, AXIS_TOLERANCES : AXIS_TOLERANCES + 3])
+    inner_reach, reach = (chain.inner_reach, chain.reach) if holds_place else (0.0, math.inf)
     farthest = chain.reach if options.polish == 'never' else FARTHEST * chain.reach
     return PackedArm(
         chain.model,
         pack_limits(chain),
         tasks,
-        np.array([*chain.root_point, hole, reach, farthest]),
+        np.array([*chain.root_point, inner_reach, reach, farthest]),
         *allocate(len(chain.model) - 1, len(chain)),
         options.polish == 'auto',
     )
@@ -139,14 +142,14 @@ def limits_within(limits: Array, lower: Array, upper: Array) -> Array:
     return narrowed
 
 
-def attempts_with(restarts: int) -> int:
-    """Count the attempts with so many restarts: near the seed, from the seed, and those."""
-    return kernels.NEAR_ATTEMPTS + 1 + restarts
+def tries_with(restarts: int) -> int:
+    """Count the tries with a number of restarts: near the seed, from the seed, and restarts."""
+    return kernels.NEAR_TRIES + 1 + restarts
 
 
 class Search:
     """
-    One solve that is not done after its first attempts.
+    One solve that is not done after its first tries.
 
     Parameters
     ----------
@@ -154,8 +157,8 @@ class Search:
         What is searched.
     options : SolverOptions
         For the budget.
-    attempts : int
-        Attempts made so far.
+    tries : int
+        Tries made so far.
     T, begin : array
         Target and seed as the kernel `solve` took them.
     q : array
@@ -169,15 +172,15 @@ class Search:
         self,
         arm: PackedArm,
         options: SolverOptions,
-        attempts: int,
+        tries: int,
         T: Array,
         begin: Array,
         q: Array,
-        account: Account,
+        account: Outcome,
     ) -> None:
         self._arm = arm
         self._options = options
-        self.attempts = attempts
+        self.tries = tries
         self._deadline = math.inf
         self._asked, self._target = np.empty(FRAME), np.empty(FRAME)
         self.seed = np.empty(len(q))
@@ -185,117 +188,117 @@ class Search:
             T, begin, arm.limits, arm.tasks, arm.sphere, self._asked, self._target, self.seed
         )
         self.q = q
-        self.report = np.array(account[1:])
+        self.statistics = np.array(account[1:])
         self.out_of_time = False
 
     def run(self, most: int | None = None, position_only: bool = False) -> bool:
-        """Make attempts until one succeeds, the budget ends, or there were `most`."""
+        """Make tries until one succeeds, the budget ends, or there were `most`."""
         tasks = self._arm.tasks
         if position_only:
             tasks = np.repeat(tasks[kernels.POSITION_ONLY :][:1], len(tasks), axis=0)
-        last = math.inf if most is None else self.attempts + most
-        while (count := self._room(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - self.attempts))) > 0:
-            if self._attempt(tasks, count):
+        last = math.inf if most is None else self.tries + most
+        while (count := self._allowed(min(TRIES_PER_CLOCK_CHECK, last - self.tries))) > 0:
+            if self._make_tries(tasks, count):
                 return True
         return False
 
     def next_solution(self) -> bool:
-        """Make attempts until one succeeds, whatever was found before, or the budget ends."""
-        while self._room(1) > 0:
-            self.report[kernels.MERIT] = math.inf
-            if self._attempt(self._arm.tasks, 1):
+        """Make tries until one succeeds, whatever was found before, or the budget ends."""
+        while self._allowed(1) > 0:
+            self.statistics[kernels.COST] = math.inf
+            if self._make_tries(self._arm.tasks, 1):
                 return True
         return False
 
-    def _room(self, count: float) -> int:
-        """How many of `count` attempts may still be made."""
+    def _allowed(self, count: float) -> int:
+        """Count how many of `count` tries may still be made."""
         self.out_of_time = time.perf_counter() > self._deadline
         restarts = self._options.max_restarts
-        if restarts == 0 and self.attempts >= kernels.SEED_ATTEMPTS:
-            self.attempts = max(self.attempts, kernels.NEAR_ATTEMPTS)
+        if restarts == 0 and self.tries >= kernels.SEED_TRIES:
+            self.tries = max(self.tries, kernels.NEAR_TRIES)
         if restarts is not None:
-            count = min(count, attempts_with(restarts) - self.attempts)
+            count = min(count, tries_with(restarts) - self.tries)
         if self._deadline == math.inf:
             count = min(count, 1)
         return 0 if self.out_of_time else int(count)
 
-    def _attempt(self, tasks: Array, count: int) -> bool:
-        arm, first = self._arm, self.attempts
-        self.attempts += count
+    def _make_tries(self, tasks: Array, count: int) -> bool:
+        arm, first = self._arm, self.tries
+        self.tries += count
         reached = chain_search.search(
             arm.model, arm.limits, tasks, arm.rows, arm.vectors, arm.polish,
-            self._target, self.seed, first, count, self.q, self.report,
+            self._target, self.seed, first, count, self.q, self.statistics,
         )  # fmt: skip
         if self._deadline == math.inf:  # the clock starts here: what ran may have been compiled
             self._deadline = time.perf_counter() + self._options.budget
         return bool(reached)
 
-    def settle_near(self) -> bool:
+    def find_nearest_to_seed(self) -> bool:
         """
-        Settle in the neighbourhood of the seed; tell whether the best configuration is there.
+        Come as near as possible near the seed; tell whether the best configuration is there.
 
         That is so where the position is reached and no joint wants to leave the neighbourhood.
         An arm that follows a target then keeps its configuration, even if the orientation were
         better in another one.
         """
-        room = kernels.NEIGHBOURHOOD * self._arm.limits[UNITS]
-        self._settle_from(self._arm.around(self.seed, room), self.seed)
+        width = kernels.NEIGHBOURHOOD * self._arm.limits[UNITS]
+        self._find_nearest_from(self._arm.around(self.seed, width), self.seed)
         moves = np.abs(self.q - self.seed)
-        return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * room))
+        return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * width))
 
-    def settle(self, starts: int = 0) -> None:
+    def find_nearest(self, starts: int = 0) -> None:
         """
         Bring the tip as near as it gets from the best configuration, and from others.
 
         From elsewhere only what brings it clearly nearer counts: an arm that cannot reach its
         target need not turn round for a better orientation.
         """
-        self._settle_from(self._arm, self.q.copy())
-        self._settle_from(self._arm, self.seed)
+        self._find_nearest_from(self._arm, self.q.copy())
+        self._find_nearest_from(self._arm, self.seed)
         lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
-        begin, q, report = np.empty_like(self.q), self.q, self.report
+        begin, q, statistics = np.empty_like(self.q), self.q, self.statistics
         for number in range(starts):
             kernels.scatter(number, lower, upper, begin)
-            self.q, self.report = q.copy(), report.copy()
-            self.report[kernels.MERIT] = math.inf
-            self._settle_from(self._arm, begin)
+            self.q, self.statistics = q.copy(), statistics.copy()
+            self.statistics[kernels.COST] = math.inf
+            self._find_nearest_from(self._arm, begin)
             counts = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
-            report[counts] = self.report[counts]
-            nearer = NEARLY_ALL * report[kernels.POSITION_ERROR]
-            if self.report[kernels.POSITION_ERROR] < nearer:
-                q[:], report[:] = self.q, self.report
-        self.q, self.report = q, report
+            statistics[counts] = self.statistics[counts]
+            nearer = NEARLY_ALL * statistics[kernels.POSITION_ERROR]
+            if self.statistics[kernels.POSITION_ERROR] < nearer:
+                q[:], statistics[:] = self.q, self.statistics
+        self.q, self.statistics = q, statistics
 
-    def _settle_from(self, arm: PackedArm, begin: Array) -> None:
-        chain_search.settle(
+    def _find_nearest_from(self, arm: PackedArm, begin: Array) -> None:
+        chain_search.find_nearest(
             arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors, arm.polish,
-            self._target, self.seed, begin, self.q, self.report,
+            self._target, self.seed, begin, self.q, self.statistics,
         )  # fmt: skip
 
     def is_position_reached(self) -> bool:
         """Whether the best configuration has the tip in the right place."""
         tolerance = self._options.position_tolerance
-        return bool(self.report[kernels.POSITION_ERROR] <= tolerance)
+        return bool(self.statistics[kernels.POSITION_ERROR] <= tolerance)
 
     def ease(self, posture: Array, weight: float) -> None:
         """Move the configuration, which reaches the target, towards a posture."""
         arm = self._arm
         ease(
             arm.model, arm.limits, arm.tasks, arm.rows, arm.vectors,
-            self._target, self.seed, posture, weight, self.q, self.report,
+            self._target, self.seed, posture, weight, self.q, self.statistics,
         )  # fmt: skip
 
-    def account(self) -> Account:
+    def account(self) -> Outcome:
         """Tell what was done and what came of it; the code says nothing any more."""
-        apart, turned, passes, steps, restarts, finisher, limited, merit = self.report.tolist()
+        apart, turned, passes, steps, restarts, finisher, limited, cost = self.statistics.tolist()
         counts = int(passes), int(steps), int(restarts), int(finisher)
-        return (kernels.NOT_YET, apart, turned, *counts, limited != 0.0, merit)
+        return (kernels.NOT_YET, apart, turned, *counts, limited != 0.0, cost)
 
-    def weigh_up(self) -> bool:
+    def assess(self) -> bool:
         """Account for the target as it was asked for; tell whether a limit is in the way."""
         arm = self._arm
-        blocked = chain_search.weigh_up(
+        blocked = chain_search.assess(
             arm.model, arm.limits, arm.tasks[kernels.WHOLE], arm.rows, arm.vectors,
-            self._asked, self.q, self.report,
+            self._asked, self.q, self.statistics,
         )  # fmt: skip
         return bool(blocked)

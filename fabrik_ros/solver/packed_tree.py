@@ -20,7 +20,7 @@ class Found(NamedTuple):
 
     q: Array
     """Joint values, shape (n,) [rad or m]."""
-    report: Array
+    statistics: Array
     """What was done, and the largest errors; see `kernels/search.py`."""
     apart: Array
     """Errors of position and orientation of each tip, shape (k, 2)."""
@@ -38,7 +38,7 @@ class PackedTree(NamedTuple):
     spheres: Array
     """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
     weights: Array
-    """How much each tip counts, shape (k,); none if it is free."""
+    """How much each tip counts, shape (k,); 0 if it has no target."""
     rows: Array
     """Memory to work in; see `kernels/tree_buffers.py`."""
     lists: Array
@@ -72,34 +72,34 @@ class PackedTree(NamedTuple):
         return self._replace(weights=shares * self.weights)
 
     def begin(self, count: int, T: Array, seed: Array) -> tuple[int, Found]:
-        """Read targets and seed and make the first `count` attempts; return also a code."""
+        """Read targets and seed and make the first `count` tries; return also a code."""
         tips = len(self.weights)
-        found = Found(np.empty(len(seed)), np.empty(kernels.REPORT_SIZE), np.empty((tips, 2)))
+        found = Found(np.empty(len(seed)), np.empty(kernels.STATISTICS_SIZE), np.empty((tips, 2)))
         return tree_search.solve(*self, count, T, seed, *found), found
 
-    def settle(self, start: Array, found: Found) -> None:
+    def find_nearest(self, start: Array, found: Found) -> None:
         """From `start`, bring the tips as near as they get, and keep that if it is better."""
         arms = self.model, self.limits, self.tasks
-        tree_search.settle(*arms, *self.memory, self.polish, start, *found)
+        tree_search.find_nearest(*arms, *self.memory, self.polish, start, *found)
 
-    def weigh_up(self, found: Found) -> bool:
-        """Account for the targets as asked for; tell whether a limit stands in the way of less."""
+    def assess(self, found: Found) -> bool:
+        """Write the errors to the targets as asked for; tell whether a limit keeps them high."""
         whole = self.tasks[kernels.WHOLE]
-        return bool(tree_search.weigh_up(self.model, self.limits, whole, *self.memory, *found))
+        return bool(tree_search.assess(self.model, self.limits, whole, *self.memory, *found))
 
 
 def pack_tree(tree: Tree, tips: Sequence[SolverOptions], weights: Sequence[float]) -> PackedTree:
     """Write arms, what is asked of each tip, and how much it counts, for the kernels."""
     options, tasks = tips[0], [pack_tasks(own, tree.reach) for own in tips]
-    holes, reaches = tree.holes, tree.reaches
+    inner_reaches, reaches = tree.inner_reaches, tree.reaches
     if np.any(options.axis_tolerances[:3]) or not all(options.axis_weights[:3]):
-        holes, reaches = np.zeros_like(holes), np.full_like(reaches, math.inf)
+        inner_reaches, reaches = np.zeros_like(inner_reaches), np.full_like(reaches, math.inf)
     farthest = tree.reaches if options.polish == 'never' else FARTHEST * tree.reaches
     return PackedTree(
         tree.model,
         pack_limits(tree),
         np.ascontiguousarray(np.array(tasks).transpose(1, 0, 2)),
-        np.column_stack([tree.root_points, holes, reaches, farthest]),
+        np.column_stack([tree.root_points, inner_reaches, reaches, farthest]),
         np.array(weights),
         *allocate(len(tree.model) - len(tips), len(tips), len(tree)),
         options.polish == 'auto',

@@ -21,9 +21,9 @@ class TipResult(NamedTuple):
     """Where one tip came to."""
 
     position_error: float
-    """Distance from the tip to its target [m]; 0 for a free tip."""
+    """Distance from the tip to its target [m]; 0 for a tip without a target."""
     orientation_error: float
-    """Angle [rad] to the orientation, or the axis, the mode asks for; 0 for a free tip."""
+    """Angle [rad] to the orientation or axis of the mode; 0 for a tip without a target."""
     converged: bool
     """Whether both are within the tolerances."""
 
@@ -44,7 +44,7 @@ class Solution(NamedTuple):
     orientation_error: float
     """Angle [rad] to the orientation, or the axis, the mode asks for; 0 in mode 'position'."""
     passes: int
-    """Reaching passes made, two to a round."""
+    """Reaching passes made, two to an iteration."""
     polish_steps: int
     """Levenberg-Marquardt steps made."""
     restarts: int

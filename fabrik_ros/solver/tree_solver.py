@@ -25,11 +25,11 @@ from ..transforms import Array, is_pose
 from .chain_solver import UNREACHABLE_STARTS
 from .options import MODES, SolverOptions
 from .packed_chain import (
-    ATTEMPTS_PER_LOOK_AT_THE_CLOCK,
-    attempts_with,
     FINISHERS,
-    FIRST_ATTEMPTS,
+    FIRST_TRIES,
     NEARLY_ALL,
+    TRIES_PER_CLOCK_CHECK,
+    tries_with,
 )
 from .packed_tree import Found, pack_tree, PackedTree
 from .solution import Solution, Status, TipResult
@@ -111,11 +111,11 @@ class TreeSolver:
         self._packed = pack_tree(tree, own, weights)
         self._mid = tree.mid_configuration()
         self._confined = self.options.max_joint_move != math.inf
-        self._first = FIRST_ATTEMPTS
+        self._first = FIRST_TRIES
         if self.options.max_restarts is not None:
-            self._first = min(self._first, attempts_with(self.options.max_restarts))
+            self._first = min(self._first, tries_with(self.options.max_restarts))
         if self.options.max_restarts == 0:
-            self._first = kernels.SEED_ATTEMPTS
+            self._first = kernels.SEED_TRIES
 
     def solve(
         self,
@@ -127,14 +127,14 @@ class TreeSolver:
 
         Where a target is farther or nearer than its tip can ever be, the other tips go to theirs
         all the same, and that tip comes as near as they let it. Where targets contradict each
-        other for another reason, the weights decide. Joints that move free tips alone stay as
-        they are in the seed.
+        other for another reason, the weights decide. Joints that move only tips without a target
+        stay as they are in the seed.
 
         Parameters
         ----------
         targets : mapping or array-like
-            T_base_tip of shape (4, 4) by tip link; a tip that is left out is free. Or all in one
-            array of shape (k, 4, 4), where NaN leaves a tip free.
+            T_base_tip of shape (4, 4) by tip link; a tip that is left out is unconstrained. Or all
+            in one array of shape (k, 4, 4), where NaN leaves a tip unconstrained.
         seed : array-like, shape (n,), optional
             Where the search starts [rad or m], brought inside the limits. Left out, the middle of
             the limits.
@@ -227,31 +227,31 @@ class TreeSolver:
         return self._solution(found, OUT_OF_REACH[code])
 
     def _search_on(self, packed: PackedTree, seed: Array, found: Found) -> Status:
-        """Go on where the first attempts did not succeed, and say how that ended."""
-        reached, out_of_time = self._attempt_on(packed, found)
+        """Go on where the first tries did not succeed, and say how that ended."""
+        reached, out_of_time = self._make_more_tries(packed, found)
         if reached:
             return Status.CONVERGED
         inside = np.minimum(np.maximum(seed, packed.limits[LOWER]), packed.limits[UPPER])
         for start in (found.q.copy(), inside):
-            packed.settle(start, found)
-        blocked = packed.weigh_up(found)
-        if self._is_reached(found.report):
+            packed.find_nearest(start, found)
+        blocked = packed.assess(found)
+        if self._is_reached(found.statistics):
             return Status.CONVERGED
         if blocked:
             return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
 
-    def _attempt_on(self, packed: PackedTree, found: Found) -> tuple[bool, bool]:
-        """Make more attempts; tell whether one succeeded, and whether the budget ended."""
+    def _make_more_tries(self, packed: PackedTree, found: Found) -> tuple[bool, bool]:
+        """Make more tries; tell whether one succeeded, and whether the budget ended."""
         options, made = self.options, self._first
-        last = math.inf if options.max_restarts is None else attempts_with(options.max_restarts)
+        last = math.inf if options.max_restarts is None else tries_with(options.max_restarts)
         if options.max_restarts == 0:
-            made = max(made, kernels.NEAR_ATTEMPTS)
+            made = max(made, kernels.NEAR_TRIES)
         deadline = time.perf_counter() + options.budget
         while made < last:
             if time.perf_counter() > deadline:
                 return False, True
-            count = int(min(ATTEMPTS_PER_LOOK_AT_THE_CLOCK, last - made))
+            count = int(min(TRIES_PER_CLOCK_CHECK, last - made))
             reached = tree_search.search(
                 *packed[:3], *packed.memory, packed.polish, made, count, *found
             )
@@ -268,7 +268,7 @@ class TreeSolver:
         else:
             found = self._lean(packed, beyond, T, seed)
         packed.begin(0, T, seed)
-        packed.weigh_up(found)
+        packed.assess(found)
         return found
 
     def _out_of_reach(self, T: Array) -> npt.NDArray[np.bool_]:
@@ -290,18 +290,18 @@ class TreeSolver:
         From elsewhere only what brings them clearly nearer counts.
         """
         _, found = packed.begin(0, T, seed)
-        packed.settle(found.q.copy(), found)
+        packed.find_nearest(found.q.copy(), found)
         lower, upper = packed.limits[START_LOWER : START_UPPER + 1]
         start = np.empty_like(found.q)
         for number in range(UNREACHABLE_STARTS):
             kernels.scatter(number, lower, upper, start)
             _, other = packed.begin(0, T, seed)
-            packed.settle(start, other)
-            other.report[COUNTS] += found.report[COUNTS]
-            if other.report[kernels.MERIT] < NEARLY_ALL * found.report[kernels.MERIT]:
+            packed.find_nearest(start, other)
+            other.statistics[COUNTS] += found.statistics[COUNTS]
+            if other.statistics[kernels.COST] < NEARLY_ALL * found.statistics[kernels.COST]:
                 found = other
             else:
-                found.report[COUNTS] = other.report[COUNTS]
+                found.statistics[COUNTS] = other.statistics[COUNTS]
         return found
 
     def _lean(
@@ -319,35 +319,37 @@ class TreeSolver:
         shared = [self.tree.moves(t) for t in range(len(T)) if not beyond[t] and T[t, 3, 3] == 1.0]
         first = self._solve(others, T, np.where(np.any(shared, axis=0), seed, stretched.q))
         _, found = packed.begin(0, T, first.q)
-        found.report[kernels.FINISHED_BY] = FINISHERS.index(first.finished_by)
-        nearest, made = math.inf, stretched.report[COUNTS] + [first.passes, first.polish_steps]
+        found.statistics[kernels.FINISHED_BY] = FINISHERS.index(first.finished_by)
+        nearest, made = math.inf, stretched.statistics[COUNTS] + [first.passes, first.polish_steps]
         for share in SHARES:
             leaning = packed.counting(np.where(beyond, share, 1.0))._replace(tasks=tasks)
             _, leant = leaning.begin(0, T, found.q)
-            leaning.settle(found.q, leant)
-            code, back = others.begin(kernels.SEED_ATTEMPTS, T, leant.q)
-            made += leant.report[COUNTS] + back.report[COUNTS]
+            leaning.find_nearest(found.q, leant)
+            code, back = others.begin(kernels.SEED_TRIES, T, leant.q)
+            made += leant.statistics[COUNTS] + back.statistics[COUNTS]
             packed.begin(0, T, back.q)
-            packed.weigh_up(back)
+            packed.assess(back)
             away = packed.weights[beyond] @ back.apart[beyond, 0]
             if (code == kernels.REACHED and away < nearest) or not first.converged:
                 nearest, found = away, back
-                found.report[kernels.FINISHED_BY] = leant.report[kernels.FINISHED_BY]
-        found.report[COUNTS], found.report[kernels.RESTARTS] = made, first.restarts
+                found.statistics[kernels.FINISHED_BY] = leant.statistics[kernels.FINISHED_BY]
+        found.statistics[COUNTS], found.statistics[kernels.RESTARTS] = made, first.restarts
         return found
 
-    def _is_reached(self, report: Array) -> bool:
+    def _is_reached(self, statistics: Array) -> bool:
         options = self.options
         return bool(
-            report[kernels.POSITION_ERROR] <= options.position_tolerance
-            and report[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
+            statistics[kernels.POSITION_ERROR] <= options.position_tolerance
+            and statistics[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
         )
 
     def _solution(self, found: Found, status: Status) -> Solution:
-        q, report, apart = found
+        q, statistics, apart = found
         place, turn = self.options.position_tolerance, self.options.orientation_tolerance
         tips = tuple(TipResult(p, r, p <= place and r <= turn) for p, r in apart.tolist())
-        apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = report.tolist()
+        apart_most, turned_most, passes, steps, restarts, finisher, limited, _ = (
+            statistics.tolist()
+        )
         names = self.tree.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
         return Solution(
             q, status, apart_most, turned_most, int(passes), int(steps), int(restarts),

@@ -17,7 +17,7 @@ from fabrik_ros.kernels import (
     tips,
 )
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.kernels.arm_table import FOLLOWS, IS_PRISMATIC, MULTIPLIER, OFFSET, SOURCE
+from fabrik_ros.kernels.arm_table import IS_MIMIC, IS_PRISMATIC, MULTIPLIER, OFFSET, SOURCE
 from fabrik_ros.transforms import (
     Array,
     inverse,
@@ -242,7 +242,7 @@ class TestClosedForms:
         sums = np.empty((len(chain.model) - 1, reaching.MOMENTS))
         packed = pack(chain, mode)
         reaching.sum_upstream(chain.model, all_frames, packed, sums)
-        base = packed[task.LEVER] * np.eye(3)
+        base = packed[task.ORIENTATION_RADIUS] * np.eye(3)
         centres = np.vstack([chain.root_point, all_frames[:, 9:]])
         for i, moments in enumerate(sums):
             assert_close(moments, moments_of(centres[: i + 1], base))
@@ -256,8 +256,8 @@ class TestClosedForms:
         R = pose(all_frames[-1])[:3, :3]
         directions = {
             task.POSITION_MODE: np.zeros((0, 3)),
-            task.AXIS_MODE: packed[task.LEVER] * (R @ AXIS)[None],
-            task.POSE_MODE: packed[task.LEVER] * np.eye(3),
+            task.AXIS_MODE: packed[task.ORIENTATION_RADIUS] * (R @ AXIS)[None],
+            task.POSE_MODE: packed[task.ORIENTATION_RADIUS] * np.eye(3),
         }[mode]
         for i, moments in enumerate(sums):
             assert_close(moments, moments_of(all_frames[i + 1 :, 9:], directions))
@@ -282,21 +282,21 @@ def test_clamped_turn_is_the_nearest_angle_inside_or_else_the_nearer_limit(lower
             assert found in (lower, upper)
 
 
-def cut_memory(moving: int, values: int) -> workspace.Workspace:
+def cut_memory(moving: int, values: int) -> workspace.Buffers:
     """Memory for kernels."""
     # The compiled one would return views that do not keep the memory alive.
     cut = getattr(workspace.cut, 'py_func', workspace.cut)
     return cut(*workspace.allocate(moving, values), moving)
 
 
-def workspace_for(chain: Chain) -> workspace.Workspace:
+def workspace_for(chain: Chain) -> workspace.Buffers:
     """Memory for kernels, with the chain's limits in it."""
     work = cut_memory(len(chain.model) - 1, len(chain))
     reaching.fill_arcs(chain.lower, chain.upper, work.arcs)
     return work
 
 
-def run_tip_to_base(chain: Chain, target: Array, packed: Array, q: Array) -> workspace.Workspace:
+def run_tip_to_base(chain: Chain, target: Array, packed: Array, q: Array) -> workspace.Buffers:
     """Make the pass; return the memory, which holds the arm that hangs on the target."""
     work = workspace_for(chain)
     kinematics.joint_and_link_frames(chain.model, q, work.joints, work.frames)
@@ -353,7 +353,7 @@ class TestPasses:
             rest = step.copy()
             rest[2, 3], rest[:2, :2] = 0.0, rest[:2, :2] if model_row[IS_PRISMATIC] else np.eye(2)
             assert_close(rest, np.eye(4), 1e-9)
-            if model_row[FOLLOWS]:
+            if model_row[IS_MIMIC]:
                 expected = model_row[MULTIPLIER] * q[j] + model_row[OFFSET]
                 assert_close(value, expected, 1e-9)
             elif model_row[IS_PRISMATIC]:
@@ -424,10 +424,10 @@ GOAL = np.array([0.3, -0.1])
 
 
 class TestAcceleration:
-    def remember_round(self, begin: Array, end: Array, work: workspace.Workspace) -> None:
+    def remember_round(self, begin: Array, end: Array, work: workspace.Buffers) -> None:
         """Remember a round of an arm that lacks nothing at GOAL."""
         packed = task.pack_task(1e-6, 1e-6, task.POSE_MODE, AXIS, 1.0)
-        rounds.make_room(work)
+        rounds.shift_memory(work)
         for k, place in enumerate((end, begin)):
             error = np.zeros(6)
             error[: len(place)] = GOAL[: len(place)] - place
@@ -477,8 +477,8 @@ class TestAcceleration:
             q = chain.random_configuration(rng)
             begin = merit_at(chain, q, target, packed)
             work = workspace_for(chain)
-            tips.stand(chain.model, q, target, packed, work)
-            rounds.run_rounds(
+            tips.evaluate(chain.model, q, target, packed, work)
+            rounds.run_iterations(
                 chain.model, chain.lower, chain.upper, np.ones(len(chain)), target, packed,
                 10, accelerate, q, work,
             )  # fmt: skip
@@ -490,7 +490,7 @@ def merit_at(chain: Chain, q: Array, target: Array, packed: Array) -> float:
     """Weighted squared error at joint values q."""
     error = np.empty(6)
     task.tip_error(link_frames(chain, q)[-1], target, packed, error)
-    return task.merit(error, packed)
+    return task.cost(error, packed)
 
 
 class TestPolish:
@@ -534,7 +534,7 @@ class TestPolish:
             q = chain.random_configuration(rng)
             begin = merit_at(chain, q, target, packed)
             work = workspace_for(chain)
-            tips.stand(chain.model, q, target, packed, work)
+            tips.evaluate(chain.model, q, target, packed, work)
             steps = polish.run_polish(
                 chain.model, chain.lower, chain.upper, np.ones(len(chain)), target, packed,
                 10, False, q, work,

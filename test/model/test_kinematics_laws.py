@@ -262,7 +262,7 @@ def assert_between_hole_and_reach(chain: Chain, shares: list[float]) -> None:
     lower, upper = chain.finite_limits()
     q = lower + np.array(shares)[: len(chain)] * (upper - lower)
     distance = np.linalg.norm(chain.forward_kinematics(q)[:3, 3] - chain.root_point)
-    assert chain.hole - 1e-12 <= distance <= chain.reach + 1e-12
+    assert chain.inner_reach - 1e-12 <= distance <= chain.reach + 1e-12
 
 
 @pytest.mark.parametrize('xml', [PLANAR, SIX_AXIS], ids=['planar', 'six axes'])

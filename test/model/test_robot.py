@@ -274,7 +274,7 @@ def test_planar_arm_stands_where_trigonometry_says():
 
 def test_planar_arm_reaches_both_links_out_and_their_difference_in():
     chain = load_urdf(PLANAR).chain()
-    assert_close([chain.hole, chain.reach], [0.2, 1.8], atol=1e-15)
+    assert_close([chain.inner_reach, chain.reach], [0.2, 1.8], atol=1e-15)
 
 
 def test_chain_shows_its_ends_and_joints():
@@ -299,7 +299,7 @@ def test_arrays_of_a_chain_cannot_be_written():
 def test_slides_widen_the_reach_and_narrow_the_hole_by_their_travel(lower, upper):
     slide = Segment('prismatic', axis=(1, 0, 0), lower=lower, upper=upper)
     chain = serial(Segment(), slide, Segment('fixed', xyz=(1.0, 0, 0)))
-    assert_close([chain.hole, chain.reach], [0.7, 1.3], atol=1e-15)
+    assert_close([chain.inner_reach, chain.reach], [0.7, 1.3], atol=1e-15)
 
 
 def test_an_open_range_is_drawn_from_one_turn_beside_its_limit():

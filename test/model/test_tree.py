@@ -69,7 +69,9 @@ class TestRealRobots:
             assert_close(tree.forward_kinematics(q)[t], chain.forward_kinematics(own))
             assert_close(tree.points(q)[t], chain.points(own))
             assert_close(tree.root_points[t], chain.root_point)
-            assert_close([tree.holes[t], tree.reaches[t]], [chain.hole, chain.reach])
+            assert_close(
+                [tree.inner_reaches[t], tree.reaches[t]], [chain.inner_reach, chain.reach]
+            )
 
     def test_tips_stay_between_hole_and_reach_and_points_are_apart_as_their_links(self, name, rng):
         tree, judge = judged_tree(name)
@@ -78,7 +80,7 @@ class TestRealRobots:
             q = tree.random_configuration(rng)
             poses = judge.poses(q)
             away = np.linalg.norm(poses[:, :3, 3] - tree.root_points, axis=1)
-            assert np.all((tree.holes - 1e-12 <= away) & (away <= tree.reaches + 1e-12))
+            assert np.all((tree.inner_reaches - 1e-12 <= away) & (away <= tree.reaches + 1e-12))
             for t, points in enumerate(tree.points(q)):
                 if tree.joint_types[0].is_revolute:  # a slide carries its own centre along
                     assert_close(points[0], tree.root_points[t])
@@ -212,7 +214,7 @@ class TestTips:
             assert getattr(tree, name) == getattr(chain, name)
         for name in ('lower', 'upper', 'velocity'):
             assert_close(getattr(tree, name), getattr(chain, name))
-        assert (tree.reach, tree.holes[0]) == (chain.reach, chain.hole)
+        assert (tree.reach, tree.inner_reaches[0]) == (chain.reach, chain.inner_reach)
         assert_close(tree.model[:, :-1], chain.model)
         q = chain.random_configuration(rng)
         assert_close(tree.forward_kinematics(q), [chain.forward_kinematics(q)])
@@ -285,7 +287,7 @@ class TestTools:
 class TestValues:
     def test_arrays_of_a_tree_cannot_be_written(self):
         tree = FORKED.tree()
-        names = ('lower', 'upper', 'velocity', 'root_points', 'reaches', 'holes', 'model')
+        names = ('lower', 'upper', 'velocity', 'root_points', 'reaches', 'inner_reaches', 'model')
         for name in names:
             with pytest.raises(ValueError, match='read-only'):
                 getattr(tree, name)[0] = 1.0

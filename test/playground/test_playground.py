@@ -245,7 +245,7 @@ def test_layout_repeats_its_last_link_or_drops_it():
     layout = Layout((3.0, 1.0))
     assert layout.with_joints(4).lengths == (3.0, 1.0, 1.0, 1.0)
     assert layout.with_joints(1).lengths == (3.0,)
-    assert (layout.reach, layout.hole) == (4.0, 2.0)
+    assert (layout.reach, layout.inner_reach) == (4.0, 2.0)
 
 
 def test_model_and_command_line_need_no_matplotlib():

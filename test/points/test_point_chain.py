@@ -104,7 +104,7 @@ def test_two_passes_are_one_iteration_of_solve():
 
 
 @pytest.mark.parametrize(
-    ('lengths', 'reach', 'hole'),
+    ('lengths', 'reach', 'inner_reach'),
     [
         ([1.0, 1.0], 2.0, 0.0),
         ([3.0, 1.0, 1.0], 5.0, 1.0),
@@ -115,10 +115,10 @@ def test_two_passes_are_one_iteration_of_solve():
         ([0.0, 0.0], 0.0, 0.0),
     ],
 )
-def test_reach_and_hole_follow_from_the_link_lengths(lengths, reach, hole):
+def test_reach_and_inner_reach_follow_from_the_link_lengths(lengths, reach, inner_reach):
     chain = straight_chain(lengths)
     assert chain.link_lengths.tolist() == lengths
-    assert (chain.reach, chain.hole) == (reach, hole)
+    assert (chain.reach, chain.inner_reach) == (reach, inner_reach)
 
 
 # --- the two-link arm -----------------------------------------------------------------------

@@ -43,7 +43,7 @@ def scenes(draw):
             st.sampled_from(list(points)),
             st.floats(-3.0, 3.0).map(lambda share: base + share * (tip - base)),
             st.just(base + chain.reach * axis),
-            st.just(base + chain.hole * axis),
+            st.just(base + chain.inner_reach * axis),
         )
     )
     scale = 10.0 ** draw(st.integers(-6, 6))

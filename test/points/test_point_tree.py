@@ -496,7 +496,7 @@ def test_options_out_of_range_are_refused_with_the_reason(options, message):
 
 def test_reach_is_asked_for_tips_only():
     tree = PointTree.chain([[0, 0], [3, 0], [4, 0]])
-    assert (tree.reach(2), tree.hole(2)) == (4.0, 2.0)
+    assert (tree.reach(2), tree.inner_reach(2)) == (4.0, 2.0)
     with pytest.raises(ValueError, match=r'1 is not a tip; the tips are \(2,\)'):
         tree.reach(1)
 

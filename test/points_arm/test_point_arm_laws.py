@@ -320,16 +320,16 @@ def links(arm):
     return [math.hypot(*segment.xyz[:2]) for segment in arm[1:]]
 
 
-def reach_and_hole(lengths):
+def reach_and_inner_reach(lengths):
     """Radii between which a chain of links can end, by the triangle inequality."""
     return sum(lengths), max(0.0, 2.0 * max(lengths) - sum(lengths))
 
 
 def is_well_inside(distance, lengths):
     """Whether links reach so far, and not by stretching or folding nearly all the way."""
-    reach, hole = reach_and_hole(lengths)
-    margin = 0.05 * (reach - hole)
-    return hole + margin <= distance <= reach - margin
+    reach, inner_reach = reach_and_inner_reach(lengths)
+    margin = 0.05 * (reach - inner_reach)
+    return inner_reach + margin <= distance <= reach - margin
 
 
 def in_plane(arm, x, y, turn):
@@ -343,8 +343,8 @@ def in_plane(arm, x, y, turn):
 @given(planar_arms(), st.data())
 def test_a_planar_arm_reaches_every_point_that_its_links_can(arm, data):
     chain = chain_of(arm)
-    reach, hole = reach_and_hole(links(arm))
-    distance, angle = data.draw(st.floats(hole, reach)), data.draw(angles)
+    reach, inner_reach = reach_and_inner_reach(links(arm))
+    distance, angle = data.draw(st.floats(inner_reach, reach)), data.draw(angles)
     assume(is_well_inside(distance, links(arm)))
     T = in_plane(arm, distance * math.cos(angle), distance * math.sin(angle), 0.0)
     solution = solver_for(chain, mode='position').solve(T, data.draw(configurations(chain)))
@@ -360,8 +360,12 @@ def test_a_planar_arm_reaches_every_pose_in_its_plane_that_its_links_can(arm, da
     assume(len(arm) > 3)
     chain = chain_of(arm)
     lengths = links(arm)[:-1]
-    reach, hole = reach_and_hole(lengths)
-    distance, angle, turn = data.draw(st.floats(hole, reach)), data.draw(angles), data.draw(angles)
+    reach, inner_reach = reach_and_inner_reach(lengths)
+    distance, angle, turn = (
+        data.draw(st.floats(inner_reach, reach)),
+        data.draw(angles),
+        data.draw(angles),
+    )
     assume(is_well_inside(distance, lengths))
     x = distance * math.cos(angle) + links(arm)[-1] * math.cos(turn)
     y = distance * math.sin(angle) + links(arm)[-1] * math.sin(turn)
@@ -384,8 +388,12 @@ def test_an_arm_on_a_turning_base_reaches_every_point_that_its_links_can(joints,
     chain = chain_of(arm)
     along, beside, height = first
     lengths = [segment.xyz[0] for segment in arm[2:]]
-    reach, hole = reach_and_hole(lengths)
-    distance, angle, yaw = data.draw(st.floats(hole, reach)), data.draw(angles), data.draw(angles)
+    reach, inner_reach = reach_and_inner_reach(lengths)
+    distance, angle, yaw = (
+        data.draw(st.floats(inner_reach, reach)),
+        data.draw(angles),
+        data.draw(angles),
+    )
     assume(is_well_inside(distance, lengths))
     out = along + distance * math.cos(angle)
     assume(abs(out) > 0.05)

@@ -269,7 +269,7 @@ class TestKernels:
         tip = transform(rotation_from_vector(shift), shift)
         T, packed = target_for(tip, error), shaped_task(mode, weights, room)
         wanted, left = np.empty(12), np.empty(6)
-        task.aim(row(tip), row(T), packed, wanted)
+        task.nearest_accepted(row(tip), row(T), packed, wanted)
         task.tip_error(wanted, row(T), packed, left)
         assert_close(left, np.zeros(6), 1e-9)
         hung = transform(wanted[:9].reshape(3, 3), wanted[9:])

@@ -8,7 +8,7 @@ from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels import chain_search, search
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.solver import chain_solver as solver_module
-from fabrik_ros.solver.packed_chain import FIRST_ATTEMPTS
+from fabrik_ros.solver.packed_chain import FIRST_TRIES
 from fabrik_ros.transforms import Array, rotation_from_rpy, transform
 from helpers import assert_close, PLANAR, Segment, serial_xml, SIX_AXIS
 import numpy as np
@@ -179,7 +179,7 @@ class TestStatus:
         solver = solver_for(planar, mode='position', budget=1e-9, max_restarts=None)
         solution = solver.solve([1.2, 0.5, 0.1])
         assert solution.status is Status.BUDGET_EXHAUSTED
-        assert solution.restarts <= FIRST_ATTEMPTS - search.NEAR_ATTEMPTS
+        assert solution.restarts <= FIRST_TRIES - search.NEAR_TRIES
 
     def test_a_position_above_the_plane_and_an_auto_arm_get_as_near_as_they_can(self, planar):
         target = in_plane(1.2, 0.5, angle=1.0)
@@ -367,8 +367,8 @@ class TestInputs:
                 limited = solver_for(planar, mode=mode, polish=polish, max_joint_move=0.1)
                 limited.solve(in_plane(1.0, 0.5), [0, 1])
         called = (
-            chain_search.solve, chain_search.search, chain_search.settle, search.scatter,
-            chain_search.weigh_up,
+            chain_search.solve, chain_search.search, chain_search.find_nearest, search.scatter,
+            chain_search.assess,
         )  # fmt: skip
         assert {kernel.__name__: len(kernel.signatures) for kernel in called} == {
             kernel.__name__: 1 for kernel in called

@@ -422,7 +422,7 @@ class Bench:
 
     def stand(self, q: Array) -> float:
         """Return the merit at q."""
-        return tip_kernels.stand(self.tree.model, q, self.targets, self.tasks, self.work)
+        return tip_kernels.evaluate(self.tree.model, q, self.targets, self.tasks, self.work)
 
     def round(self, q: Array) -> Array:
         """Make both passes."""
@@ -436,7 +436,7 @@ class Bench:
         """Run rounds."""
         q = q.copy()
         self.stand(q)
-        rounds.run_rounds(
+        rounds.run_iterations(
             self.tree.model, self.tree.lower, self.tree.upper, np.ones(len(q)), self.targets,
             self.tasks, most, accelerate, q, self.work,
         )  # fmt: skip
@@ -476,7 +476,7 @@ class TestPasses:
             work, q_serial = cut(*memory, len(chain.model) - 1), q.copy()
             reaching.fill_arcs(chain.lower, chain.upper, work.arcs)
             limits, packed = (chain.lower, chain.upper), bench.tasks[0]
-            tip_kernels.stand(chain.model, q, bench.targets[0], packed, work)
+            tip_kernels.evaluate(chain.model, q, bench.targets[0], packed, work)
             reaching.tip_to_base(chain.model, *limits, bench.targets[0], packed, q, work)
             reaching.base_to_tip(chain.model, *limits, packed, q_serial, work)
             assert_close(bench.round(q), q_serial, 1e-9)

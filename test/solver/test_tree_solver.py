@@ -443,7 +443,7 @@ class TestInputs:
         one, two = SLED.tree(), torso().tree()
         tree_solver_for(two).warm_up()
         called = (
-            tree_search.solve, tree_search.search, tree_search.settle, tree_search.weigh_up,
+            tree_search.solve, tree_search.search, tree_search.find_nearest, tree_search.assess,
         )  # fmt: skip
         once = dict.fromkeys(called, 1)
         assert {kernel: len(kernel.signatures) for kernel in called} == once
