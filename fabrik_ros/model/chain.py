@@ -39,7 +39,7 @@ class Chain(Mechanism):
     inner_reach : float
         The tip is never nearer than this to `root_point` [m]; mostly 0.
     model : array
-        What the compiled functions read; see `kernels/model.py`.
+        What the compiled functions read; see `kernels/arm_table.py`.
 
     """
 

@@ -117,7 +117,7 @@ class Packed(NamedTuple):
     """Joints as the kernels read them."""
 
     rows: Array
-    """Rows of `kernels/model.py`: the moving joints in order, then the tips."""
+    """Rows of `kernels/arm_table.py`: the moving joints in order, then the tips."""
     parents: tuple[int, ...]
     """For each row the row of the moving joint above it; -1 where that is the base."""
     moving: tuple[Joint, ...]

@@ -20,17 +20,11 @@ from ..model.chain import Chain
 from ..transforms import Array, transform
 from .batch import BatchSolution, solve_batch
 from .configurations import Distinct, most_central
+from .continued_search import ContinuedSearch
 from .options import SolverOptions
-from .packed_chain import (
-    FINISHERS,
-    FIRST_TRIES,
-    Outcome,
-    pack,
-    PackedArm,
-    Search,
-    tries_with,
-)
+from .packed_chain import pack, PackedArm
 from .solution import Solution, Status
+from .tries import FINISHERS, FIRST_TRIES, Outcome, tries_with
 
 SPACING, REDUNDANT_SPACING = 1e-3, 0.5
 """Configurations that differ by less are one [rad or m]; of a redundant arm they are a sample."""
@@ -175,16 +169,16 @@ class FabrikSolver:
         if not COMPILED:  # threads then take turns in the middle of a kernel
             arm = arm.with_own_memory()
         q = np.empty(len(begin))
-        account = chain_search.solve(*arm, self._first, T, begin, q)
-        if account[0] == kernels.REACHED and self._posture is None:
-            return self._solution(q, account, Status.CONVERGED)
-        search = self._opened(arm, self._first, T, begin, q, account)
+        outcome = chain_search.solve(*arm, self._first, T, begin, q)
+        if outcome[0] == kernels.REACHED and self._posture is None:
+            return self._solution(q, outcome, Status.CONVERGED)
+        search = self._opened(arm, self._first, T, begin, q, outcome)
         status = Status.CONVERGED
-        if account[0] != kernels.REACHED:
-            status = self._search_on(search, account[0])
+        if outcome[0] != kernels.REACHED:
+            status = self._search_on(search, outcome[0])
         if status is Status.CONVERGED and self._posture is not None:
             search.ease(self._posture, self.options.posture_weight)
-        return self._solution(q, search.account(), status)
+        return self._solution(q, search.outcome(), status)
 
     def solve_all(
         self,
@@ -281,9 +275,9 @@ class FabrikSolver:
         if not COMPILED:
             arm = arm.with_own_memory()
         q = np.empty(len(begin))
-        account = chain_search.solve(*arm, 0, T, begin, q)
-        search = self._opened(arm, 0, T, begin, q, account)
-        if account[0] in (targets.TOO_FAR, targets.TOO_NEAR):
+        outcome = chain_search.solve(*arm, 0, T, begin, q)
+        search = self._opened(arm, 0, T, begin, q, outcome)
+        if outcome[0] in (targets.TOO_FAR, targets.TOO_NEAR):
             return ()
         distinct, found, last_new = Distinct(self.chain, spacing), [], 0
         while search.tries - last_new < MOST_USELESS_TRIES and search.next_solution():
@@ -291,7 +285,7 @@ class FabrikSolver:
                 search.ease(self._posture, self.options.posture_weight)
             if distinct.add(search.q):
                 last_new = search.tries
-                found.append(self._solution(search.q.copy(), search.account(), Status.CONVERGED))
+                found.append(self._solution(search.q.copy(), search.outcome(), Status.CONVERGED))
         return tuple(sorted(found, key=lambda solution: np.abs(solution.q - search.seed).max()))
 
     def _opened(
@@ -301,12 +295,12 @@ class FabrikSolver:
         T: Array,
         begin: Array,
         q: Array,
-        account: Outcome,
-    ) -> Search:
+        outcome: Outcome,
+    ) -> ContinuedSearch:
         """Take over from the kernel `solve`, or raise if it refused the input."""
-        if account[0] < 0:
-            self._refuse(int(account[0]), T, begin)
-        return Search(arm, self.options, tries, T, begin, q, account)
+        if outcome[0] < 0:
+            self._refuse(int(outcome[0]), T, begin)
+        return ContinuedSearch(arm, self.options, tries, T, begin, q, outcome)
 
     def _preferred(self, found: tuple[Solution, ...]) -> Solution:
         return most_central(found, self.chain) if self.options.prefer == 'central' else found[0]
@@ -314,7 +308,7 @@ class FabrikSolver:
     def _arm_at(self, begin: Array) -> PackedArm:
         return self._arm.around(begin, self._moves)
 
-    def _search_on(self, search: Search, code: int) -> Status:
+    def _search_on(self, search: ContinuedSearch, code: int) -> Status:
         """Go on where the first tries did not succeed, and say how that ended."""
         if code in (targets.TOO_FAR, targets.TOO_NEAR):
             search.find_nearest(UNREACHABLE_STARTS)
@@ -333,14 +327,14 @@ class FabrikSolver:
             return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
 
-    def _solve_whole(self, search: Search) -> bool:
+    def _solve_whole(self, search: ContinuedSearch) -> bool:
         """Meet the target, or come as near as can be."""
         reached = search.run()
         if not reached:
             search.find_nearest()
         return reached
 
-    def _solve_yielding(self, search: Search) -> bool:
+    def _solve_yielding(self, search: ContinuedSearch) -> bool:
         """Meet the whole target or, if that cannot be, the position before the orientation."""
         if search.find_nearest_to_seed():
             return False
@@ -361,8 +355,8 @@ class FabrikSolver:
             and (self._yields or turned)
         )
 
-    def _solution(self, q: Array, account: Outcome, status: Status) -> Solution:
-        _, apart, turned, passes, steps, restarts, finisher, limited, _ = account
+    def _solution(self, q: Array, outcome: Outcome, status: Status) -> Solution:
+        _, apart, turned, passes, steps, restarts, finisher, limited, _ = outcome
         names = self.chain.joints_at_limits(q, kernels.AT_LIMIT) if limited else ()
         return Solution(
             q, status, apart, turned, passes, steps, restarts, FINISHERS[finisher], names

@@ -24,15 +24,9 @@ from ..model.tree import Tree
 from ..transforms import Array, is_pose
 from .chain_solver import UNREACHABLE_STARTS
 from .options import MODES, SolverOptions
-from .packed_chain import (
-    FINISHERS,
-    FIRST_TRIES,
-    NEARLY_ALL,
-    TRIES_PER_CLOCK_CHECK,
-    tries_with,
-)
 from .packed_tree import Found, pack_tree, PackedTree
 from .solution import Solution, Status, TipResult
+from .tries import FINISHERS, FIRST_TRIES, NEARLY_ALL, TRIES_PER_CLOCK_CHECK, tries_with
 
 JOINTS_FOR_A_POSE = 6
 OUT_OF_REACH = {codes.TOO_FAR: Status.TOO_FAR, codes.TOO_NEAR: Status.TOO_NEAR}

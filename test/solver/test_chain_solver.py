@@ -8,7 +8,7 @@ from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels import chain_search, search
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.solver import chain_solver as solver_module
-from fabrik_ros.solver.packed_chain import FIRST_TRIES
+from fabrik_ros.solver.tries import FIRST_TRIES
 from fabrik_ros.transforms import Array, rotation_from_rpy, transform
 from helpers import assert_close, PLANAR, Segment, serial_xml, SIX_AXIS
 import numpy as np
