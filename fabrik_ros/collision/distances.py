@@ -122,7 +122,7 @@ class PairDistances:
         return due
 
     def _are_apart(self, q: Array, least: Array, around: Array) -> bool:
-        """Whether no pair may be as near as `least`, as far as is known; soon told."""
+        """Whether no pair may be as near as `least`, as far as is known: a quick check."""
         return self._hold(q, around) and are_apart(
             self._known, self._at, self._motion_bounds, least, q, around
         )

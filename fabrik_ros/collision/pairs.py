@@ -1,7 +1,7 @@
 """
 Which pairs of links are checked for collisions.
 
-MoveIt's setup assistant draws configurations (10,000 unless told otherwise) and leaves out pairs
+MoveIt's setup assistant draws configurations (10,000 by default) and leaves out pairs
 of links that are neighbours, that touch in at least 95 % of them, that touch at the default
 configuration, and those that never touch in any; a person looks over the list and it is kept in
 a file (`disable_collisions` of the SRDF). Here neighbours are taken likewise (but where links
@@ -107,8 +107,8 @@ def sample(mechanism: Mechanism) -> Iterator[Array]:
         yield mechanism.random_configuration(rng)
 
 
-def drawn(mechanism: Mechanism) -> tuple[Array, Array]:
-    """Return where robots are drawn and switched on: at zero, or next to it, and mid limits."""
+def usual_configurations(mechanism: Mechanism) -> tuple[Array, Array]:
+    """Return where robots are shown and switched on: at zero, or next to it, and mid limits."""
     lower, upper = mechanism.finite_limits()
     zero = np.minimum(np.maximum(np.zeros(len(mechanism)), lower), upper)
     return zero, mechanism.mid_configuration()
@@ -132,7 +132,7 @@ def often_touching(
         Tells which of some pairs touch at a configuration.
 
     """
-    at_zero = {pair for q in drawn(mechanism) for pair in touching(q, pairs)}
+    at_zero = {pair for q in usual_configurations(mechanism) for pair in touching(q, pairs)}
     misses = dict.fromkeys(pairs, 0)
     allowed = {
         pair: SAMPLES * (1.0 - (OFTEN if pair in at_zero else NEARLY_ALWAYS)) for pair in pairs

@@ -45,7 +45,7 @@ class SelfCollision:
 
     All links that carry collision geometry take part, not only those of the arm: what hangs on
     the arm moves with it, all else stands still. Joints outside the arm stand at 0, or at the
-    limit next to it, unless told otherwise. Meshes are replaced by their convex hulls.
+    limit next to it, unless set otherwise. Meshes are replaced by their convex hulls.
 
     Which pairs of links may touch is found out automatically: those that the arm does not move
     against each other, neighbours, and those that touch in nearly all configurations; `pairs.py`
@@ -119,8 +119,8 @@ class SelfCollision:
             )
         self._frames = SolidFrames(robot, mechanism, solids)
         self._frames.set_other_joints(other_joints or {})
-        told = {frozenset(names) for names in allowed_collisions}
-        kept, self.left_out = self._chosen(robot, solids, told, clearances)
+        allowed = {frozenset(names) for names in allowed_collisions}
+        kept, self.left_out = self._chosen(robot, solids, allowed, clearances)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
         self.distances = self._distances(solids, kept)
         self.clearances = _of_solids(kept, clearances.of)
@@ -182,7 +182,7 @@ class SelfCollision:
         self,
         robot: Robot,
         solids: Sequence[Solid],
-        told: Container[frozenset[str]],
+        allowed: Container[frozenset[str]],
         clearances: Clearances,
     ) -> tuple[list[LinkPair], tuple[LeftOut, ...]]:
         reasons: dict[LinkPair, Reason] = {}
@@ -192,7 +192,7 @@ class SelfCollision:
                 reasons[pair] = Reason.RIGID
             elif pair.links in adjacent:
                 reasons[pair] = Reason.NEIGHBOURS
-            elif pair.links in told:
+            elif pair.links in allowed:
                 reasons[pair] = Reason.TOLD
         asked = [pair for pair in pairs if pair not in reasons]
         distances = self._distances(solids, asked)

@@ -9,7 +9,7 @@ Kernels allocate nothing: what they need is handed to them (`buffers.py`). So th
 without numba's reference counting, which otherwise costs more than the arithmetic: every row of an
 array that a function is given would be counted, with an atomic instruction, in and out. And all
 they call is compiled into them, else the seven words that describe an array go through the stack
-for each of twenty arrays of the workspace.
+for each of twenty arrays of the buffers.
 
 """
 

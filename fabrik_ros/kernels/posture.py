@@ -62,10 +62,10 @@ def ease(
     Ends where no step comes nearer. An answer near the seed stays near it.
     """
     buffers = cut(rows, vectors, model.shape[0] - 1)
-    stays = True
+    is_near = True
     for j in range(q.shape[0]):
-        stays = stays and abs(q[j] - seed[j]) <= NEIGHBOURHOOD * limits[UNITS, j]
-    confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, buffers)
+        is_near = is_near and abs(q[j] - seed[j]) <= NEIGHBOURHOOD * limits[UNITS, j]
+    confine(limits, seed, NEIGHBOURHOOD if is_near else math.inf, buffers)
     task, units, nearer = tasks[WHOLE], limits[UNITS], buffers.nearer
     distance = distance_to(posture, buffers, units, q)
     for _ in range(EASING_STEPS):

@@ -148,12 +148,12 @@ def write_start(
     number: int, limits: Array, seed: Array, trial: Array, buffers: Buffers | TreeBuffers
 ) -> bool:
     """Write the limits of a try and the configuration it starts from; tell if that is the seed."""
-    stays = number < NEAR_TRIES
-    confine(limits, seed, NEIGHBOURHOOD if stays else math.inf, buffers)
+    is_near = number < NEAR_TRIES
+    confine(limits, seed, NEIGHBOURHOOD if is_near else math.inf, buffers)
     if number < SEED_TRIES or number == NEAR_TRIES:
         copy(seed, trial)
         return True
-    if stays:
+    if is_near:
         scatter(number, buffers.lower, buffers.upper, trial)
     else:
         scatter(number, limits[START_LOWER], limits[START_UPPER], trial)

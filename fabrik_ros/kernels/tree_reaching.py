@@ -2,8 +2,8 @@
 The two reaching passes for several arms on one base.
 
 They are those of `reaching.py`, with two additions. A link with several branches is asked by each
-of them to be somewhere else: on the way to the base it goes where the weighted mean of that is,
-of the places and of the turns, as FABRIK puts a sub-base on the centroid. And on the way to the
+of them to be somewhere else: in the pass to the base it goes to the weighted mean of these frames,
+of the places and of the turns, as FABRIK puts a sub-base on the centroid. And in the pass to the
 tips a joint lays all that hangs below it, all branches together, where they should be.
 
 Source: Aristidou & Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics

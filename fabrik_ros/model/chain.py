@@ -15,8 +15,8 @@ class Chain(Mechanism):
     """
     Serial, immutable description of an arm from a base link to a tip link.
 
-    Fixed joints are folded into their neighbours. Followers (`mimic`) move with their source
-    and have no value of their own: `q` has one entry for each joint in `joint_names`.
+    Fixed joints are folded into their neighbours. Mimic joints move with their source and
+    have no value of their own: `q` has one entry for each joint in `joint_names`.
 
     Attributes
     ----------
@@ -29,9 +29,10 @@ class Chain(Mechanism):
     is_revolute : array of bool, shape (n,)
         Which of them turn about their axis; the others are prismatic.
     lower, upper : array, shape (n,)
-        Limits [rad or m]; infinite where continuous. Limits of followers are included.
+        Limits [rad or m]; infinite where continuous. Limits of mimic joints are included.
     velocity : array, shape (n,)
-        Greatest speeds [rad/s or m/s]; inf where the model gives none. Followers included.
+        Greatest speeds [rad/s or m/s]; inf where the model gives none. Mimic joints
+        included.
     root_point : array, shape (3,)
         Where the first joint sits, in the frame of the base link [m].
     reach : float

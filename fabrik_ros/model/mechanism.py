@@ -18,15 +18,15 @@ from ..transforms import Array, inverse, is_pose, rotation_z_to, transform
 from .joints import Joint, JointType, Mimic
 
 FARTHEST_TURN = 1e6
-"""[rad]."""
+"""A limit beyond this angle counts as none [rad]."""
 
 
 class Mechanism:
     """
     Joints that have a value, with what limits them.
 
-    Fixed joints are folded into their neighbours. Followers (`mimic`) move with their source
-    and have no value of their own: `q` has one entry for each joint in `joint_names`.
+    Fixed joints are folded into their neighbours. Mimic joints move with their source and
+    have no value of their own: `q` has one entry for each joint in `joint_names`.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Mechanism:
     Raises
     ------
     ChainError
-        If a joint cannot be driven, follows one that is not there, or none moves.
+        If a joint cannot be driven, mimics one that is missing, or none moves.
 
     """
 
@@ -200,7 +200,7 @@ def tool_joint(link: str, T_link_tool: npt.ArrayLike) -> Joint:
 
 
 def read_only(array: Array) -> Array:
-    """Forbid to write to an array, and return it."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array
 

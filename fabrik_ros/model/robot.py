@@ -87,7 +87,7 @@ class Robot(LinkTree):
         base_link : str
             First link. Left out, the root of the robot.
         tip_links : iterable of str
-            Last links, at least one. A tip may be on the way to another one.
+            Last links, at least one. A tip may be on the path to another one.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Robot(LinkTree):
             If the model has no such link.
         ChainError
             If there is no tip or one is named twice, a tip is not below the base or does not
-            move, or a joint on the way to a tip cannot be driven (planar, floating, mimic of a
+            move, or a joint on the path to a tip cannot be driven (planar, floating, mimic of a
             joint elsewhere).
 
         """
@@ -121,19 +121,19 @@ class Robot(LinkTree):
         LinkNotFoundError
             If the model has no such link.
         JointValueError
-            If the value of a joint on the way is missing or not finite; names it.
+            If the value of a joint between them is missing or not finite; names it.
 
         """
-        to_base, to_link = self._ways_to(base_link, link)
+        to_base, to_link = self._paths_to(base_link, link)
         return inverse(_pose_along(to_base, values)) @ _pose_along(to_link, values)
 
     def joints_between(self, base_link: str, link: str) -> tuple[Joint, ...]:
         """Joints that the pose of one link in the other depends on."""
-        to_base, to_link = self._ways_to(base_link, link)
+        to_base, to_link = self._paths_to(base_link, link)
         return *reversed(to_base), *to_link
 
-    def _ways_to(self, base_link: str, link: str) -> tuple[list[Joint], list[Joint]]:
-        """Joints down to each of two links from where their ways from the root part."""
+    def _paths_to(self, base_link: str, link: str) -> tuple[list[Joint], list[Joint]]:
+        """List the joints down to each of two links from their nearest common ancestor."""
         self._require_link(base_link)
         self._require_link(link)
         above_base = list(self._joints_above(base_link))
@@ -169,9 +169,9 @@ class Robot(LinkTree):
             raise LinkNotFoundError(name, self.links)
 
 
-def _pose_along(way: list[Joint], values: Mapping[str, float]) -> Array:
+def _pose_along(path: list[Joint], values: Mapping[str, float]) -> Array:
     T = np.eye(4)
-    for joint in way:
+    for joint in path:
         T = T @ joint.origin @ joint.motion(_value(joint, values))
     return T
 

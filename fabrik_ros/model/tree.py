@@ -29,18 +29,19 @@ class Tree(Mechanism):
     tip_links : tuple of str
         The k last links.
     joint_names : tuple of str
-        Names of the n joints that have a value: those on the way to the first tip, from base to
-        tip, then those on the way to the second one that are new, and so on.
+        Names of the n joints that have a value: those on the path to the first tip, from base to
+        tip, then the others on the path to the second one, and so on.
     joint_types : tuple of JointType
         Their types.
     is_revolute : array of bool, shape (n,)
         Which of them turn about their axis; the others are prismatic.
     lower, upper : array, shape (n,)
-        Limits [rad or m]; infinite where continuous. Limits of followers are included.
+        Limits [rad or m]; infinite where continuous. Limits of mimic joints are included.
     velocity : array, shape (n,)
-        Greatest speeds [rad/s or m/s]; inf where the model gives none. Followers included.
+        Greatest speeds [rad/s or m/s]; inf where the model gives none. Mimic joints
+        included.
     root_points : array, shape (k, 3)
-        Where the first joint on the way to each tip sits, in the frame of the base link [m].
+        Where the first joint on the path to each tip sits, in the frame of the base link [m].
     reaches, inner_reaches : array, shape (k,)
         Each tip is never farther and never nearer than this to its root point [m].
     reach : float
@@ -62,9 +63,9 @@ class Tree(Mechanism):
         ends = [path[-1].child for path in paths]
         rows, parents, moving = pack(joints, base_link, ends, self.joint_names)
         self.model = read_only(np.column_stack([rows, parents]))
-        self._ways = [_way(len(moving) + t, parents) for t in range(len(tip_links))]
-        self.root_points = read_only(rows[[way[0] for way in self._ways], POSITION:FRAME])
-        spans = [radii(rows[way], [moving[i] for i in way[:-1]]) for way in self._ways]
+        self._path_rows = [_rows_to(len(moving) + t, parents) for t in range(len(tip_links))]
+        self.root_points = read_only(rows[[path[0] for path in self._path_rows], POSITION:FRAME])
+        spans = [radii(rows[path], [moving[i] for i in path[:-1]]) for path in self._path_rows]
         self.inner_reaches, self.reaches = map(read_only, np.array(spans).T.copy())
         self.reach = float(self.reaches.max())
 
@@ -80,20 +81,20 @@ class Tree(Mechanism):
         Raises
         ------
         ChainError
-            If a joint follows one on the way to another tip.
+            If a joint mimics one on the path to another tip.
 
         """
         ends = zip(self.tip_links, self._paths, strict=True)
         return tuple(Chain(self.base_link, tip, path) for tip, path in ends)
 
     def joints_to(self, t: int) -> int:
-        """Count the joints on the way to tip number `t`, without followers."""
-        rows = self.model[self._ways[t][:-1]]
+        """Count the joints on the path to tip number `t`, without mimic joints."""
+        rows = self.model[self._path_rows[t][:-1]]
         return int(np.count_nonzero(rows[:, IS_MIMIC] == 0.0))
 
     def moves(self, t: int) -> npt.NDArray[np.bool_]:
         """Tell of each joint value, shape (n,), whether it moves tip number `t`."""
-        sources = self.model[self._ways[t][:-1], SOURCE].astype(int)
+        sources = self.model[self._path_rows[t][:-1], SOURCE].astype(int)
         return np.isin(np.arange(len(self)), sources)
 
     def with_tools(self, tools: Mapping[str, npt.ArrayLike]) -> 'Tree':
@@ -138,22 +139,22 @@ class Tree(Mechanism):
         return T
 
     def points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
-        """Joint centres on the way to each tip, and the tip, in the base frame [m], (., 3)."""
+        """Joint centres on the path to each tip, and the tip, in the base frame [m], (., 3)."""
         frames = np.empty((len(self.model), FRAME))
         kinematics.tree_link_frames(self.model, self.checked(q), frames)
-        return tuple(frames[way, POSITION:FRAME] for way in self._ways)
+        return tuple(frames[path, POSITION:FRAME] for path in self._path_rows)
 
 
 def _quoted(links: tuple[str, ...]) -> str:
     return listed([repr(link) for link in links])
 
 
-def _way(row: int, parents: tuple[int, ...]) -> list[int]:
-    """Rows from the base to one of them."""
-    way = [row]
-    while parents[way[-1]] >= 0:
-        way.append(parents[way[-1]])
-    return way[::-1]
+def _rows_to(row: int, parents: tuple[int, ...]) -> list[int]:
+    """List the rows on the path from the base to a row, with that row."""
+    path = [row]
+    while parents[path[-1]] >= 0:
+        path.append(parents[path[-1]])
+    return path[::-1]
 
 
 def _check_tips(

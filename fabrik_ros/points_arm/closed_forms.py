@@ -29,7 +29,7 @@ class _Branch(NamedTuple):
     misfit: float
     """Sum of squared distances of the marks so far from their points [m^2]."""
     open_joints: list[int]
-    """Joints before the next mark that no mark has told of yet."""
+    """Joints before the next mark that no mark has determined yet."""
 
 
 def closed_forms(arm: MarkedArm, wanted: Array) -> Array:
@@ -69,10 +69,10 @@ def _grown(arm: MarkedArm, branch: _Branch, k: int, point: Array) -> list[_Branc
     else:
         found = [(_by_one(arm, branch.q, last, frames, mark, point), True)]
     grown = []
-    for q, is_told in found:
+    for q, is_determined in found:
         q, misfit = _shared(arm, q, last, in_line, k, point)
-        untold = [] if is_told else partners[-1:]
-        grown.append(_Branch(q, branch.misfit + misfit, untold + still_open))
+        undetermined = [] if is_determined else partners[-1:]
+        grown.append(_Branch(q, branch.misfit + misfit, undetermined + still_open))
     return grown
 
 
@@ -136,7 +136,7 @@ def _by_two(
     The first moves the mark on a circle about its axis, so the later joint has to bring the mark
     to the height and the distance of the point; that it can in two ways, or not at all, and then
     as nearly as it can. The turn of the first follows, unless the point is on its axis; the
-    answers tell whether it does.
+    answers tell whether it is determined.
     """
     wanted, on_link = seen_from(frames.before[first], point), seen_from(frames.after[last], mark)
     between = inverse(frames.after[first]) @ frames.before[last]
@@ -148,10 +148,10 @@ def _by_two(
     for value in values:
         new = arm.set(q, last, value)
         x = carried(between @ arm.motion(last, new[last]), on_link)
-        is_told = arm.is_off_axis(*wanted[:2]) and arm.is_off_axis(*x[:2])
-        if is_told:
+        is_determined = arm.is_off_axis(*wanted[:2]) and arm.is_off_axis(*x[:2])
+        if is_determined:
             new = arm.set(new, first, _turn_between(x, wanted))
-        found.append((new, is_told))
+        found.append((new, is_determined))
     return found
 
 

@@ -14,9 +14,9 @@ from ..model.chain import Chain
 from ..transforms import Array, is_pose
 
 ON_AXIS = 1e-9
-"""A point this near to an axis, as a share of the reach, tells nothing of a turn about it."""
+"""A point this near to an axis, as a share of the reach, determines no turn about it [1]."""
 
-LEVER = 0.15
+ORIENTATION_RADIUS = 0.15
 """The orientation of the tip counts as points this far from it, as a share of the reach."""
 
 
@@ -71,7 +71,9 @@ class MarkedArm:
             raise TargetError('T_base_tip is not a pose of shape (4, 4)')
         along = self.chain.model[-1, 6:POSITION]  # z of the last joint in the tip frame
         across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
-        self._beside_tip = LEVER * self.scale * np.array([along, across / np.linalg.norm(across)])
+        self._beside_tip = (
+            ORIENTATION_RADIUS * self.scale * np.array([along, across / np.linalg.norm(across)])
+        )
         return np.vstack([points, carried(T, self._beside_tip)])
 
     def motion(self, i: int, value: float) -> Array:

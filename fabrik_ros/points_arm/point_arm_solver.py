@@ -20,7 +20,7 @@ from ..solver.solution import Solution
 from ..transforms import Array, is_pose, transform
 from .point_layout import PointLayout
 from .point_search import PointPass, PointSearch
-from .point_values import bounds, check_no_follower, SWEEPS
+from .point_values import bounds, check_no_mimic_joint, SWEEPS
 
 
 class PointArmSolver:
@@ -38,7 +38,7 @@ class PointArmSolver:
     Parameters
     ----------
     chain : Chain
-        The arm; without followers.
+        The arm; without mimic joints.
     options : SolverOptions, optional
         What is asked of it, with method 'points'. `polish` and `max_restarts` mean nothing here.
         In mode 'auto' with fewer than six joints the whole pose is sought where the method is
@@ -47,7 +47,7 @@ class PointArmSolver:
     Raises
     ------
     ChainError
-        If a joint of the arm follows another.
+        If the arm has a mimic joint.
     ValueError
         If the options are for another method.
 
@@ -71,7 +71,7 @@ class PointArmSolver:
                 f"PointArmSolver is for method 'points', got '{self.options.method}'; "
                 'make_solver chooses the solver'
             )
-        check_no_follower(chain)
+        check_no_mimic_joint(chain)
         self._layout = PointLayout(chain)
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:

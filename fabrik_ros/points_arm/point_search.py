@@ -272,9 +272,9 @@ class PointSearch:
 
 def _pulled_near(T: Array, chain: Chain) -> Array:
     """Pull a target from very far away to where it is as good, so that numbers stay small."""
-    way = T[:3, 3] - chain.root_point
-    distance = math.hypot(*way)
+    displacement = T[:3, 3] - chain.root_point
+    distance = math.hypot(*displacement)
     farthest = FARTHEST * max(chain.reach, 1e-9)
     if distance <= farthest:
         return T
-    return transform(T[:3, :3], chain.root_point + way * (farthest / distance))
+    return transform(T[:3, :3], chain.root_point + displacement * (farthest / distance))

@@ -37,21 +37,21 @@ def values_from_points(
     """
     Find joint values that bring the joint centres of an arm to given points.
 
-    `Chain.points` is the way back. Points that the arm has in some configuration inside the limits
-    are met, provided that no three joints have to be told from one point; for others the answer
+    `Chain.points` is the inverse. Points that the arm has in some configuration inside the limits
+    are met, provided that no point has to determine three joints; for others the answer
     is as near as closed forms and sweeps get.
 
     Parameters
     ----------
     chain : Chain
-        The arm; without followers.
+        The arm; without mimic joints.
     points : array-like, shape (m + 1, 3)
         Where the m joint centres and the tip shall be, in the base frame [m].
     seed : array-like, shape (n,)
-        Joints that no point tells of stay here; of several answers the nearest is taken [rad or
+        Joints that no point determines stay here; of several answers the nearest is taken [rad or
         m]. Brought inside the limits.
     T_base_tip : array-like, shape (4, 4), optional
-        Orientation that the tip shall have, for the joints that the points leave free.
+        Orientation that the tip shall have, for the joints that the points leave undetermined.
     lower, upper : array-like, shape (n,), optional
         Bounds beside the limits of the arm [rad or m].
     sweeps : int
@@ -67,7 +67,7 @@ def values_from_points(
     Raises
     ------
     ChainError
-        If a joint of the arm follows another.
+        If the arm has a mimic joint.
     ValueError
         If the points have another shape, or a coordinate is not finite or over 1e100.
     TargetError
@@ -76,7 +76,7 @@ def values_from_points(
         If seed or bounds have another shape or are not numbers, or the bounds of a joint cross.
 
     """
-    check_no_follower(chain)
+    check_no_mimic_joint(chain)
     wanted = _checked_points(points, len(chain.model))
     least, most = bounds(chain, lower, upper)
     start = np.clip(chain.checked(seed, 'seed'), least, most)
@@ -90,8 +90,8 @@ def values_from_points(
     return q, float(apart.max())
 
 
-def check_no_follower(chain: Chain) -> None:
-    """Refuse an arm in which a joint follows another: no single point tells their value."""
+def check_no_mimic_joint(chain: Chain) -> None:
+    """Raise ChainError for a mimic joint: no single point determines its value."""
     for number, row in enumerate(chain.model, start=1):
         if row[IS_MIMIC]:
             raise ChainError(

@@ -7,10 +7,10 @@ import numpy as np
 from ..transforms import Array, rotation_from_axis_angle
 from .marked_arm import frames_of, MarkedArm, ON_AXIS
 
-EXACT = 1e-12
+EXACT_DISTANCE = 1e-12
 """Points this far from where they shall be, as a share of the reach, are there."""
 
-WORTHWHILE = 1e-3
+LEAST_DECREASE = 1e-3
 """Sweeps end with one that takes off a smaller share of the sum of squares."""
 
 
@@ -26,7 +26,7 @@ def swept(arm: MarkedArm, q: Array, wanted: Array, most: int) -> Array:
     axes, marks = frames.before[:, :3, 2].copy(), arm.marks(frames)
     misfit = float(np.sum((marks - wanted) ** 2))
     for _ in range(most):
-        if misfit <= (EXACT * arm.scale) ** 2:
+        if misfit <= (EXACT_DISTANCE * arm.scale) ** 2:
             break
         for j in range(len(q)):
             if arm.prismatic[j]:
@@ -34,7 +34,7 @@ def swept(arm: MarkedArm, q: Array, wanted: Array, most: int) -> Array:
             else:
                 _turn_nearest(arm, q, j, axes, marks, wanted)
         before, misfit = misfit, float(np.sum((marks - wanted) ** 2))
-        if misfit > (1.0 - WORTHWHILE) * before:
+        if misfit > (1.0 - LEAST_DECREASE) * before:
             break
     return q
 

@@ -29,8 +29,11 @@ from .tries import FINISHERS, FIRST_TRIES, Outcome, tries_with
 SPACING, REDUNDANT_SPACING = 1e-3, 0.5
 """Configurations that differ by less are one [rad or m]; of a redundant arm they are a sample."""
 MOST_USELESS_TRIES = 300
+"""Tries without a new configuration after which `solve_all` ends."""
 YIELDING_TRIES = kernels.NEAR_TRIES + 6
+"""Tries for the whole target before the orientation yields."""
 UNREACHABLE_STARTS = 24
+"""Starts of the search for the nearest pose to a target out of reach."""
 POSE_SHAPE = (4, 4)
 
 

@@ -163,7 +163,7 @@ class ContinuedSearch:
         return (kernels.NOT_YET, apart, turned, *counts, limited != 0.0, cost)
 
     def assess(self) -> bool:
-        """Account for the target as it was asked for; tell whether a limit is in the way."""
+        """Write the errors to the target as asked for; tell whether a limit keeps them high."""
         arm = self._arm
         blocked = chain_search.assess(
             arm.model, arm.limits, arm.tasks[kernels.WHOLE], arm.rows, arm.vectors,

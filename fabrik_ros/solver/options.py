@@ -56,11 +56,11 @@ class SolverOptions:
     posture: tuple[float, ...] | None = None
     """
     Joint values [rad or m] that a redundant arm tends to, as far as the target leaves it free: its
-    configuration then depends on the target and no longer on the way there. The steps towards it
+    configuration then depends on the target and no longer on the path there. The steps towards it
     are polish steps, also where `polish` is 'never'.
     """
     posture_weight: float = 1.0
-    """Share of the way to the posture that a step takes, over 0 to 1."""
+    """Share of the difference to the posture that a step takes, over 0 to 1."""
     method: str = 'articulated'
     """
     'articulated', for `FabrikSolver`, or 'points', for `PointArmSolver`: FABRIK on the joint

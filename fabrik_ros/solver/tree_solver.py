@@ -29,10 +29,12 @@ from .solution import Solution, Status, TipResult
 from .tries import FINISHERS, FIRST_TRIES, NEARLY_ALL, TRIES_PER_CLOCK_CHECK, tries_with
 
 JOINTS_FOR_A_POSE = 6
+"""With fewer joints mode 'auto' asks for the position alone."""
 OUT_OF_REACH = {codes.TOO_FAR: Status.TOO_FAR, codes.TOO_NEAR: Status.TOO_NEAR}
 NEVER_REACHED = 1e-300
-SHARES = (1e-2, 1e-4, 1e-6)
-"""How much less and less a tip out of reach counts beside others."""
+"""Position tolerance that no solve meets [m]: all code runs, and is compiled."""
+LEANING_SHARES = (1e-2, 1e-4, 1e-6)
+"""Weights of a tip out of reach beside the others, step by step [1]."""
 COUNTS = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
 
 
@@ -315,7 +317,7 @@ class TreeSolver:
         _, found = packed.begin(0, T, first.q)
         found.statistics[kernels.FINISHED_BY] = FINISHERS.index(first.finished_by)
         nearest, made = math.inf, stretched.statistics[COUNTS] + [first.passes, first.polish_steps]
-        for share in SHARES:
+        for share in LEANING_SHARES:
             leaning = packed.counting(np.where(beyond, share, 1.0))._replace(tasks=tasks)
             _, leant = leaning.begin(0, T, found.q)
             leaning.find_nearest(found.q, leant)
