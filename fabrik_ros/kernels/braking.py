@@ -5,21 +5,21 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 
-LOWER, UPPER, FASTEST, HARDEST = range(4)
-"""Rows of what limits the joints: values [rad or m], speeds and accelerations."""
+LOWER, UPPER, MAX_VELOCITY, MAX_ACCELERATION = range(4)
+"""Rows of joint limits: values [rad or m], velocities and accelerations."""
 LEAST, MOST = range(2)
-"""Rows of bounds of velocities."""
+"""Rows of velocity bounds."""
 
 
 @kernel
-def stopping_speed(distance: float, strength: float, dt: float) -> float:
+def stopping_speed(distance: float, deceleration: float, dt: float) -> float:
     """
     Greatest speed for the next step from which one can still stop within `distance`.
 
-    Solves speed dt + speed^2 / (2 strength) = distance; 0 where there is no way left.
+    Solves speed dt + speed^2 / (2 deceleration) = distance; 0 where no distance is left.
     """
-    gained = strength * dt
-    return math.sqrt(gained * gained + 2.0 * strength * max(distance, 0.0)) - gained
+    gained = deceleration * dt
+    return math.sqrt(gained * gained + 2.0 * deceleration * max(distance, 0.0)) - gained
 
 
 @kernel
@@ -41,16 +41,16 @@ def velocity_bounds(
     dt : float
         Length of the step [s].
     share : float
-        Part of the acceleration that is used to stop.
+        Share of the acceleration that is used to stop [1].
     bounds : array, shape (2, n)
         Written to.
 
     """
     for j in range(q.shape[0]):
-        change = limits[HARDEST, j] * change_time
-        up = stopping_speed(limits[UPPER, j] - q[j], share * limits[HARDEST, j], dt)
-        down = stopping_speed(q[j] - limits[LOWER, j], share * limits[HARDEST, j], dt)
-        fastest = max(limits[FASTEST, j], abs(velocity[j]) - change)
+        change = limits[MAX_ACCELERATION, j] * change_time
+        up = stopping_speed(limits[UPPER, j] - q[j], share * limits[MAX_ACCELERATION, j], dt)
+        down = stopping_speed(q[j] - limits[LOWER, j], share * limits[MAX_ACCELERATION, j], dt)
+        fastest = max(limits[MAX_VELOCITY, j], abs(velocity[j]) - change)
         least = max(-fastest, velocity[j] - change, -down)
         most = min(fastest, velocity[j] + change, up)
         bounds[LEAST, j], bounds[MOST, j] = min(least, most), max(least, most)
@@ -59,7 +59,7 @@ def velocity_bounds(
 @kernel
 def gentle_box(
     limits: Array, q: Array, bounds: Array, dt: float, share: float, start: Array,
-    catch_up: Array, box: Array,
+    correction: Array, box: Array,
 ) -> None:  # fmt: skip
     """
     Write joint values between which each joint comes to its limit gently, inside of `bounds`.
@@ -73,20 +73,20 @@ def gentle_box(
     dt : float
         Length of the step [s].
     share : float
-        Part of the acceleration that is used to come to a limit.
-    start, catch_up : array, shape (n,)
-        Where the joint values are counted from, and velocity that comes on top.
+        Share of the acceleration that is used to come to a limit [1].
+    start, correction : array, shape (n,)
+        Joint values from which the box is measured, and velocity that is added.
     box : array, shape (2, n)
         Written to: lower, then upper joint values.
 
     """
     for j in range(q.shape[0]):
-        up = stopping_speed(limits[UPPER, j] - q[j], share * limits[HARDEST, j], dt)
-        down = stopping_speed(q[j] - limits[LOWER, j], share * limits[HARDEST, j], dt)
+        up = stopping_speed(limits[UPPER, j] - q[j], share * limits[MAX_ACCELERATION, j], dt)
+        down = stopping_speed(q[j] - limits[LOWER, j], share * limits[MAX_ACCELERATION, j], dt)
         least, most = bounds[LEAST, j], bounds[MOST, j]
         gentle = min(max(least, -down), most)
-        box[LEAST, j] = start[j] + (gentle - catch_up[j]) * dt
-        box[MOST, j] = start[j] + (max(min(most, up), gentle) - catch_up[j]) * dt
+        box[LEAST, j] = start[j] + (gentle - correction[j]) * dt
+        box[MOST, j] = start[j] + (max(min(most, up), gentle) - correction[j]) * dt
 
 
 @kernel
@@ -99,19 +99,19 @@ def is_within(box: Array, q: Array) -> bool:
 
 
 @kernel
-def followable_share(bounds: Array, rate: Array, catch_up: Array, tiny: float) -> float:
+def followable_share(bounds: Array, rate: Array, correction: Array, tiny: float) -> float:
     """
     Return the share of a step, nearest to all of it, that the bounds of velocities allow.
 
-    Joints that move by no more than `tiny`, or cannot turn round so soon, are left out; `rate`
-    and `catch_up`, shape (n,), are the velocities all of the step asks for and those on top.
+    Joints that move by no more than `tiny`, or cannot reverse so soon, are left out; `rate` is the
+    velocity that the whole step needs, `correction` the one that is added, shapes (n,).
     """
     highest_least, lowest_most = 0.0, math.inf
     for j in range(rate.shape[0]):
         if abs(rate[j]) <= tiny:
             continue
-        one = (bounds[LEAST, j] - catch_up[j]) / rate[j]
-        other = (bounds[MOST, j] - catch_up[j]) / rate[j]
+        one = (bounds[LEAST, j] - correction[j]) / rate[j]
+        other = (bounds[MOST, j] - correction[j]) / rate[j]
         if max(one, other) >= 0.0:
             highest_least = max(highest_least, min(one, other))
             lowest_most = min(lowest_most, max(one, other))
@@ -120,9 +120,9 @@ def followable_share(bounds: Array, rate: Array, catch_up: Array, tiny: float) -
 
 @kernel
 def catching_up(limits: Array, lag: Array, dt: float, share: float, speed: Array) -> None:
-    """Write the velocities that take up a lag, shape (n,), without overshoot."""
+    """Write the velocities that correct a lag, shape (n,), without overshoot."""
     for j in range(lag.shape[0]):
-        most = stopping_speed(abs(lag[j]), share * limits[HARDEST, j], dt)
+        most = stopping_speed(abs(lag[j]), share * limits[MAX_ACCELERATION, j], dt)
         speed[j] = math.copysign(most, lag[j])
 
 

@@ -7,68 +7,74 @@ from ._jit import kernel
 from .braking import stopping_speed
 from .displacement import size_of
 
-TINY = 1e-12
+TINY_RATE = 1e-12
+"""Smallest rate that is divided by [rad/s or m/s]."""
 BENDING_SHARE = 0.5
+"""Share of the joint accelerations that a bend of the line may need [1]."""
 SPEEDING_SHARE = 0.5
+"""Share of the joint accelerations used to speed up [1]."""
 BRAKING_SHARE = 0.9
-LED_SHARE = 0.9
+"""Share of the joint accelerations used to brake [1]."""
+LEAD_SHARE = 0.9
+"""Share of the joint accelerations that a bend may need behind a mean of the goal [1]."""
 CLOSING_TIME = 0.2
-"""In which the reference makes up for what it is behind its trail [s]."""
+"""Time in which the reference makes up for its distance to the mean of the goal [s]."""
 
 
 @kernel
 def speed_along_trail(
-    way_left: Array,
-    left: Array,
-    left_later: Array,
+    remaining: Array,
+    lead: Array,
+    lead_later: Array,
     speed: Array,
-    gain: float,
-    full_gain: float,
-    brake: float,
+    acceleration: float,
+    tip_acceleration: float,
+    deceleration: float,
     dt: float,
     most: float,
     next_speed: Array,
 ) -> None:
     """
-    Write the speed of the next step with the mean of the goal, from which it can stop at the goal.
+    Write the speed of the next step: that of the mean of the goal, if it can stop at the goal.
 
-    What it is behind it makes up gently: in corners the trail may need all the acceleration
-    there is. Ways and speeds have the shape (3 b,), as shares of the greatest speeds.
+    The reference makes up gently for its distance to the mean: in corners the mean may need all
+    the acceleration. Displacements [s] and speeds [1] have the shape (3 b,): they are divided by
+    the speed limits.
 
     Parameters
     ----------
-    way_left : array
-        From the reference to the goal.
-    left, left_later : array
-        From the mean of the goal to the goal, now and a step later.
+    remaining : array
+        Displacement from the reference to the goal.
+    lead, lead_later : array
+        Displacement from the mean of the goal to the goal, now and a step later.
     speed : array
-        Of the reference now.
-    gain, full_gain : float
-        Change of speed that the joints can follow and that the tip is allowed [1/s].
-    brake : float
-        Change of speed that the joints can follow when they must [1/s].
+        Speed of the reference now.
+    acceleration, tip_acceleration : float
+        Accelerations that the joints can follow, and that the tip may have [1/s].
+    deceleration : float
+        Deceleration that the joints can just follow [1/s].
     dt : float
         Length of the step [s].
     most : float
-        Greatest speed, unless it takes longer to come down to it.
+        Speed limit, unless it takes longer to slow down to it.
     next_speed : array
         Written to.
 
     """
     for c in range(speed.shape[0]):
-        next_speed[c] = way_left[c] - left[c]
+        next_speed[c] = remaining[c] - lead[c]
     behind = size_of(next_speed)
     share = 0.0
     if behind > 0.0:
-        share = min(behind / CLOSING_TIME, stopping_speed(behind, gain, dt)) / behind
+        share = min(behind / CLOSING_TIME, stopping_speed(behind, acceleration, dt)) / behind
     for c in range(speed.shape[0]):
-        led = (left[c] - left_later[c]) / dt
-        next_speed[c] = next_speed[c] * share + led - speed[c]
-    part = 1.0 / max(1.0, size_of(next_speed) / (full_gain * dt))
+        mean_speed = (lead[c] - lead_later[c]) / dt
+        next_speed[c] = next_speed[c] * share + mean_speed - speed[c]
+    part = 1.0 / max(1.0, size_of(next_speed) / (tip_acceleration * dt))
     for c in range(speed.shape[0]):
         next_speed[c] = speed[c] + part * next_speed[c]
-    least = size_of(speed) - full_gain * dt
-    most = min(most, stopping_speed(size_of(way_left), brake, dt))
+    least = size_of(speed) - tip_acceleration * dt
+    most = min(most, stopping_speed(size_of(remaining), deceleration, dt))
     shorten(next_speed, max(most, least))
 
 
@@ -87,51 +93,56 @@ def followable(
     q_ahead: Array,
     rate: Array,
     distance: float,
-    led_for: float,
+    lead_time: float,
     speed: float,
-    fastest: Array,
-    strength: Array,
+    joint_velocity: Array,
+    joint_acceleration: Array,
 ) -> tuple[float, float, float]:
     """
-    Tell how fast the joints can follow, from where they will be some way ahead.
+    Return how fast the joints can follow, from joint values farther along the path.
 
     Parameters
     ----------
     q, q_ahead : array, shape (n,)
-        Joint values, here and there.
+        Joint values, here and ahead.
     rate : array, shape (n,)
         Joint velocity at full speed, here.
     distance : float
-        How far that is [s].
-    led_for : float
-        How long the trail, which goes slower in a bend, leads there [s]; 0 if it does not.
+        Distance between the two [s].
+    lead_time : float
+        Time that the mean of the goal, which is slower in a bend, takes [s]; 0 without it.
     speed : float
-        Of the reference now, as a share of the greatest.
-    fastest, strength : array, shape (n,)
-        Velocities and accelerations that the joints may have.
+        Speed of the reference now, as a share of the full speed.
+    joint_velocity, joint_acceleration : array, shape (n,)
+        Joint limits.
 
     Returns
     -------
-    gain, brake : float
-        Change of speed that they can follow with a margin, and when they must [1/s].
-    cap : float
+    acceleration, deceleration : float
+        What they can follow with a margin, and at most [1/s].
+    speed_limit : float
         Share of the full speed that they can follow.
 
     """
-    gain = brake = cap = room = math.inf
-    ahead = distance / led_for if led_for > 0.0 else 0.0
+    acceleration = deceleration = speed_limit = curve_limit = math.inf
+    ahead = distance / lead_time if lead_time > 0.0 else 0.0
     for j in range(q.shape[0]):
         rate_ahead = (q_ahead[j] - q[j]) / distance
-        highest = max(abs(rate_ahead), abs(rate[j]), TINY)
-        gain = min(gain, SPEEDING_SHARE * strength[j] / highest)
-        brake = min(brake, BRAKING_SHARE * strength[j] / max(abs(rate[j]), TINY))
-        cap = min(cap, fastest[j] / highest)
-        if led_for > 0.0:
-            change = (rate_ahead * ahead - rate[j] * speed) / (0.5 * led_for)
+        highest = max(abs(rate_ahead), abs(rate[j]), TINY_RATE)
+        acceleration = min(acceleration, SPEEDING_SHARE * joint_acceleration[j] / highest)
+        deceleration = min(
+            deceleration, BRAKING_SHARE * joint_acceleration[j] / max(abs(rate[j]), TINY_RATE)
+        )
+        speed_limit = min(speed_limit, joint_velocity[j] / highest)
+        if lead_time > 0.0:
+            change = (rate_ahead * ahead - rate[j] * speed) / (0.5 * lead_time)
         else:
             change = (rate_ahead - rate[j]) / (0.5 * distance)
-        room = min(room, strength[j] / max(abs(change), TINY))
-    if led_for <= 0.0:
-        return gain, brake, min(cap, math.sqrt(BENDING_SHARE * room))
-    share = math.sqrt(LED_SHARE * room)
-    return gain, brake, min(cap, share * max(speed, ahead)) if share < 1.0 else cap
+        curve_limit = min(curve_limit, joint_acceleration[j] / max(abs(change), TINY_RATE))
+    if lead_time <= 0.0:
+        speed_limit = min(speed_limit, math.sqrt(BENDING_SHARE * curve_limit))
+        return acceleration, deceleration, speed_limit
+    share = math.sqrt(LEAD_SHARE * curve_limit)
+    if share < 1.0:
+        speed_limit = min(speed_limit, share * max(speed, ahead))
+    return acceleration, deceleration, speed_limit

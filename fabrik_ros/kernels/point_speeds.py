@@ -5,7 +5,7 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 from .arm_table import FRAME, IS_PRISMATIC, MULTIPLIER, POSITION, SOURCE
-from .braking import FASTEST, stopping_speed
+from .braking import MAX_VELOCITY, stopping_speed
 from .frames import compose, copy
 from .kinematics import joint_value, move_joint
 from .tree_model import PARENT
@@ -214,7 +214,7 @@ def joint_path_speed(
         fastest = 0.0
     else:
         for j in range(q.shape[0]):
-            velocity[j] = path[j] / distance * limits[FASTEST, j]
+            velocity[j] = path[j] / distance * limits[MAX_VELOCITY, j]
         fastest = share_along(
             model, most, q, velocity, distance, fastest, deceleration, dt, lag, frames, twists,
             q_there,
@@ -234,7 +234,7 @@ def joint_path_speed(
     if bend <= STRAIGHT * size * distance:
         return
     for j in range(q.shape[0]):
-        velocity[j] = speed[j] / size * limits[FASTEST, j]
+        velocity[j] = speed[j] / size * limits[MAX_VELOCITY, j]
     allowed = share_along(
         model, most, q, velocity, math.inf, size, deceleration, dt, lag, frames, twists, q_there
     )
