@@ -35,7 +35,7 @@ ROUNDS, REPEATS = 5, 10
 """Fewer rounds than those after which a run may be given up."""
 RANDOM_SEED = 0
 COST_TEXT = f"""
-Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of a round (one pass \
+Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration (one pass \
 each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints beside \
 {LONG // SHORT} of {SHORT}, in turns, medians.
 """
@@ -86,7 +86,7 @@ def repeat_rounds(
 
 
 def measure(sizes: Sizes, folder: Path) -> dict:
-    """Take the cost of a round, and let arms of all lengths solve."""
+    """Take the cost of an iteration, and let arms of all lengths solve."""
     return {
         'cost': cost(sizes.snake_turns),
         'solved': {
@@ -98,7 +98,7 @@ def measure(sizes: Sizes, folder: Path) -> dict:
 
 
 def cost(turns: int) -> dict:
-    """Compare the cost of a round of a long chain with that of as many joints in short ones."""
+    """Compare the cost of an iteration of a long chain with that of as many joints in short ones."""
     rng = np.random.default_rng(RANDOM_SEED)
     chains = {joints: fabrik_ros.load_urdf(snake(joints)).chain() for joints in (LONG, SHORT)}
     options = fabrik_ros.SolverOptions(mode='position')
