@@ -78,7 +78,7 @@ def closed_path(x: Mapping[str, dict]) -> list[Bar]:
 def snake(x: Mapping[str, dict]) -> list[Bar]:
     ratio = x['cost']['ratio']
     return [
-        Bar('cost of an iteration, 1000 joints / 10 times 100', {'snake': ratio}, operator.le, 1.3),
+        Bar('iteration cost, 1000 joints / 10 times 100', {'snake': ratio}, operator.le, 1.3),
         Bar('false claims, snakes', figure(x['solved'], 'false'), operator.eq, 0),
     ]
 

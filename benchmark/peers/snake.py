@@ -35,8 +35,8 @@ ROUNDS, REPEATS = 5, 10
 """Fewer rounds than those after which a run may be given up."""
 RANDOM_SEED = 0
 COST_TEXT = f"""
-Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration (one pass \
-each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints beside \
+Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration (one \
+pass each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints beside \
 {LONG // SHORT} of {SHORT}, in turns, medians.
 """
 COST_HEADER = f'| one of {LONG}, µs | {LONG // SHORT} of {SHORT}, µs | ratio | ns a joint |'
@@ -98,7 +98,7 @@ def measure(sizes: Sizes, folder: Path) -> dict:
 
 
 def cost(turns: int) -> dict:
-    """Compare the cost of an iteration of a long chain with that of as many joints in short ones."""
+    """Compare the iteration cost of a long chain with that of as many joints in short ones."""
     rng = np.random.default_rng(RANDOM_SEED)
     chains = {joints: fabrik_ros.load_urdf(snake(joints)).chain() for joints in (LONG, SHORT)}
     options = fabrik_ros.SolverOptions(mode='position')
