@@ -28,6 +28,7 @@ from .point_chain import (
     PointStatus,
 )
 from .point_limits import Limit
+from .point_tree_checks import checked_goals, in_space
 from .point_tree_passes import PointTreePasses
 from .point_tree_search import (
     orientation_residuals,
@@ -187,7 +188,7 @@ class PointTree(PointTreePasses):
         within its limits, is not promised by the algorithm: the residuals tell.
 
         """
-        goals = self._checked_goals(targets)
+        goals = checked_goals(targets, self.tips, self._dimension)
         check_options(position_tolerance, orientation_tolerance, max_iterations)
         if base is not None and free_base:
             raise ValueError('base cannot be given and free at once')
@@ -230,7 +231,7 @@ class PointTree(PointTreePasses):
         )
         if laid.iterations > 0:
             return None
-        points, frames = self._in_space(laid.points), self._frames.copy()
+        points, frames = in_space(laid.points), self._frames.copy()
         for i in range(1, len(points)):
             frames[i] = self._turned(i, points[i] - points[i - 1])
         return self._moved_to(points, frames)

@@ -28,12 +28,13 @@ import numpy as np
 
 from .bone_frames import angle_between, framed, turned_to
 from .point_chain import Array, PointStatus, PUSH, STALL_FRACTION, unit
-from .point_tree_passes import centroid, Goal, Goals, PointTreePasses, TreeT
+from .point_tree_checks import Goal, Goals
+from .point_tree_passes import centroid, PointTreePasses, TreeT
 
-LEVER = 0.15
-"""What a turn of one radian off counts beside a distance, as a share of the reach of the tip."""
+ORIENTATION_RADIUS = 0.15
+"""An orientation counts as a point this far from the tip, as a share of its reach [1/rad]."""
 
-HALF, PATIENCE, LAST_PATIENCE = 0.5, 10, 50
+HALF, IDLE_ITERATIONS, MOST_IDLE_ITERATIONS = 0.5, 10, 50
 """Passes that do not halve the residual in 10 iterations are helped, in 50 more begun anew."""
 
 MEMORY = 0.8
@@ -72,10 +73,10 @@ def orientation_residuals(tree: PointTreePasses, goals: Goals) -> dict[int, floa
 
 
 def weighted_residual(tree: PointTreePasses, goals: Goals) -> float:
-    """Take the mean of the residuals by weight, a radian counted as `LEVER` of the reach."""
+    """Take the weighted mean of residuals; a radian counts `ORIENTATION_RADIUS` times reach."""
     total = sum(tree.weights[tip] * distance for tip, distance in residuals(tree, goals).items())
     for tip, angle in orientation_residuals(tree, goals).items():
-        total += tree.weights[tip] * LEVER * tree.reach(tip) * angle
+        total += tree.weights[tip] * ORIENTATION_RADIUS * tree.reach(tip) * angle
     return total / sum(tree.weights[tip] for tip in goals)
 
 
@@ -168,7 +169,7 @@ class Progress:
     """How a run of passes gets on: when it wants help, when it is at its end."""
 
     aims: Goals
-    patience: float = PATIENCE
+    patience: float = IDLE_ITERATIONS
     """Iterations that need not halve the residual; if infinite, there is no help."""
     led: Goals = field(init=False)
     """The aims, and what they lead the tips by."""
@@ -189,7 +190,7 @@ class Progress:
         if self.patience == math.inf:
             self.ended = at_rest
         elif self.helped:
-            self.ended = self.waiting >= (self.patience if at_rest else LAST_PATIENCE)
+            self.ended = self.waiting >= (self.patience if at_rest else MOST_IDLE_ITERATIONS)
             self.led = {tip: self._led(tip, state) for tip in self.aims}
         elif at_rest or self.waiting >= self.patience:
             self.helped, self.waiting = True, 0
