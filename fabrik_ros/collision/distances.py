@@ -1,4 +1,4 @@
-"""Distances of pairs of solids, measured only where what is known no longer tells enough."""
+"""Distances of pairs of solids, measured only where bounds of them do not suffice."""
 
 from collections.abc import Sequence
 
@@ -109,7 +109,7 @@ class PairDistances:
         Numbers of the pairs that may be as near as `least`, shape (p,), as far as is known.
 
         Joint values and pairs are those of `bounds`. Where there are many, the balls around the
-        solids are looked at first.
+        solids are checked first.
         """
         around = self._nowhere if around is None else around
         if pairs is None and self._are_apart(q, least, around):
@@ -136,7 +136,7 @@ class PairDistances:
         return distance
 
     def learn_from_balls(self, q: Array, wanted: Array) -> None:
-        """Raise what is known where balls around the solids are that far apart, shape (p,)."""
+        """Raise bounds where balls around the solids are as far apart as wanted, shape (p,)."""
         self._move(q)
         centres = self._frames.centres()
         between = centres[self._first] - centres[self._second]
@@ -146,7 +146,7 @@ class PairDistances:
         self._at[better] = q
 
     def others_moved(self, moved: Array) -> None:
-        """Lower what is known after joints outside the arm have moved by so much, shape (v,)."""
+        """Lower the bounds after joints outside the arm have moved by `moved`, shape (v,)."""
         taken = self._bounds_of_others @ moved[self._motion_bounds.shape[1] :]
         self.taken_by_others += taken
         self._known -= taken

@@ -79,11 +79,11 @@ class SelfCollision:
     clearances : array, shape (p,)
         Clearance of each of the p pairs of solids of `distances` [m].
     pairs : tuple of (str, str)
-        Names of the links that are looked after.
+        Names of the links that are checked.
     left_out : tuple of LeftOut
         Pairs of links that may touch, with the reason.
     missing : tuple of MissingGeometry
-        Geometry that could not be had: its links are looked after without it.
+        Geometry that could not be loaded: its links are checked without it.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class SelfCollision:
         if len(solids) > MOST_SOLIDS:
             raise CollisionUnavailableError(
                 f'the robot has {len(solids)} collision geometries; at most {MOST_SOLIDS} are '
-                'looked after'
+                'checked'
             )
         self._frames = SolidFrames(robot, mechanism, solids)
         self._frames.set_other_joints(other_joints or {})
@@ -232,7 +232,7 @@ def _numbers(pairs: Sequence[LinkPair]) -> dict[LinkPair, range]:
 
 
 def _of_solids(pairs: Sequence[LinkPair], of: Callable[[frozenset[str]], float]) -> Array:
-    """Give each pair of solids what is there for its pair of links, shape (p,)."""
+    """Give each pair of solids the value of its pair of links, shape (p,)."""
     return np.array([of(pair.links) for pair in pairs for _ in pair.solids], dtype=np.float64)
 
 

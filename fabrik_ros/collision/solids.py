@@ -40,7 +40,7 @@ the size, so that there are none."""
 
 @dataclass(frozen=True)
 class MissingGeometry:
-    """Collision geometry that is not looked after."""
+    """Collision geometry that is not checked."""
 
     link: str
     name: str
@@ -70,7 +70,7 @@ def solids_of(
     collisions: tuple[Collision, ...], finder: MeshFinder
 ) -> tuple[list[Solid], tuple[MissingGeometry, ...]]:
     """
-    Make solids of collision geometry; return what there is, and what is missing.
+    Make solids of collision geometry; return them and what is missing.
 
     Raises
     ------

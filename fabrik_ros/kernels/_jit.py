@@ -5,11 +5,11 @@ Without numba `kernel` leaves functions as they are; they are ordinary Python an
 same numbers, about a hundred times slower. Machine code is kept on disk between runs where
 the file system allows it.
 
-Kernels allocate nothing: what they need is handed to them (`buffers.py`). So they are compiled
-without numba's reference counting, which otherwise costs more than the arithmetic: every row of an
-array that a function is given would be counted, with an atomic instruction, in and out. And all
-they call is compiled into them, else the seven words that describe an array go through the stack
-for each of twenty arrays of the buffers.
+Kernels allocate nothing: the caller gives them their memory (`buffers.py`). So they are compiled
+without numba's reference counting, which costs more than the arithmetic: it counts every row of an
+array that a function takes, with an atomic instruction, in and out. Kernels that they call are
+compiled into them; otherwise the seven words that describe an array would go through the stack for
+each of twenty arrays of the buffers.
 
 """
 
@@ -32,7 +32,7 @@ def kernel(function: Function) -> Function:
 
 
 def nogil_kernel(function: Function) -> Function:
-    """Compile likewise, into code that lets other threads run meanwhile."""
+    """Compile a kernel that releases the GIL, so that other threads can run."""
     return _compiled(function, nogil=True)
 
 

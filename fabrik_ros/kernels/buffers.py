@@ -38,15 +38,15 @@ class Buffers(NamedTuple):
     normal: Array
     """Normal matrix, shape (6, 12)."""
     error: Array
-    """What the tip lacks, shape (12,)."""
+    """Error of the tip, shape (12,)."""
     weighted: Array
     """The same without units, shape (12,)."""
     trial_error: Array
-    """What a trial would lack, shape (12,)."""
+    """Error of the tip at a trial, shape (12,)."""
     multipliers: Array
     """Solution of the normal equations, shape (12,)."""
-    account: Array
-    """Outcome of the search, shape (12,)."""
+    statistics: Array
+    """Statistics of the search, shape (12,)."""
     asked: Array
     """The target as it was asked for, shape (12,)."""
     pulled: Array

@@ -50,7 +50,7 @@ def solve(
     `target.py`), REACHED or NOT_YET, and the statistics of the search.
     """
     buffers = cut(rows, vectors, model.shape[0] - 1)
-    statistics = buffers.account[:STATISTICS_SIZE]
+    statistics = buffers.statistics[:STATISTICS_SIZE]
     code = read(T, seed, limits, tasks, sphere, buffers.asked, buffers.pulled, buffers.begin)
     if code == 0:
         first = min(0, count)  # numba would compile `search` once more for the constant 0

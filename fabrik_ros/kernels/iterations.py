@@ -150,7 +150,7 @@ def combine(
 
 @kernel
 def take(share: float, move: Array, gain: Array, size: int, q: Array, error: Array) -> None:
-    """Take a share of a move off `q`, and what it did off the error."""
+    """Subtract a share of a step from `q`, and its effect from the error, in place."""
     for j in range(q.shape[0]):
         q[j] -= share * move[j]
     for r in range(size):

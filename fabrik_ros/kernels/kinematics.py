@@ -37,7 +37,7 @@ def link_frames(model: Array, q: Array, frames: Array) -> None:
 
 @kernel
 def joint_and_link_frames(model: Array, q: Array, joints: Array, frames: Array) -> None:
-    """Write likewise, and to `joints` the frame of each joint before its motion, (m, 12)."""
+    """Write link frames, and to `joints` the frames of joints before their motion, (m, 12)."""
     last = model.shape[0] - 1
     for i in range(last):
         if i > 0:

@@ -12,7 +12,7 @@ from .tree_model import PARENT
 
 TINY = 1e-12
 SAMPLES = 12
-"""Places on the path at which the speeds are looked at, denser near the present."""
+"""Number of points on the path where speeds are checked; they are denser near the start."""
 SAMPLES_BEHIND = 3
 """Places between a command that lags behind the motion and the motion."""
 STRAIGHT = 1e-6
@@ -159,7 +159,7 @@ def _largest(values: Array) -> float:
 
 @kernel
 def _change_towards(now: Array, wanted: Array, change: float) -> None:
-    """Bring what is wanted, shape (n,), as near to what is now as a change allows."""
+    """Limit the change from the present to the wanted speed, shape (n,), in place."""
     excess = 0.0
     for j in range(now.shape[0]):
         excess = max(excess, abs(wanted[j] - now[j]) / change)

@@ -90,7 +90,7 @@ def add_turn(moments: Array, radius: float, x: float, y: float, z: float) -> Non
 
 @kernel
 def add_target(moments: Array, target: Array, task: Array) -> None:
-    """Add a target: its place, and its orientation as far as that counts, in place."""
+    """Add a target, in place: its position, and the part of its orientation that counts."""
     add_point(moments, target[POSITION], target[POSITION + 1], target[POSITION + 2])
     radius = task[ORIENTATION_RADIUS] * task[ORIENTATION_WEIGHT]
     if task[MODE] == POSE_MODE and task[SHAPED] != 0.0:
@@ -273,7 +273,7 @@ def unmove(
     frame: Array,
 ) -> None:
     """
-    Carry `frame` from a link to the one before it, by the value that suits what is above.
+    Carry `frame` from a link to the one before it, by the value that suits the joints before it.
 
     The joint frame before its motion is `joint`; its motion should lead to `wanted`. A mimic joint
     keeps its value.

@@ -219,8 +219,8 @@ def find_nearest_from(
     """
     From `begin`, bring the tips as near as they get: positions first, then orientations.
 
-    The polish lets the orientation yield by and by: with little weight from the start it would
-    creep along the curved set of configurations that hold the position. Replaces `q` and the
+    The polish lowers the weight of the orientation in steps: with a low weight from the start it
+    would creep along the curved set of configurations that hold the position. Replaces `q` and the
     statistics where the result is better.
     """
     lower, upper, units, trial = limits[LOWER], limits[UPPER], limits[UNITS], buffers.present

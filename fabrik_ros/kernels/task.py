@@ -1,5 +1,5 @@
 """
-What is asked of the tip: which errors count, how much, and when they are small enough.
+The task of the tip: which errors count, how much, and when they are small enough.
 
 A task is a row of numbers, made by `pack_task`. Lengths are measured in units of a share of the
 reach, so that nothing depends on the size of the arm.
@@ -116,7 +116,7 @@ def turn_to_target(tip: Array, target: Array, task: Array) -> tuple[float, float
 
 @kernel
 def tip_error(tip: Array, target: Array, task: Array, error: Array) -> None:
-    """Write what the tip lacks: position [m] and rotation vector [rad], shape (6,)."""
+    """Write the error of the tip: position [m] and rotation vector [rad], shape (6,)."""
     x, y, z = target[9] - tip[9], target[10] - tip[10], target[11] - tip[11]
     rx, ry, rz = turn_to_target(tip, target, task)
     if task[SHAPED] != 0.0:
@@ -203,7 +203,7 @@ def product(a: Array, b: Array) -> float:
 
 @kernel
 def inner(a: Array, b: Array, size: int) -> float:
-    """Inner product of the first entries, so many."""
+    """Inner product of the first `size` entries."""
     total = 0.0
     for k in range(size):
         total += a[k] * b[k]

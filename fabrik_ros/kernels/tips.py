@@ -1,5 +1,5 @@
 """
-What the search asks of one tip or of several.
+Operations of the search that differ between one tip and several.
 
 For one tip, targets, tasks and errors are single rows; for several they are tables with a row for
 each tip. numba knows the number of dimensions when it compiles: of each `if` below it keeps one
@@ -66,7 +66,7 @@ def hold_unconstrained(model: Array, seed: Array, targets: Array, q: Array, buff
 
 @kernel
 def find_errors(targets: Array, tasks: Array, buffers: Any, errors: Array) -> None:
-    """Write what the tips lack where the links are now."""
+    """Write the errors of the tips at the present link frames."""
     if targets.ndim == 1:
         tip_error(buffers.frames[buffers.frames.shape[0] - 1], targets, tasks, errors)
     else:

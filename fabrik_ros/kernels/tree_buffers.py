@@ -33,9 +33,9 @@ class TreeBuffers(NamedTuple):
     arcs: Array
     """Limits of the joints on the circle, shape (n, 12)."""
     error: Array
-    """What each tip lacks, shape (k, 12)."""
+    """Error of each tip, shape (k, 12)."""
     trial_error: Array
-    """What each would lack in a trial, shape (k, 12)."""
+    """Error of each tip at a trial, shape (k, 12)."""
     asked: Array
     """The targets as they were asked for, shape (k, 12)."""
     pulled: Array

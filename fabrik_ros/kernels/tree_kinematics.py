@@ -29,7 +29,7 @@ def tree_link_frames(model: Array, q: Array, frames: Array) -> None:
 
 @kernel
 def tree_joint_and_link_frames(model: Array, q: Array, joints: Array, frames: Array) -> None:
-    """Write likewise, and to `joints` the frame of each joint before its motion, (m, 12)."""
+    """Write link frames, and to `joints` the frames of joints before their motion, (m, 12)."""
     for i in range(model.shape[0]):
         frame_before(model, i, frames, frames[i])
         if model[i, SOURCE] >= 0.0:

@@ -112,7 +112,7 @@ def sum_below(model: Array, tasks: Array, buffers: TreeBuffers) -> None:
 
 @kernel
 def add_weighted(sums: Array, moments: Array, weight: float, count: float) -> None:
-    """Add moments and count, so many times, in place."""
+    """Add weighted moments and a weighted count, in place."""
     for k in range(MOMENTS):
         sums[k] += weight * moments[k]
     sums[COUNT] += weight * count
@@ -136,7 +136,7 @@ def ask(link: int, frame: Array, weight: float, buffers: TreeBuffers) -> None:
 
 @kernel
 def agree(link: int, buffers: TreeBuffers) -> None:
-    """Put a link where the mean of what was asked of it is."""
+    """Put a link at the mean of the frames that its branches ask for."""
     wanted, asks = buffers.wanted[link], buffers.asks[link]
     share = 1.0 / asks[WEIGHT]
     rotate_frame(wanted, share * asks[TURNED], share * asks[TURNED + 1], share * asks[TURNED + 2])

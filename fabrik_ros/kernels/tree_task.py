@@ -1,5 +1,5 @@
 """
-What is asked of several tips at once.
+The tasks of several tips.
 
 Each tip has a task of its own (`task.py`) and a weight. A tip of weight 0 is unconstrained: it
 has no error.
@@ -16,7 +16,7 @@ from .tree_buffers import ERRORS_PER_TIP
 
 @kernel
 def tip_errors(frames: Array, targets: Array, tasks: Array, weights: Array, errors: Array) -> None:
-    """Write what each tip lacks, rows of six; tips are the last of the frames."""
+    """Write the error of each tip, rows of six; tips are the last of the frames."""
     first = frames.shape[0] - targets.shape[0]
     for t in range(targets.shape[0]):
         if weights[t] > 0.0:

@@ -82,7 +82,7 @@ class Chain(Mechanism):
         Raises
         ------
         JointValueError
-            If `q` has another shape or is not finite. Limits are not looked at.
+            If `q` has another shape or is not finite. Limits are not checked.
 
         """
         T = np.empty((4, 4))

@@ -1,7 +1,7 @@
 """
-Which chain a user means who names no tip: the only arm, short of its gripper.
+The chain of a user who names no tip: the only arm, short of its gripper.
 
-Nothing here guesses: where several answers are sensible they are listed and refused.
+Nothing here guesses: where several chains are sensible, the error lists them.
 
 """
 

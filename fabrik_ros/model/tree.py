@@ -130,7 +130,7 @@ class Tree(Mechanism):
         Raises
         ------
         JointValueError
-            If `q` has another shape or is not finite. Limits are not looked at.
+            If `q` has another shape or is not finite. Limits are not checked.
 
         """
         T = np.empty((len(self.tip_links), 4, 4))

@@ -49,8 +49,8 @@ def load_urdf(
     Raises
     ------
     UrdfError
-        If the description cannot be used; says which element, what was found and what is
-        allowed.
+        If the description cannot be used; the message names the element, what was found and
+        what is allowed.
     FileNotFoundError
         If the file does not exist.
 
@@ -86,7 +86,7 @@ def parse_dynamics(text: str) -> Dynamics:
     """
     Read masses and drives from the URDF text of a robot that `parse_urdf` accepts.
 
-    Numbers are taken as they are: whether a body can have such an inertia is not looked at.
+    Numbers are not checked for whether a body can have such an inertia.
 
     Raises
     ------

@@ -233,7 +233,7 @@ def vector(
 
 
 def numbers(element: Element, attribute: str, count: int, where: str) -> tuple[float, ...]:
-    """Read so many finite numbers; `where` is for errors."""
+    """Read `count` finite numbers; `where` is for errors."""
     text = element.get(attribute, '')
     try:
         values = tuple(_float(part) for part in text.split()) if text.isascii() else ()

@@ -16,10 +16,10 @@ from ..transforms import Array, inverse
 from .marked_arm import carried, Frames, frames_of, MarkedArm, ON_AXIS, seen_from
 
 IN_LINE = 1e-6
-"""Axes that differ by less are one [rad]; what is left of that the sweeps take off."""
+"""Axes that differ by less count as one [rad]; sweeps remove the difference."""
 
 BRANCHES = 8
-"""Two joints found together have two answers; so many combinations of them are pursued."""
+"""Number of combinations kept, as two joints found together have two answers."""
 
 
 class _Branch(NamedTuple):

@@ -1,4 +1,4 @@
-"""One solve of the method 'points': passes, what they came to, and the best of it."""
+"""One solve of the method 'points': passes, their results, and the best one."""
 
 import math
 import time
@@ -23,7 +23,7 @@ LENGTH = 0.3
 """An error of this share of the reach counts as much as one of 1 rad."""
 
 FINER = 1e-2
-"""FABRIK's own tolerance, as a share of what is asked of the arm."""
+"""FABRIK's own tolerance, as a share of the tolerance of the arm [1]."""
 
 ROUGH = 0.05
 """The same, as a share of the present error, where the arm cannot follow the points exactly."""

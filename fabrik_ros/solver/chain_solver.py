@@ -117,7 +117,7 @@ class FabrikSolver:
         Returns
         -------
         Solution
-            The best configuration found, and what it is worth.
+            The best configuration found, with its errors.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class FabrikSolver:
         """
         Find joint values that put the tip on the target, each within bounds of its own.
 
-        For an arm that moves: what its joints can do within the next tick bounds them.
+        For a moving arm, whose joints can move only so far within the next tick.
 
         Parameters
         ----------

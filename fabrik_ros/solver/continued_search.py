@@ -157,7 +157,7 @@ class ContinuedSearch:
         )  # fmt: skip
 
     def outcome(self) -> Outcome:
-        """Tell what was done and what came of it; the code says nothing any more."""
+        """Return the statistics as a kernel does; the code has no meaning any more."""
         apart, turned, passes, steps, restarts, finisher, limited, cost = self.statistics.tolist()
         counts = int(passes), int(steps), int(restarts), int(finisher)
         return (kernels.NOT_YET, apart, turned, *counts, limited != 0.0, cost)

@@ -1,4 +1,4 @@
-"""A chain, and what is asked of its tip, in the arrays that the kernels take."""
+"""A chain and the task of its tip, in the arrays that the kernels take."""
 
 import math
 from typing import NamedTuple
@@ -36,7 +36,7 @@ iterations must come to nothing.
 
 
 class PackedArm(NamedTuple):
-    """An arm and what is asked of it, in the order in which the kernels take them."""
+    """An arm and its task, in the order in which the kernels take them."""
 
     model: Array
     """See `kernels/arm_table.py`."""
@@ -92,7 +92,7 @@ def pack(chain: Chain, options: SolverOptions) -> PackedArm:
 
 
 def pack_tasks(options: SolverOptions, reach: float) -> Array:
-    """Write what is asked of a tip with that reach [m]; rows as in `PackedArm.tasks`."""
+    """Write the tasks of a tip with a reach [m]; rows as in `PackedArm.tasks`."""
     mode = MODES.get(options.mode, POSE_MODE)
     axis = np.asarray(options.axis, dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""What the compiled functions are given of several arms, and what they give back."""
+"""Several arms in the arrays that the kernels take, and the arrays that these write."""
 
 from collections.abc import Sequence
 import math
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 class PackedTree(NamedTuple):
-    """Arms and what is asked of their tips, in the order in which the kernels take them."""
+    """Arms and the tasks of their tips, in the order in which the kernels take them."""
 
     model: Array
     """See `kernels/tree_model.py`."""
@@ -89,7 +89,7 @@ class PackedTree(NamedTuple):
 
 
 def pack_tree(tree: Tree, tips: Sequence[SolverOptions], weights: Sequence[float]) -> PackedTree:
-    """Write arms, what is asked of each tip, and how much it counts, for the kernels."""
+    """Write arms, and the task and the weight of each tip, for the kernels."""
     options, tasks = tips[0], [pack_tasks(own, tree.reach) for own in tips]
     inner_reaches, reaches = tree.inner_reaches, tree.reaches
     if np.any(options.axis_tolerances[:3]) or not all(options.axis_weights[:3]):

@@ -57,7 +57,7 @@ class Solution(NamedTuple):
     limited_joints: tuple[str, ...]
     """Joints that stand at a limit."""
     tips: tuple[TipResult, ...] = ()
-    """What each of several tips lacks, in the order of `Tree.tip_links`; () for a chain."""
+    """Error of each of several tips, in the order of `Tree.tip_links`; () for a chain."""
 
     @property
     def converged(self) -> bool:

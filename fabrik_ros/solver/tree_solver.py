@@ -40,7 +40,7 @@ COUNTS = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
 
 @dataclass(frozen=True)
 class TipOptions:
-    """What is asked of one tip of several; ValueError names what is wrong."""
+    """The task of one tip of several; ValueError names what is wrong."""
 
     mode: str | None = None
     """As in `SolverOptions`; None: the mode of those."""
@@ -159,7 +159,7 @@ class TreeSolver:
         upper: npt.ArrayLike,
     ) -> Solution:
         """
-        Find joint values likewise, each within bounds of its own.
+        Find joint values as `solve` does, each within bounds of its own.
 
         Parameters
         ----------
