@@ -9,6 +9,8 @@ exception as attributes.
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from .reasons import Reason
+
 LONGEST_SHOWN = 80
 """[characters] of a name or value in a message."""
 MOST_LISTED = 40
@@ -92,3 +94,7 @@ class MotionError(FabrikError):
 
 class RefusedError(FabrikError):
     """Something is asked of an arm that it does not do now; nothing changes."""
+
+    def __init__(self, reason: Reason) -> None:
+        self.reason = reason
+        super().__init__(str(reason))

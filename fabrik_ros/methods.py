@@ -1,9 +1,17 @@
 """Which solver does what the options ask for."""
 
+from collections.abc import Mapping
+from typing import Protocol
+
 from .model.chain import Chain
+from .model.mechanism import Mechanism
+from .model.tree import Tree
 from .points_arm.point_arm_solver import PointArmSolver
-from .solver.chain_solver import FabrikSolver
+from .solver.chain_solver import FabrikSolver, is_redundant
 from .solver.options import SolverOptions
+from .solver.solution import Solution
+from .solver.tree_solver import TipOptions, TreeSolver
+from .transforms import Array
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {
     'articulated': FabrikSolver,
@@ -41,3 +49,66 @@ def make_solver(
     """
     options = options or SolverOptions()
     return SOLVERS[options.method](chain, options)
+
+
+class TipsSolver(Protocol):
+    """Finds joint values for poses of shape (k, 4, 4), one for each tip of a robot."""
+
+    def solve(self, targets: Array, seed: Array, /) -> Solution:
+        """Find joint values, shape (n,), starting from others."""
+        ...
+
+    def solve_within(self, targets: Array, seed: Array, lower: Array, upper: Array, /) -> Solution:
+        """Find joint values, each within bounds of its own, shape (n,)."""
+        ...
+
+    def warm_up(self) -> float:
+        """Compile what is needed; returns how long that took [s]."""
+        ...
+
+
+class SingleTipSolver:
+    """A solver of a chain, asked as one of several tips of which there is one."""
+
+    def __init__(self, chain: Chain, options: SolverOptions) -> None:
+        self._solver = make_solver(chain, options)
+
+    def solve(self, targets: Array, seed: Array, /) -> Solution:
+        """Find joint values, shape (n,), for a pose of shape (1, 4, 4)."""
+        return self._solver.solve(targets[0], seed)
+
+    def solve_within(self, targets: Array, seed: Array, lower: Array, upper: Array, /) -> Solution:
+        """Find joint values, each within bounds of its own, shape (n,)."""
+        return self._solver.solve_within(targets[0], seed, lower, upper)
+
+    def warm_up(self) -> float:
+        """Compile what is needed; returns how long that took [s]."""
+        return self._solver.warm_up()
+
+
+def make_tips_solver(
+    robot: Mechanism, options: SolverOptions, tips: Mapping[str, TipOptions] | None = None
+) -> TipsSolver:
+    """
+    Make a solver for poses of shape (k, 4, 4), for a chain (k = 1) or a tree.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    options : SolverOptions
+        What is asked.
+    tips : mapping, optional
+        What is asked of the tips of a tree, `TipOptions` by tip link.
+
+    """
+    if isinstance(robot, Chain):
+        return SingleTipSolver(robot, options)
+    if isinstance(robot, Tree):
+        return TreeSolver(robot, options, tips)
+    raise TypeError(f'robot must be a Chain or a Tree, got {type(robot).__name__}')
+
+
+def leaves_choice(robot: Mechanism, options: SolverOptions) -> bool:
+    """Whether there is a single tip with more joints than its task needs."""
+    return isinstance(robot, Chain) and is_redundant(robot, options)

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 import sys
 
+from fabrik_ros.motion.follower import State
+from fabrik_ros.reasons import Reason, ReasonKind
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -196,3 +198,19 @@ SIX_AXIS = serial_xml(
     ]
 )
 """An industrial arm with shoulder and elbow offsets."""
+
+
+def why(motion) -> str:
+    """Say why a motion rests short of its goal; '' where it does not."""
+    return str(motion.reason or '')
+
+
+def stopped(text: str) -> Reason:
+    """Make a reason to stop."""
+    return Reason(ReasonKind.STOPPED, text)
+
+
+def said(follower, now: float) -> tuple[State, str]:
+    """State of a follower, and the reason as text; '' where there is none."""
+    state, reason = follower.state(now)
+    return state, str(reason or '')

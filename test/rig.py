@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from controllers import Controller, Message, Point
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints
+from fabrik_ros.motion.follower import Follower
+from fabrik_ros.motion.following_rules import FollowingRules
+from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.published_trajectory import default_look_ahead
 from fabrik_ros.motion.trajectory_stepper import TrajectoryStepper
 from fabrik_ros.ros.command_clock import CommandClock
@@ -58,10 +60,10 @@ class Rig:
     def __init__(self, motion, controller, period, delivery, look_ahead=None, **rules):
         self.motion, self.controller, self.delivery = motion, controller, delivery
         self.look_ahead = look_ahead or default_look_ahead(period)
-        self.names = motion.chain.joint_names
+        self.names = motion.robot.joint_names
         self._measured = MeasuredJoints()
-        self.follower = Follower(motion.chain, motion, FollowingRules(**rules), self._measured)
-        self.follower.delay = self.look_ahead
+        self.follower = Follower(motion.robot, motion, FollowingRules(**rules), self._measured)
+        self.follower.observer.delay = self.look_ahead
         self._clock = CommandClock(period, even=True)
         self._stepper = TrajectoryStepper(motion, self._clock.period, self.look_ahead)
         self._coming: deque[tuple[int, Message]] = deque()
@@ -96,14 +98,14 @@ class Rig:
         reference = MeasuredJoints()
         wanted = self.controller.played.reference[-1]
         reference.update(self.names, wanted.tolist(), self.seconds)
-        self.follower.reference = reference
+        self.follower.observer.reference = reference
 
     def tick(self):
         """Send a command, or what was missed of them, and wait for the next tick."""
         rng, period = self.delivery.rng, self._clock.period
         self._deliver()
         self._look_at_the_arm()
-        if self.follower.has_something_to_say:
+        if self.follower.should_publish:
             last = self._clock.last
             stamp, dt = self._clock.next(self.now)
             command = self._stepper.step(
@@ -165,5 +167,5 @@ class Rig:
 def make_controller(motion, arm, **options):
     """Put a controller in front of an arm that stands where the motion is."""
     return Controller(
-        motion.chain.joint_names, motion.q, arm=arm, activated_at_ns=START, **options
+        motion.robot.joint_names, motion.q, arm=arm, activated_at_ns=START, **options
     )

@@ -48,6 +48,7 @@ class Chain(Mechanism):
         super().__init__(f"between '{shown(base_link)}' and '{shown(tip_link)}'", path)
         self.base_link = base_link
         self.tip_link = tip_link
+        self.tip_links = (tip_link,)
         self._path = path
         end = path[-1].child
         self.model, _, moving = pack(path, base_link, [end], self.joint_names)
@@ -94,3 +95,32 @@ class Chain(Mechanism):
         points = np.empty((len(self.model), 3))
         kinematics.joint_centres(self.model, self.checked(q), np.empty(FRAME), points)
         return points
+
+    def tip_poses(self, q: npt.ArrayLike) -> Array:
+        """Pose of the tip as that of the only one of several, shape (1, 4, 4)."""
+        T = np.empty((1, 4, 4))
+        kinematics.tip_pose(self.model, self.checked(q), np.empty(FRAME), T[0])
+        return T
+
+    def tip_points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
+        """Joint centres and the tip in the base frame [m], as those of the only one of several."""
+        return (self.points(q),)
+
+    def moves(self, t: int) -> npt.NDArray[np.bool_]:
+        """Tell of each joint value, shape (n,), whether it moves the tip: all do."""
+        return np.ones(len(self), dtype=bool)
+
+    @property
+    def root_points(self) -> Array:
+        """Where the first joint sits in the base frame, shape (1, 3) [m]."""
+        return self.root_point[None]
+
+    @property
+    def reaches(self) -> Array:
+        """The reach of the only tip, shape (1,) [m]."""
+        return np.array([self.reach])
+
+    @property
+    def tree_rows(self) -> Array:
+        """The rows of the model, each below the one before it."""
+        return np.column_stack([self.model, np.arange(-1.0, len(self.model) - 1)])

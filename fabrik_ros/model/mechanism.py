@@ -5,6 +5,7 @@ Joint values are `q` [rad] for revolute and [m] for prismatic joints. Arrays are
 
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 import math
 from typing import NamedTuple
@@ -21,7 +22,7 @@ FARTHEST_TURN = 1e6
 """A limit beyond this angle counts as none [rad]."""
 
 
-class Mechanism:
+class Mechanism(ABC):
     """
     Joints that have a value, with what limits them.
 
@@ -54,9 +55,38 @@ class Mechanism:
         self.lower, self.upper = _limits(moving, self.joint_names)
         self.velocity = _velocities(moving, self.joint_names)
         self.reach = 0.0
+        self.base_link = ''
+        self.tip_links: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.joint_names)
+
+    @abstractmethod
+    def tip_poses(self, q: npt.ArrayLike) -> Array:
+        """Poses T_base_tip of the k tips at joint values `q`, shape (k, 4, 4)."""
+
+    @abstractmethod
+    def tip_points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
+        """Joint centres on the way to each tip, and the tip, in the base frame [m], (., 3)."""
+
+    @abstractmethod
+    def moves(self, t: int) -> npt.NDArray[np.bool_]:
+        """Tell of each joint value, shape (n,), whether it moves tip number `t`."""
+
+    @property
+    @abstractmethod
+    def root_points(self) -> Array:
+        """Where the first joint on the way to each tip sits in the base frame, (k, 3) [m]."""
+
+    @property
+    @abstractmethod
+    def reaches(self) -> Array:
+        """Each tip is never farther than this from its root point, shape (k,) [m]."""
+
+    @property
+    @abstractmethod
+    def tree_rows(self) -> Array:
+        """Rows of `kernels/tree_kinematics.py`: those of each joint, with the row above it."""
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
         """Joint values drawn evenly from inside the limits; from [-pi, pi] where continuous."""

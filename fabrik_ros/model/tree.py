@@ -40,10 +40,8 @@ class Tree(Mechanism):
     velocity : array, shape (n,)
         Greatest speeds [rad/s or m/s]; inf where the model gives none. Mimic joints
         included.
-    root_points : array, shape (k, 3)
-        Where the first joint on the path to each tip sits, in the frame of the base link [m].
-    reaches, inner_reaches : array, shape (k,)
-        Each tip is never farther and never nearer than this to its root point [m].
+    inner_reaches : array, shape (k,)
+        Each tip is never nearer than this to its root point [m].
     reach : float
         The largest of the reaches [m].
     model : array
@@ -64,10 +62,10 @@ class Tree(Mechanism):
         rows, parents, moving = pack(joints, base_link, ends, self.joint_names)
         self.model = read_only(np.column_stack([rows, parents]))
         self._path_rows = [_rows_to(len(moving) + t, parents) for t in range(len(tip_links))]
-        self.root_points = read_only(rows[[path[0] for path in self._path_rows], POSITION:FRAME])
+        self._root_points = read_only(rows[[path[0] for path in self._path_rows], POSITION:FRAME])
         spans = [radii(rows[path], [moving[i] for i in path[:-1]]) for path in self._path_rows]
-        self.inner_reaches, self.reaches = map(read_only, np.array(spans).T.copy())
-        self.reach = float(self.reaches.max())
+        self.inner_reaches, self._reaches = map(read_only, np.array(spans).T.copy())
+        self.reach = float(self._reaches.max())
 
     def __repr__(self) -> str:
         tips = _quoted(self.tip_links)
@@ -86,6 +84,21 @@ class Tree(Mechanism):
         """
         ends = zip(self.tip_links, self._paths, strict=True)
         return tuple(Chain(self.base_link, tip, path) for tip, path in ends)
+
+    @property
+    def root_points(self) -> Array:
+        """Where the first joint on the path to each tip sits in the base frame, (k, 3) [m]."""
+        return self._root_points
+
+    @property
+    def reaches(self) -> Array:
+        """Each tip is never farther than this from its root point, shape (k,) [m]."""
+        return self._reaches
+
+    @property
+    def tree_rows(self) -> Array:
+        """The rows of the model."""
+        return self.model
 
     def joints_to(self, t: int) -> int:
         """Count the joints on the path to tip number `t`, without mimic joints."""
@@ -137,6 +150,14 @@ class Tree(Mechanism):
         frames = np.empty((len(self.model), FRAME))
         kinematics.tip_poses(self.model, self.checked(q), frames, T)
         return T
+
+    def tip_points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
+        """As `points`, by the name that chains have for it, too."""
+        return self.points(q)
+
+    def tip_poses(self, q: npt.ArrayLike) -> Array:
+        """As `forward_kinematics`, by the name that chains have for it, too."""
+        return self.forward_kinematics(q)
 
     def points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
         """Joint centres on the path to each tip, and the tip, in the base frame [m], (., 3)."""

@@ -1,20 +1,20 @@
 """Steps of the joints along a line: as far as all can follow, and gently at their limits."""
 
-from collections.abc import Callable
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..kernels.braking import is_within
-from ..model.chain import Chain
-from ..model.tree import Tree
+from ..model.mechanism import Mechanism
 from ..solver.solution import Solution
-from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
-from .joint_limiter import CommandGovernor
-from .line_reference import largest, LineReference
+from .goal_frame import GoalFrame
+from .jog_reference import Jog, JogReference
+from .joint_motion import JointMotion, largest
+from .line_reference import LineReference
 from .motion_solvers import MotionSolvers
+from .tip_reference import masked, TipReference
 
 ROUNDING = 5e-4
 """Share by which a step may exceed the limits of the points before it is shortened."""
@@ -24,9 +24,10 @@ OFF_LINE = 1e-4
 """Joints that are farther from the line [rad or m] have left it."""
 CATCHING_UP = 1e-4
 """Joints that catch up with the line more slowly [rad/s or m/s] are as good as there."""
+MOMENT = 1e-3
+"""Time over which the speed of the tips is measured [s]."""
 
-ToBase = Callable[[Array], Array]
-"""Tells poses (..., 4, 4) of the frames they are held in, base or world, in the base frame."""
+ReferenceT = TypeVar('ReferenceT', bound=TipReference)
 
 
 class LineStep(NamedTuple):
@@ -44,82 +45,126 @@ class LineTracker:
 
     Parameters
     ----------
-    arm : Chain or Tree
-        The arm, or arms.
+    robot : Chain or Tree
+        The joints.
     solvers : MotionSolvers
         Find the next joint values.
-    governor : CommandGovernor
+    frame : GoalFrame
+        Knows in which frames the poses on the line are held.
+    joints : JointMotion
         Knows what the joints can do.
 
     """
 
     def __init__(
-        self, arm: Chain | Tree, solvers: MotionSolvers, governor: CommandGovernor
+        self, robot: Mechanism, solvers: MotionSolvers, frame: GoalFrame, joints: JointMotion
     ) -> None:
-        self._arm, self._solvers, self._governor = arm, solvers, governor
+        self._robot, self._frame, self._joints = robot, frame, joints
+        self.solvers = solvers
 
     def warm_up(self) -> None:
-        """Compile what a step needs beside solvers and governor."""
-        mid = self._arm.mid_configuration()
+        """Compile what a step needs beside solvers and joints."""
+        robot = self._robot
+        mid = robot.mid_configuration()
         is_within(np.array([mid, mid]), mid)
+        robot.tip_points(mid)
+        line = LineReference(robot.tip_poses(mid), mid, self._joints.limits)
+        line.pose_after(np.ones_like(line.speed), MOMENT)
+        nearby = line.pose_after(np.full_like(line.speed, MOMENT), 1.0)
+        for goal in (nearby, line.T, nearby):
+            line.head_for(goal)
+        line.pose_ahead(MOMENT)
+        line.look_at(mid, MOMENT)
+        line.next_speed(MOMENT, 1.0)
+        straight = LineReference(line.T, mid, self._joints.limits)
+        straight.head_for(nearby)
+        straight.next_speed(MOMENT, 1.0)
 
-    def look_ahead(self, line: LineReference, dt: float, to_base: ToBase) -> None:
+    def begin_line(self, T_goal: Array) -> LineReference:
+        """Begin a line where the tips are, as fast as they are; unconstrained ones stay so."""
+        T, q = self._start(T_goal)
+        return self._in_motion(LineReference(T, q, self._joints.limits))
+
+    def begin_jog(self, T_goal: Array) -> JogReference:
+        """Begin to be jogged where the tips are, as fast as they are."""
+        T, q = self._start(T_goal)
+        return self._in_motion(JogReference(T, q, self._joints.limits, Jog(len(T))))
+
+    def _start(self, T_goal: Array) -> tuple[Array, Array]:
+        """Poses of the tips that have a goal, and joint values inside the limits."""
+        robot = self._robot
+        q = np.minimum(np.maximum(self._joints.q, robot.lower), robot.upper)
+        return masked(self._frame.tips(q), T_goal), q
+
+    def _in_motion(self, reference: ReferenceT) -> ReferenceT:
+        """Give a reference that begins here the speed of the tips."""
+        joints, frame = self._joints, self._frame
+        follows_base = joints.dt > 0.0 and frame.moves_evenly
+        moment = joints.dt if follows_base else MOMENT
+        q_before = reference.q - joints.velocity * moment
+        T_before = frame.tips_before(q_before) if follows_base else frame.tips(q_before)
+        reference.take_speed(T_before, moment)
+        return reference
+
+    def look_ahead(self, line: TipReference, dt: float) -> None:
         """Slow the reference in time where the line ends or turns hard for a joint."""
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self._solvers.ahead.solve(to_base(pose), line.q)
-        if not self._solvers.is_on_line(answer):
-            line.ends_early = answer
+        answer = self.solvers.ahead.solve(self._frame.to_base(pose), line.q)
+        if not self.solvers.is_on_line(answer):
+            line.ends_at = answer
             return
-        line.heed(answer.q, distance)
-        line.cap = min(line.cap, self._share_ahead(line, answer.q, distance))
+        line.look_at(answer.q, distance)
+        line.greatest_share = min(line.greatest_share, self._share_ahead(line, answer.q, distance))
 
-    def _share_ahead(self, line: LineReference, q_ahead: Array, distance: float) -> float:
+    def _share_ahead(self, line: TipReference, q_ahead: Array, distance: float) -> float:
         """
         Share of the full speed from which a line can slow down in time for the joint centres.
 
         They are looked at here, half way to joint values some way [s] ahead, and there.
         """
-        tip_speed, mean = self._governor.tip_speed, (q_ahead - line.q) / distance
+        tip_speed, mean = self._joints.tip_speed, (q_ahead - line.q) / distance
         middle = tip_speed.largest_share(0.5 * (line.q + q_ahead), mean)
-        share = math.sqrt(middle * middle + line.brake * distance)
+        share = math.sqrt(middle * middle + line.deceleration * distance)
         if np.any(line.rate):  # a line that has just begun knows none
             share = min(share, tip_speed.largest_share(line.q, line.rate))
             there = tip_speed.largest_share(q_ahead, 2.0 * mean - line.rate)
-            share = min(share, math.sqrt(there * there + 2.0 * line.brake * distance))
+            share = min(share, math.sqrt(there * there + 2.0 * line.deceleration * distance))
         return share
 
-    def catch_up(self, line: LineReference, dt: float) -> Array:
+    def correction(self, line: TipReference, dt: float) -> Array:
         """Velocity of joints that catch up with a line, as far as tips and centres allow."""
-        governor = self._governor
-        catch_up = governor.catch_up(line.q - governor.q, dt)
-        if largest(catch_up) < CATCHING_UP:
-            return catch_up
-        return catch_up * governor.share_ahead(catch_up, governor.limits.speed_scaling, dt)
+        joints = self._joints
+        correction = joints.correction(line.q - joints.q, dt)
+        if largest(correction) < CATCHING_UP:
+            return correction
+        return correction * joints.share_ahead(correction, joints.limits.speed_scaling, dt)
 
-    def room_beside(self, line: LineReference, catch_up: Array) -> float:
+    def margin_beside(self, line: TipReference, correction: Array) -> float:
         """
         Share of the full speed that joints leave to the line that they catch up with.
 
         Joints that move free tips only are on no line.
         """
-        if isinstance(self._arm, Tree) and line.free.any():
-            led = np.array([self._arm.moves(tip) for tip in np.flatnonzero(~line.free).tolist()])
-            catch_up = np.where(led.any(axis=0), catch_up, 0.0)
-        if largest(catch_up) < CATCHING_UP:
+        if line.unconstrained.any():
+            led = np.array(
+                [self._robot.moves(tip) for tip in np.flatnonzero(~line.unconstrained).tolist()]
+            )
+            correction = np.where(led.any(axis=0), correction, 0.0)
+        if largest(correction) < CATCHING_UP:
             return 1.0
-        return max(0.0, 1.0 - self._used_by(catch_up))
+        return max(0.0, 1.0 - self._used_by(correction))
 
     def _used_by(self, velocity: Array) -> float:
         """Share of the limits of tips and joint centres that joint velocities use."""
-        governor = self._governor
-        return 1.0 / governor.tip_speed.largest_share(governor.q, velocity)
+        joints = self._joints
+        return 1.0 / joints.tip_speed.largest_share(joints.q, velocity)
 
-    def stay(self, line: LineReference, dt: float, to_base: ToBase) -> LineStep:
+    def stay(self, line: TipReference, dt: float) -> LineStep:
         """Keep the tips where they are, as the base moves."""
-        answer = self._solvers.line.solve(to_base(line.T), line.q)
-        if not self._solvers.is_on_line(answer):
+        answer = self.solvers.line.solve(self._frame.to_base(line.T), line.q)
+        if not self.solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
         line.q = answer.q
@@ -127,11 +172,10 @@ class LineTracker:
 
     def advance(
         self,
-        line: LineReference,
+        line: TipReference,
         speed: Array,
-        catch_up: Array,
+        correction: Array,
         dt: float,
-        to_base: ToBase,
         is_carried: bool = False,
     ) -> LineStep:
         """
@@ -139,88 +183,84 @@ class LineTracker:
 
         Parameters
         ----------
-        line : LineReference
+        line : TipReference
             Moves on by as much.
-        speed : array, shape (..., 6)
+        speed : array, shape (k, 6)
             The speed on the line that is wanted.
-        catch_up : array, shape (n,)
+        correction : array, shape (n,)
             Joint velocity that comes on top [rad/s or m/s].
         dt : float
             Length of the step [s].
-        to_base : callable
-            Poses on the line, in the base frame.
         is_carried : bool
             Whether a moving base moves the tips in its own frame, however fast it is.
 
         """
-        solvers, T = self._solvers, line.pose_after(speed, dt)
-        pose = to_base(T)
+        solvers, T = self.solvers, line.pose_after(speed, dt)
+        pose = self._frame.to_base(T)
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
-            eased = self._eased(line, pose, answer, speed, catch_up, dt)
+            eased = self._eased(line, pose, answer, speed, correction, dt)
             if eased is None and solvers.may_choose:
                 speed = line.slower(speed, dt)
                 T = line.pose_after(speed, dt)
-                pose = to_base(T)
+                pose = self._frame.to_base(T)
                 answer = solvers.line.solve(pose, line.q)
-                eased = self._eased(line, pose, answer, speed, catch_up, dt)
+                eased = self._eased(line, pose, answer, speed, correction, dt)
             answer = answer if eased is None else eased
-            share, allowed = self._shares(line, answer.q, catch_up, dt, is_carried)
+            share, allowed = self._shares(line, answer.q, correction, dt, is_carried)
             if share > allowed and line.pace > 0.0:
                 # The joints cannot turn round so soon: first they slow down where they go.
-                speed = line.speed * max(0.0, 1.0 - line.brake * dt)
+                speed = line.speed * max(0.0, 1.0 - line.deceleration * dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(to_base(T), line.q)
-                share, _ = self._shares(line, answer.q, catch_up, dt, is_carried)
+                answer = solvers.line.solve(self._frame.to_base(T), line.q)
+                share, _ = self._shares(line, answer.q, correction, dt, is_carried)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(to_base(T), line.q)
+                answer = solvers.line.solve(self._frame.to_base(T), line.q)
         if not solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
         line.advance(speed, dt, T, answer.q)
-        if line.jog is not None and np.any(speed[..., 3:]):
-            # Where the orientation yields, the reference must not turn away from the tip.
-            line.T = masked(self._arm.forward_kinematics(answer.q), line.T)
+        line.keep_to_tips(answer.q, self._robot.tip_poses)
         return LineStep(answer, velocity)
 
     def _shares(
-        self, line: LineReference, q: Array, catch_up: Array, dt: float, is_carried: bool
+        self, line: TipReference, q: Array, correction: Array, dt: float, is_carried: bool
     ) -> tuple[float, float]:
         """Share of a step to joint values `q` to take, and greatest one that the points allow."""
         rate = (q - line.q) / dt
-        allowed = math.inf if is_carried else self._allowed_share(line, rate, catch_up, dt)
+        allowed = math.inf if is_carried else self._allowed_share(line, rate, correction, dt)
         most = min(1.0, allowed)
-        return most * self._governor.followable_share(most * rate, catch_up), allowed
+        return most * self._joints.followable_share(most * rate, correction), allowed
 
     def _allowed_share(
-        self, line: LineReference, rate: Array, catch_up: Array, dt: float
+        self, line: TipReference, rate: Array, correction: Array, dt: float
     ) -> float:
         """
         Part of a step that tips and joint centres are allowed; 1 and more if all of it.
 
         A line that has to slow down to lower limits takes the time that the tip may take for it.
         """
-        scaling, velocity = self._governor.limits.speed_scaling, rate + catch_up
-        most = max(scaling, line.pace - line.full_gain * dt) * (1.0 + ROUNDING)
+        scaling, velocity = self._joints.limits.speed_scaling, rate + correction
+        most = max(scaling, line.pace - line.full_acceleration * dt) * (1.0 + ROUNDING)
         share = most * self._part_allowed(velocity, dt)
-        if share >= 1.0 or largest(catch_up) < CATCHING_UP:
+        if share >= 1.0 or largest(correction) < CATCHING_UP:
             return share
-        return max(most - self._used_by(catch_up), LEAST) * self._part_allowed(rate, dt)
+        return max(most - self._used_by(correction), LEAST) * self._part_allowed(rate, dt)
 
     def _part_allowed(self, velocity: Array, dt: float) -> float:
         """Part of a velocity, shape (n,), at which a step reaches a limit of tips or centres."""
-        governor = self._governor
-        return governor.tip_speed.largest_share(governor.q + 0.5 * dt * velocity, velocity)
+        joints = self._joints
+        return joints.tip_speed.largest_share(joints.q + 0.5 * dt * velocity, velocity)
 
-    def slowed(self, line: LineReference, velocity: Array, is_off: bool, dt: float) -> Array:
+    def slowed(self, line: TipReference, velocity: Array, is_off: bool, dt: float) -> Array:
         """
         Velocity that the joints and the points may have, nearest to one wanted for a step.
 
         Parameters
         ----------
-        line : LineReference
+        line : TipReference
             Has taken the step already.
         velocity : array, shape (n,)
             What is wanted [rad/s or m/s].
@@ -230,23 +270,23 @@ class LineTracker:
             Length of the step [s].
 
         """
-        governor = self._governor
+        joints = self._joints
         nearest, most = (
-            governor.nearest(velocity, dt),
-            max(governor.limits.speed_scaling, line.pace),
+            joints.nearest(velocity, dt),
+            max(joints.limits.speed_scaling, line.pace),
         )
         if is_off:
-            return nearest * governor.share_ahead(nearest, most, dt)
+            return nearest * joints.share_ahead(nearest, most, dt)
         share = most * (1.0 + ROUNDING) * self._part_allowed(nearest, dt)
         return velocity if share >= 1.0 else nearest * share
 
     def _eased(
         self,
-        line: LineReference,
+        line: TipReference,
         pose: Array,
         answer: Solution,
         speed: Array,
-        catch_up: Array,
+        correction: Array,
         dt: float,
     ) -> Solution | None:
         """
@@ -255,7 +295,7 @@ class LineTracker:
         Where a spare joint ran into its limit the others would have to take over at once. Where
         the line stands still, none swings past where it is to be.
         """
-        box = self._governor.gentle_box(line.q, catch_up, dt)
+        box = self._joints.gentle_box(line.q, correction, dt)
         if is_within(box, answer.q):
             return answer
         if not np.any(speed):
@@ -266,16 +306,10 @@ class LineTracker:
 
     def _settling_box(self, q: Array, q_end: Array, box: Array, dt: float) -> Array:
         """Part of a box, shape (2, n), from which joints can still come to rest at `q_end`."""
-        way = self._governor.catch_up(q_end - q, dt) * dt
+        way = self._joints.correction(q_end - q, dt) * dt
         return np.clip([q + np.minimum(way, 0.0), q + np.maximum(way, 0.0)], *box)
 
     def _within(self, box: Array, pose: Array, seed: Array) -> Solution | None:
         """Return an answer with joint values in a box, shape (2, n); None if there is none."""
-        answer = self._solvers.line.solve_within(pose, seed, *box)
-        return answer if self._solvers.is_on_line(answer) else None
-
-
-def masked(T: Array, T_goal: Array) -> Array:
-    """Poses `T` (..., 4, 4), NaN for the tips that have no goal."""
-    free = is_unconstrained(T_goal)
-    return np.where(free[..., None, None], T_goal, T) if free.any() else T
+        answer = self.solvers.line.solve_within(pose, seed, *box)
+        return answer if self.solvers.is_on_line(answer) else None

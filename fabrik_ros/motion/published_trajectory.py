@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..transforms import Array
-from .stop_trajectory import Ramp
+from .stop_trajectory import StopTrajectory
 
 NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
@@ -119,7 +119,7 @@ class PublishedTrajectory:
         self._stop = []
         self._append(rest)
 
-    def extend(self, stamp: int, ramp: Ramp, lead: float) -> None:
+    def extend(self, stamp: int, stop: StopTrajectory, lead: float) -> None:
         """
         Go on by the last step of a motion.
 
@@ -127,17 +127,17 @@ class PublishedTrajectory:
         ----------
         stamp : int
             Of the command that the step leads to [ns].
-        ramp : Ramp
+        stop : StopTrajectory
             Knots of the step and the stop after them, in seconds from that command.
         lead : float
             How long before its command the last knot of the step lies [s].
 
         """
         begin = stamp + self.look_ahead
-        times = begin + np.round(ramp.times * NANOSECONDS).astype(np.int64)
+        times = begin + np.round(stop.times * NANOSECONDS).astype(np.int64)
         last = begin - round(lead * NANOSECONDS)
         self._stop = []
-        for time, q, velocity in zip(times.tolist(), ramp.q, ramp.velocity, strict=True):
+        for time, q, velocity in zip(times.tolist(), stop.q, stop.velocity, strict=True):
             if time <= last:
                 self._append(Knot(time, q, velocity))
             else:

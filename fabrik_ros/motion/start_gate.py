@@ -13,13 +13,14 @@ import math
 import numpy as np
 
 from ..errors import RefusedError
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array, rotation_vector
 
 QUIET = 1.0
 """How long no target may come before the first one that is accepted [s]."""
 SAME_POSITION, SAME_ANGLE = 1e-4, 1e-3
 """Targets that differ by no more [m, rad] are the same."""
-TOLD_TO_HOLD = 'told to hold, until ~/resume'
+TOLD_TO_HOLD = Reason(ReasonKind.HELD, 'told to hold, until ~/resume')
 
 
 class StartGate:
@@ -35,8 +36,8 @@ class StartGate:
 
     def __init__(self) -> None:
         self.is_held = False
-        self._reason = ''
-        """Why a stream has to pause before it is followed; '' if it need not."""
+        self._reason: Reason | None = None
+        """Why a stream has to pause before it is followed; None if it need not."""
         self._asked_at = self._blocked_at = -math.inf
         """When a target or jog came last, and when the cause of a stop was seen last [s]."""
         self._interrupted: list[tuple[int, Array, bool]] = []
@@ -46,17 +47,17 @@ class StartGate:
         """Let nothing through until `release`."""
         self.is_held = True
 
-    def release(self, reason: str) -> None:
+    def release(self, reason: Reason) -> None:
         """Let new targets through, but for those of a stream that is running already."""
         self.is_held = False
         self._interrupted = []
         self.expect_pause(reason)
 
-    def expect_pause(self, reason: str) -> None:
+    def expect_pause(self, reason: Reason) -> None:
         """Refuse what comes now for a reason, until nothing came for a while."""
         self._reason, self._blocked_at = reason, -math.inf
 
-    def block(self, reason: str, now: float) -> None:
+    def block(self, reason: Reason, now: float) -> None:
         """Take note that the cause of a stop is still there `now` [s]."""
         self._reason, self._blocked_at = reason, now
 
@@ -70,14 +71,14 @@ class StartGate:
 
     def open(self) -> None:
         """Take note that a target was accepted: what follows belongs to the same stream."""
-        self._reason, self._interrupted = '', []
+        self._reason, self._interrupted = None, []
 
     def waits_for_pause(self, now: float) -> bool:
         """Whether a target or jog that came `now` [s] would belong to a stream."""
         # A clock that went back must not close the gate for long.
         self._asked_at, self._blocked_at = min(self._asked_at, now), min(self._blocked_at, now)
         last = max(self._asked_at, self._blocked_at)
-        return bool(self._reason) and now - last < QUIET
+        return self._reason is not None and now - last < QUIET
 
     def check_hold(self) -> None:
         """
@@ -103,10 +104,9 @@ class StartGate:
 
         """
         if self.waits_for_pause(now):
-            raise RefusedError(
-                f'{self._reason}: targets and jogs are accepted again after {QUIET:g} s without '
-                'any'
-            )
+            accepted = f'targets and jogs are accepted again after {QUIET:g} s without any'
+            text = f'{self._reason}: {accepted}'
+            raise RefusedError(Reason(ReasonKind.WAITS_FOR_PAUSE, text))
 
     def check_target(self, tip: int, T_target: Array, in_world: bool) -> None:
         """
@@ -121,9 +121,8 @@ class StartGate:
         for tip_before, T_before, in_world_before in self._interrupted:
             same_kind = (tip, in_world) == (tip_before, in_world_before)
             if same_kind and _is_same(T_target, T_before):
-                raise RefusedError(
-                    f'this target was interrupted ({self._reason}); ~/resume allows it again'
-                )
+                text = f'this target was interrupted ({self._reason}); ~/resume allows it again'
+                raise RefusedError(Reason(ReasonKind.WAS_INTERRUPTED, text))
 
 
 def _is_same(T: Array, T_other: Array) -> bool:

@@ -13,7 +13,7 @@ ROUNDING = 1e-6
 """Part of a period that is none."""
 
 
-class Ramp(NamedTuple):
+class StopTrajectory(NamedTuple):
     """
     Points of a way to rest; the acceleration of each joint is constant in between.
 
@@ -39,32 +39,32 @@ class Ramp(NamedTuple):
         velocity = self.velocity[i] + passed * change
         return self.q[i] + 0.5 * passed * (self.velocity[i] + velocity), velocity
 
-    def between(self, begin: float, end: float) -> 'Ramp':
+    def between(self, begin: float, end: float) -> 'StopTrajectory':
         """Points later than one time and before another [s]."""
         inside = (begin + TICK <= self.times) & (self.times <= end - TICK)
-        return Ramp(self.times[inside], self.q[inside], self.velocity[inside])
+        return StopTrajectory(self.times[inside], self.q[inside], self.velocity[inside])
 
-    def later(self, delay: float) -> 'Ramp':
+    def later(self, delay: float) -> 'StopTrajectory':
         """Return the same way some time later."""
         return self._replace(times=self.times + delay)
 
-    def followed_by(self, other: 'Ramp') -> 'Ramp':
+    def followed_by(self, other: 'StopTrajectory') -> 'StopTrajectory':
         """All points of both, in the time of both."""
-        return Ramp(
+        return StopTrajectory(
             np.append(self.times, other.times),
             np.vstack([self.q, other.q]),
             np.vstack([self.velocity, other.velocity]),
         )
 
 
-def ramp_to_rest(
+def trajectory_to_rest(
     q: Array,
     velocity: Array,
     acceleration: Array,
     lower: Array,
     upper: Array,
     period: float = 0.0,
-) -> Ramp:
+) -> StopTrajectory:
     """
     Brake all joints so that they keep their direction, as hard as the hardest worked one may.
 
@@ -106,7 +106,7 @@ def ramp_to_rest(
     share = np.where(stays, share, 1.0 - rows / length)
     way = np.where(stays, way, rows * (1.0 - 0.5 * rows / length))
     share[times[:, None] >= ends - 0.5 * TICK] = 0.0
-    return Ramp(times, q + velocity * way, velocity * share)
+    return StopTrajectory(times, q + velocity * way, velocity * share)
 
 
 def _duration(needed: float, period: float) -> tuple[float, float]:

@@ -25,7 +25,7 @@ SHRINKING = 0.05
 """How fast the window narrows when the goal has become slower [s/s]."""
 
 
-class Trail:
+class TargetFilter:
     """
     The way of a goal that comes again and again, each time near to where it was before.
 
@@ -65,7 +65,7 @@ class Trail:
         self._ways = self._all_ways[first:end]
         """Those ways, shape (m, c)."""
 
-    def take(self, way: Array, gain: float) -> None:
+    def add(self, way: Array, gain: float) -> None:
         """
         Let the goal go on by a way (..., 6), or jump if that is far or the last was long ago.
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..kernels import point_speeds as kernels
 from ..kernels.arm_table import FRAME
-from ..model.chain import Chain
-from ..model.tree import Tree
+from ..model.mechanism import Mechanism
 from ..transforms import Array
-from .line_reference import MotionLimits
+from .limits import MotionLimits
 
 
 class TipSpeed:
@@ -22,15 +21,15 @@ class TipSpeed:
 
     Parameters
     ----------
-    arm : Chain or Tree
-        The arm, or arms.
+    robot : Chain or Tree
+        The joints.
 
     """
 
-    def __init__(self, arm: Chain | Tree) -> None:
-        self._model = arm.model if isinstance(arm, Tree) else _as_tree(arm.model)
+    def __init__(self, robot: Mechanism) -> None:
+        self._model = robot.tree_rows
         self._memory = np.empty((len(self._model), FRAME)), np.empty((len(self._model), 6))
-        self._rows = np.empty((2, len(arm)))
+        self._rows = np.empty((2, len(robot)))
         self._most = np.full(2, np.inf)
 
     def change_limits(self, limits: MotionLimits) -> None:
@@ -74,7 +73,7 @@ class TipSpeed:
         change: float,
         deceleration: float,
         dt: float,
-        lag: float,
+        delay: float,
     ) -> Array:
         """
         Speed of the next step on the straight path to a goal, as `kernels.joint_path_speed`.
@@ -93,18 +92,13 @@ class TipSpeed:
             Greatest change of the speed.
         deceleration : float
             Used to brake [1/s].
-        dt, lag : float
-            Length of the step, and time by which the commands lag behind [s].
+        dt, delay : float
+            Length of the step, and time by which the commands come later [s].
 
         """
         speed = np.empty(len(q))
         kernels.joint_path_speed(
             self._model, scaling * self._most, joint_limits, q, path, now, scaling, change,
-            deceleration, dt, lag, *self._memory, self._rows, speed,
+            deceleration, dt, delay, *self._memory, self._rows, speed,
         )  # fmt: skip
         return speed
-
-
-def _as_tree(model: Array) -> Array:
-    """Add to the rows of a chain what a tree tells: the row above each."""
-    return np.column_stack([model, np.arange(-1.0, len(model) - 1)])

@@ -37,7 +37,7 @@ class TrajectoryStepper:
 
     def __init__(self, motion: Motion, period: int, look_ahead: float) -> None:
         self.curve = PublishedTrajectory(look_ahead)
-        self._motion, self._period = motion, period
+        self._motion, self._limiter, self._period = motion, motion.limiter, period
         self._dt = period / NANOSECONDS
         self._notice = (self.curve.look_ahead - 2 * period) * 3 // 4
         """What is planned now takes so long to be computed, sent and heard, at most [ns]."""
@@ -74,7 +74,7 @@ class TrajectoryStepper:
         self._before, self._checkpoint = self.curve.copy(), self._motion.checkpoint()
         self._changes_at = None
         curve, command = self.curve, None
-        if curve.moves and not self._motion.is_moving:  # it was taken to be elsewhere
+        if curve.moves and not self._limiter.is_moving:  # it was taken to be elsewhere
             curve.finish()
         if not curve.moves:
             last = stamp - self._period
@@ -90,7 +90,7 @@ class TrajectoryStepper:
 
     def follow(self, follower: Follower, stamp: int, duration: int) -> Command:
         """Follow the curve as it was published for a while [ns], to a command with a stamp."""
-        command = follower.follow_ramp(1e-9 * stamp, duration / NANOSECONDS, self._dt)
+        command = follower.follow_stop(1e-9 * stamp, duration / NANOSECONDS, self._dt)
         self._extend(stamp)
         return command
 
@@ -113,7 +113,7 @@ class TrajectoryStepper:
 
     def _step(self, advance: Callable[[int], Command | None], stamp: int) -> Command | None:
         if not self.curve.moves:
-            lead = round(self._motion.knot_lead(self._dt) * NANOSECONDS)
+            lead = round(self._limiter.knot_lead(self._dt) * NANOSECONDS)
             self.curve.begin(self._motion.command[0], stamp - self._period - lead)
         if self._changes_at is None:
             self._changes_at = self.curve.fork
@@ -123,8 +123,8 @@ class TrajectoryStepper:
         return command
 
     def _extend(self, stamp: int) -> None:
-        lead = self._motion.knot_lead(self._dt)
-        self.curve.extend(stamp, self._motion.ramp(), lead)
+        lead = self._limiter.knot_lead(self._dt)
+        self.curve.extend(stamp, self._limiter.stop_trajectory(), lead)
 
     def _played(self, now: int) -> int:
         """How much of the curve after the fork can no longer be changed [ns], in periods."""

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
-from ..model.chain import Chain
-from ..model.tree import Tree
+from ..model.mechanism import Mechanism
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
@@ -58,7 +57,7 @@ class GoalChooser:
     arm : Chain or Tree
         The arm, or arms.
     solve : callable
-        Finds joint values for poses of shape (..., 4, 4) from a seed of shape (n,), within
+        Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,), within
         milliseconds.
     fastest : array, shape (n,)
         Greatest speeds: of several configurations the one soonest reached is nearest.
@@ -68,7 +67,7 @@ class GoalChooser:
     def __init__(
         self,
         guard: CollisionGuard,
-        arm: Chain | Tree,
+        arm: Mechanism,
         solve: Callable[[Array, Array], Solution],
         fastest: Array,
     ) -> None:
@@ -85,7 +84,7 @@ class GoalChooser:
         ----------
         first : Solution
             What the solver said.
-        T : array, shape (..., 4, 4)
+        T : array, shape (k, 4, 4)
             The poses it reaches, NaN for tips without a target.
         q : array, shape (n,)
             Where the arm is [rad or m].
@@ -167,10 +166,7 @@ class GoalChooser:
 
     def _moves(self, T: Array) -> npt.NDArray[np.bool_]:
         """Joints that move a tip with a goal, shape (n,); the others may stay where they are."""
-        arm = self._arm
-        if isinstance(arm, Chain):
-            return np.ones(len(arm), dtype=bool)
-        moves = np.zeros(len(arm), dtype=bool)
+        moves = np.zeros(len(self._arm), dtype=bool)
         for t in np.flatnonzero(~is_unconstrained(T)).tolist():
-            moves |= arm.moves(t)
+            moves |= self._arm.moves(t)
         return moves

@@ -15,6 +15,7 @@ from ..motion.follower import Command, Follower
 from ..motion.motion import Motion
 from ..motion.published_trajectory import default_look_ahead, PublishedTrajectory
 from ..motion.trajectory_stepper import TrajectoryStepper
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .command_clock import CommandClock, NANOSECONDS
 from .parameters import NodeParameters
@@ -96,7 +97,7 @@ class CommandLoop:
         if takes_trajectories:
             look_ahead = parameters.trajectory_look_ahead or default_look_ahead(self.period)
             self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
-        if before is not None and before.joint_names == motion.chain.joint_names:
+        if before is not None and before.joint_names == motion.robot.joint_names:
             self.last_command = before.last_command
             if self._stepper is not None and before.curve is not None:
                 self._stepper.curve.go_on_from(before.curve)
@@ -104,7 +105,7 @@ class CommandLoop:
     @property
     def stream_state(self) -> StreamState:
         """What the next loop takes over."""
-        names = self._motion.chain.joint_names
+        names = self._motion.robot.joint_names
         curve = None if self._stepper is None else self._stepper.curve
         return StreamState(names, self._stamps, self.last_command, curve)
 
@@ -121,7 +122,7 @@ class CommandLoop:
         """Send the commands of a follower from now on."""
         simulated = self._node.get_parameter('use_sim_time').value
         clock = self._node.get_clock() if simulated else Clock(clock_type=ClockType.STEADY_TIME)
-        self.follower, follower.delay = follower, self.look_ahead
+        self.follower, follower.observer.delay = follower, self.look_ahead
         self._timer = self._node.create_timer(self.period, self._tick, clock=clock)
         self._tick_period = self._timer.timer_period_ns
         """Timer period [ns]. Cached: querying the timer is slower."""
@@ -133,7 +134,7 @@ class CommandLoop:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
-    def come_to_rest(self, reason: str) -> None:
+    def come_to_rest(self, reason: Reason) -> None:
         """Send the stop trajectory, in real time; returns when the arm is at rest."""
         follower = self.follower
         if follower is None or follower.is_at_rest:
@@ -207,12 +208,12 @@ class CommandLoop:
         follower, motion = self.follower, self._motion
         if follower is None:
             return
-        if not (follower.has_something_to_say or follower.is_held_in_world):
+        if not (follower.should_publish or follower.is_held_in_world):
             return
         begin = time.perf_counter()
         stamps, last = self._stamps, self._stamps.last
         stamp, dt = stamps.next(now, self._clock.steady_ns(), with_target)
-        if stamps.went_back and (motion.is_moving or follower.is_held_in_world):
+        if stamps.went_back and (motion.limiter.is_moving or follower.is_held_in_world):
             self._on_jump_back()
         if self._stepper is None:
             if stamps.was_interrupted:
@@ -286,14 +287,16 @@ class CommandLoop:
     def _slow_down(self, follower: Follower, error: Exception) -> None:
         log = self._node.get_logger()
         log.error(f'an error in a step: {error}\n{traceback.format_exc()}')
-        follower.fail(f'an error in a step: {error}', self._clock.now())
+        reason = Reason(ReasonKind.ERROR, f'an error in a step: {error}')
+        follower.fail(reason, self._clock.now())
 
     def _carry(self, follower: Follower, now: float, dt: float) -> None:
         """Give the motion the pose of the base; stop where it is unknown."""
         try:
             self._motion.carry(self._world_in_base(now), dt)
         except FabrikError as error:
-            follower.fail(f'the pose of the base is lost: {error}', now)
+            text = f'the pose of the base is lost: {error}'
+            follower.fail(Reason(ReasonKind.BASE_LOST, text), now)
 
     def _send(self, command: Command, stamp: int) -> None:
         self._outputs.send(command, stamp)
@@ -301,7 +304,6 @@ class CommandLoop:
         self._tally.commands += 1
         if not any(tip.has_listener for tip in self._tips):
             return
-        at, chain = Time(nanoseconds=stamp).to_msg(), self._motion.chain
-        poses = chain.forward_kinematics(command.q).reshape(-1, 4, 4)
-        for tip, T_base_tip in zip(self._tips, poses, strict=True):
-            tip.publish_solution(T_base_tip, chain.base_link, at)
+        at, robot = Time(nanoseconds=stamp).to_msg(), self._motion.robot
+        for tip, T_base_tip in zip(self._tips, robot.tip_poses(command.q), strict=True):
+            tip.publish_solution(T_base_tip, robot.base_link, at)

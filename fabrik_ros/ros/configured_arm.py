@@ -11,11 +11,13 @@ from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
 from ..model.urdf import parse_urdf
-from ..motion.follower import Follower, MeasuredJoints
-from ..motion.jerk_limiter import JerkLimiter
-from ..motion.line_reference import MotionLimits
+from ..motion.follower import Follower
+from ..motion.jerk_filter import JerkFilter
+from ..motion.limits import MotionLimits
+from ..motion.measured_joints import MeasuredJoints
 from ..motion.motion import Motion
 from ..motion.start_gate import StartGate
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from .collision_watch import CollisionWatch
@@ -23,7 +25,6 @@ from .command_loop import CommandLoop, StreamState
 from .frame_resolver import FrameResolver
 from .parameters import NodeParameters
 from .robot_state import RobotState
-from .status import tip_links_of
 from .topics import Surroundings
 
 
@@ -94,7 +95,7 @@ class ConfiguredArm:
     @property
     def tip_links(self) -> tuple[str, ...]:
         """Names of the last links."""
-        return tip_links_of(self.chain)
+        return self.chain.tip_links
 
     # -- the life cycle
 
@@ -112,7 +113,7 @@ class ConfiguredArm:
         rules, last = self._parameters.rules, self.loop.last_command
         follower = Follower(self.chain, self.motion, rules, self.measured, last, gate)
         if self._topics.controller is not None:
-            follower.reference = self._topics.controller.reference
+            follower.observer.reference = self._topics.controller.reference
         return follower
 
     def start(self, follower: Follower) -> None:
@@ -141,8 +142,8 @@ class ConfiguredArm:
         """Take over what the robot says of itself."""
         robot = self._topics.robot
         if self.follower is not None:
-            self.follower.not_ready = robot.not_ready
-            self.follower.paused_by = robot.paused_by
+            self.follower.observer.not_ready = robot.not_ready
+            self.follower.observer.paused_by = robot.paused_by
         self.motion.scale_speed(self._parameters.speed_scaling * robot.speed_scaling)
 
     def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
@@ -162,7 +163,8 @@ class ConfiguredArm:
         if self.base is not None:
             self.base.forget()
         if self.follower is not None:
-            self.follower.fail('the clock jumped back', self._clock.now())
+            reason = Reason(ReasonKind.CLOCK_JUMPED, 'the clock jumped back')
+            self.follower.fail(reason, self._clock.now())
 
     # -- what is measured
 
@@ -170,13 +172,6 @@ class ConfiguredArm:
         """Joint values by name that are fresh at a time [s], or now."""
         now = self._clock.now() if now is None else now
         return self.measured.fresh(now, self._parameters.state_timeout)
-
-    def missing_joints(self) -> list[str]:
-        """Names of the joints of the arm without a fresh value, where one is needed."""
-        if not self._parameters.wait_for_state:
-            return []
-        names, timeout = self.chain.joint_names, self._parameters.state_timeout
-        return self.measured.missing(names, self._clock.now(), timeout)
 
     def world_in_base(self, now: float) -> Array:
         """
@@ -196,9 +191,10 @@ class ConfiguredArm:
         """Joint values commanded last, shape (n,); before that as measured; None if unknown."""
         if self.loop.last_command is not None or not self._parameters.wait_for_state:
             return self.motion.command[0]
-        if self.missing_joints():
+        names, timeout = self.chain.joint_names, self._parameters.state_timeout
+        if self.measured.missing(names, self._clock.now(), timeout):
             return None
-        return np.array(self.measured.newest(self.chain.joint_names))
+        return np.array(self.measured.newest(names))
 
 
 def configure_arm(
@@ -244,7 +240,7 @@ def configure_arm(
         parameters.motion,
         parameters.tips,
         watch.guard,
-        _jerk_limiter(node, parameters, chain),
+        _jerk_filter(node, parameters, chain),
     )
     prepare(motion)
     for warning in robot.warnings:
@@ -272,11 +268,9 @@ def _commanded_joints(
     return names
 
 
-def _jerk_limiter(
-    node: Node, parameters: NodeParameters, chain: Chain | Tree
-) -> JerkLimiter | None:
+def _jerk_filter(node: Node, parameters: NodeParameters, chain: Chain | Tree) -> JerkFilter | None:
     try:
-        return parameters.jerk_limiter_for(chain)
+        return parameters.jerk_filter_for(chain)
     except MotionError as error:
         if parameters.jerk_limiting == 'require':
             raise

@@ -6,7 +6,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from ..motion.follower import MeasuredJoints
+from ..motion.measured_joints import MeasuredJoints
 from .node_clock import NodeClock
 
 COMMANDS, STATE = '/joint_trajectory', '/controller_state'

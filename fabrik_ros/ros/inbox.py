@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ..errors import FabrikError, RefusedError
+from ..reasons import Reason, ReasonKind
 from .configured_arm import ConfiguredArm
 from .conversions import seconds, twist_to_array
 from .node_state import ActiveArm, NodeState
@@ -26,7 +27,7 @@ OTHER_JOINTS_PERIOD = 0.1
 """Time between two looks at the joints outside the arm [s]."""
 WARNING_PERIOD = 1.0
 """The same refusal is not logged again within this time [s]."""
-TOO_EARLY = 'it was received while the node was not active'
+TOO_EARLY = Reason(ReasonKind.INACTIVE, 'it was received while the node was not active')
 
 
 class Inbox:
@@ -88,9 +89,9 @@ class Inbox:
         for tip in tips:
             has_target, has_jog = tip.drop_waiting()
             if has_target:
-                self._state.tally.refuse(TOO_EARLY)
+                self._state.tally.refuse(str(TOO_EARLY))
             if has_jog:
-                self._state.tally.last_refusal = TOO_EARLY
+                self._state.tally.last_refusal = str(TOO_EARLY)
             if has_target or has_jog:
                 self._state.gate.ask(self._state.clock.now())
                 self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
@@ -140,11 +141,11 @@ class Inbox:
         """Refuse a message whose stamp [s] is negative or too old."""
         most = self._state.parameters.max_target_age
         if stamp < 0.0:
-            raise RefusedError(f'the {what} has the stamp {stamp:.9g} s; expected 0 or a time')
+            text = f'the {what} has the stamp {stamp:.9g} s; expected 0 or a time'
+            raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
         if most > 0.0 and stamp > 0.0 and now - stamp > most:
-            raise RefusedError(
-                f'the {what} is {now - stamp:.2f} s old (max_target_age {most:g} s)'
-            )
+            text = f'the {what} is {now - stamp:.2f} s old (max_target_age {most:g} s)'
+            raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
 
     # -- the robot
 
@@ -190,8 +191,9 @@ def _is_in_tip(arm: ConfiguredArm, tip: int, frame: str) -> bool:
     """Whether the frame of a jog is that of its tip; otherwise it is the base."""
     base_link, tip_link = arm.chain.base_link, arm.tip_links[tip]
     if frame not in ('', base_link, tip_link):
-        raise RefusedError(
+        text = (
             f"a jog in frame '{frame}': expected '{base_link}' or none for the base, or "
             f"'{tip_link}' for the tool"
         )
+        raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
     return frame == tip_link

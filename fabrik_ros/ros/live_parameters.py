@@ -8,7 +8,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..errors import FabrikError
-from ..motion.follower import home_of
+from ..motion.following_rules import home_of
 from .declared_parameters import fixed_changes, read
 from .node_state import NodeState
 from .parameter_spec import ParameterError

@@ -6,7 +6,7 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..model.chain import Chain
+from ..model.mechanism import Mechanism
 from ..model.tree import Tree
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
@@ -20,18 +20,18 @@ NAMESPACE = 'fabrik'
 
 
 def marker_array(
-    chain: Chain | Tree, q: Array, T_base_goal: Array | None, stamp: Time
+    robot: Mechanism, q: Array, T_base_goal: Array | None, stamp: Time
 ) -> MarkerArray:
     """
-    Draw the arms at `q`, shape (n,), and their goals, T_base_tip of shape (..., 4, 4).
+    Draw the arms at `q`, shape (n,), and their goals, T_base_tip of shape (k, 4, 4).
 
     Markers are in the namespace `fabrik`, those of several arms in `fabrik/<tip link>`. Tips
     whose goal is NaN have none.
     """
     markers = []
-    for i, arm in enumerate(_arms(chain, q, stamp)):
+    for i, arm in enumerate(_arms(robot, q, stamp)):
         markers += arm.markers()
-        goal = T_base_goal if T_base_goal is None or isinstance(chain, Chain) else T_base_goal[i]
+        goal = None if T_base_goal is None else T_base_goal[i]
         markers += (
             arm.without_goal()
             if goal is None or is_unconstrained(goal)
@@ -40,14 +40,19 @@ def marker_array(
     return MarkerArray(markers=markers)
 
 
-def _arms(chain: Chain | Tree, q: Array, stamp: Time) -> 'list[_Arm]':
-    base = chain.base_link
-    if isinstance(chain, Chain):
-        return [_Arm(NAMESPACE, base, stamp, chain.points(q), chain.root_point, chain.reach)]
+def _arms(robot: Mechanism, q: Array, stamp: Time) -> 'list[_Arm]':
     parts = zip(
-        chain.tip_links, chain.points(q), chain.root_points, chain.reaches.tolist(), strict=True
+        robot.tip_links,
+        robot.tip_points(q),
+        robot.root_points,
+        robot.reaches.tolist(),
+        strict=True,
     )
-    return [_Arm(f'{NAMESPACE}/{tip}', base, stamp, *rest) for tip, *rest in parts]
+    is_tree = isinstance(robot, Tree)
+    return [
+        _Arm(f'{NAMESPACE}/{tip}' if is_tree else NAMESPACE, robot.base_link, stamp, *rest)
+        for tip, *rest in parts
+    ]
 
 
 @dataclass(frozen=True)

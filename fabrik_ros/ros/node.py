@@ -17,6 +17,7 @@ from ..errors import ChainError, CollisionError, FabrikError, MotionError
 from ..kernels._jit import COMPILED
 from ..motion.follower import ACTIVATED
 from ..motion.motion import Motion
+from ..reasons import Reason, ReasonKind
 from .command_loop import StreamState
 from .configured_arm import configure_arm
 from .declared_parameters import declare, read, refusal
@@ -127,7 +128,7 @@ class FabrikNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the arm to rest and send nothing more."""
-        self.come_to_rest('the node is being deactivated')
+        self.come_to_rest(_stopped('the node is being deactivated'))
         self._stop_commands()
         self._reporter.report()
         return super().on_deactivate(state)
@@ -139,17 +140,17 @@ class FabrikNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the arm to rest for good."""
-        self.come_to_rest('the node is being shut down')
+        self.come_to_rest(_stopped('the node is being shut down'))
         self._stop_commands()
         self._forget_arm()
-        self._end('the node was shut down for good: start it again')
+        self._end(_stopped('the node was shut down for good: start it again'))
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the arm to rest after an error in one of the steps, and be unconfigured."""
         self.get_logger().error(f'an error while {state.label}: stopping')
         try:
-            self.come_to_rest(f'an error while {state.label}')
+            self.come_to_rest(Reason(ReasonKind.ERROR, f'an error while {state.label}'))
         except Exception as error:  # it may be the same again
             self.get_logger().error(f'no way to rest: {error}\n{traceback.format_exc()}')
         self._stop_commands()
@@ -163,14 +164,14 @@ class FabrikNode(LifecycleNode):
             self.node_state.arm = None
         super().destroy_node()
 
-    def come_to_rest(self, reason: str) -> None:
+    def come_to_rest(self, reason: Reason) -> None:
         """Send the stop trajectory, in real time; returns when the arm is at rest."""
         if self.node_state.arm is not None:
             self.node_state.arm.loop.come_to_rest(reason)
 
     def interrupt(self) -> None:
         """Bring the arm to rest as the process is about to end, and say so in the last status."""
-        reason = 'the node was interrupted'
+        reason = _stopped('the node was interrupted')
         self.come_to_rest(reason)
         self._stop_commands()
         if self.context.ok():
@@ -247,7 +248,7 @@ class FabrikNode(LifecycleNode):
             self._stream = arm.loop.stream_state
         self.node_state.arm = None
 
-    def _end(self, reason: str) -> None:
+    def _end(self, reason: Reason) -> None:
         """Do nothing from now on, and say so."""
         self.node_state.end = reason
         self._reporter.report_last()
@@ -271,6 +272,10 @@ class FabrikNode(LifecycleNode):
     def _on_clock_jump(self, jump: TimeJump) -> None:
         if self.node_state.arm is not None:
             self.node_state.arm.forget_measurements()
+
+
+def _stopped(text: str) -> Reason:
+    return Reason(ReasonKind.STOPPED, text)
 
 
 def _failure_reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ..errors import RefusedError
 from ..motion.follower import Follower, State
 from ..motion.start_gate import StartGate, TOLD_TO_HOLD
+from ..reasons import joined, Reason, ReasonKind
 from .configured_arm import ConfiguredArm
 from .node_clock import NodeClock
 from .parameters import NodeParameters
@@ -16,8 +17,8 @@ class Standing(NamedTuple):
     """What the arm does, why, and what the node waits for."""
 
     state: State
-    reason: str
-    """'' where that is plain."""
+    reason: Reason | None
+    """None where that is plain."""
     awaited: str = ''
     """'' where it waits for nothing."""
 
@@ -48,8 +49,8 @@ class NodeState:
     """Whether the solvers are being compiled."""
     description_changed: bool = False
     """Whether another description came while the node was configured."""
-    end: str = ''
-    """Why the node does nothing any more; '' while it lives."""
+    end: Reason | None = None
+    """Why the node does nothing any more; None while it lives."""
     active_since: int = 0
     """Time of the last activation, by the steady clock [ns]."""
 
@@ -69,7 +70,8 @@ class NodeState:
 
         """
         if self.arm is None:
-            raise RefusedError(f'the node is not configured: {self.standing().reason}')
+            text = f'the node is not configured: {self.standing().reason or ""}'
+            raise RefusedError(Reason(ReasonKind.INACTIVE, text))
         return self.arm
 
     def active_arm(self) -> ActiveArm:
@@ -92,41 +94,35 @@ class NodeState:
         """Say that there is no robot description."""
         return f'no robot description yet on {self.description_topic}'
 
-    def inactivity(self) -> str:
+    def inactivity(self) -> Reason:
         """Say why the node is not active."""
-        return f'the node is not active: {self.standing().reason}'
+        text = f'the node is not active: {self.standing().reason or ""}'
+        return Reason(ReasonKind.INACTIVE, text)
 
     def standing(self) -> Standing:
         """Say what the arm does, why, and what the node waits for."""
-        if self.end:
+        if self.end is not None:
             return Standing(State.HOLDING, self.end)
-        if self.arm is not None and self.arm.follower is not None:
-            return self._standing_of(self.arm, self.arm.follower)
+        if self.follower is not None:
+            state, reason = self.follower.state(self.clock.now())
+            waits = state is State.WAITING_FOR_STATE
+            return Standing(state, reason, 'the measured state of every joint' if waits else '')
         standing = self._before_configuration() if self.arm is None else self._before_activation()
-        held = f'{TOLD_TO_HOLD}; ' if self.gate.is_held else ''
-        return standing._replace(reason=held + standing.reason)
-
-    def _standing_of(self, arm: ConfiguredArm, follower: Follower) -> Standing:
-        state, reason = follower.state(self.clock.now())
-        if state is State.WAITING_FOR_STATE:
-            return Standing(state, reason, 'the measured state of every joint')
-        missing = arm.missing_joints()
-        if missing and self.gate.is_held and follower.is_at_rest and state is State.HOLDING:
-            # Who resumes the arm has to know that it still cannot move.
-            return Standing(state, f'{reason}; no fresh state of: {", ".join(missing)}')
-        return Standing(state, reason)
+        held = TOLD_TO_HOLD if self.gate.is_held else None
+        return standing._replace(reason=joined((held, standing.reason)))
 
     def _before_activation(self) -> Standing:
         changed = 'the robot description has changed' if self.description_changed else ''
-        reason = self.failure_reason or f'{changed or "the node is inactive"}: activate it'
-        return Standing(State.HOLDING, reason, 'activation')
+        text = self.failure_reason or f'{changed or "the node is inactive"}: activate it'
+        return Standing(State.HOLDING, Reason(ReasonKind.INACTIVE, text), 'activation')
 
     def _before_configuration(self) -> Standing:
         state = State.WAITING_FOR_MODEL
         if self.is_preparing:
             text = 'preparing the solver; the first start compiles it'
-            return Standing(state, text, 'the solver')
+            return Standing(state, Reason(ReasonKind.PREPARING, text), 'the solver')
         if not self.description:
-            return Standing(state, self.missing_description, 'a robot description')
-        reason = self.failure_reason or 'there is a robot description: configure the node'
-        return Standing(state, reason, 'configuration')
+            reason = Reason(ReasonKind.NO_MODEL, self.missing_description)
+            return Standing(state, reason, 'a robot description')
+        text = self.failure_reason or 'there is a robot description: configure the node'
+        return Standing(state, Reason(ReasonKind.NO_MODEL, text), 'configuration')

@@ -45,12 +45,12 @@ class NodeStatus:
             return Report(state, reason, awaited, facts)
         q = None if follower is None else arm.shown_configuration()
         facts |= {
-            'solve_time': arm.motion.weighing_time,
+            'solve_time': arm.motion.pursuit.resolving_time,
             'base_link': arm.chain.base_link,
             'tip_link': ', '.join(arm.tip_links),
             'look_ahead': arm.loop.look_ahead,
-            'jerk_limited': arm.motion.limits_jerk,
-            'longest_stop': arm.motion.longest_stop + arm.loop.period,
+            'jerk_limited': arm.motion.limiter.limits_jerk,
+            'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,
             **arm.watch.facts(q),
         }
         if follower is not None:
@@ -58,9 +58,6 @@ class NodeStatus:
         return Report(state, reason, awaited, facts, follower, q)
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
-        goals = follower.goal_in_base()
-        if goals is None:
-            return {}
         stamps = [tip.target_stamp for tip in self._topics.tips]
         world_frame = self._state.parameters.world_frame
-        return goal_facts(follower, goals, stamps, self._state.clock.now(), world_frame)
+        return goal_facts(follower, stamps, self._state.clock.now(), world_frame)

@@ -11,10 +11,10 @@ from ..errors import shown
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
-from ..motion.follower import FollowingRules
+from ..motion.following_rules import FollowingRules
 from ..motion.goal import MotionOptions
-from ..motion.jerk_limiter import JerkLimiter
-from ..motion.line_reference import MotionLimits
+from ..motion.jerk_filter import JerkFilter
+from ..motion.limits import MotionLimits
 from ..solver.options import SolverOptions
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array, rotation_from_rpy, transform
@@ -178,7 +178,7 @@ class NodeParameters(
             idle_tips=self.idle_tips,
         )
 
-    def jerk_limiter_for(self, chain: Chain | Tree) -> JerkLimiter | None:
+    def jerk_filter_for(self, chain: Chain | Tree) -> JerkFilter | None:
         """
         Make what limits the jerk of an arm; None where no limit is set.
 
@@ -189,7 +189,7 @@ class NodeParameters(
 
         """
         jerk, period = self.max_joint_jerk, 1.0 / self.command_rate
-        return JerkLimiter(jerk, period, chain.lower, chain.upper) if jerk > 0.0 else None
+        return JerkFilter(jerk, period, chain.lower, chain.upper) if jerk > 0.0 else None
 
     def limits_for(self, chain: Chain | Tree) -> MotionLimits:
         """How fast an arm may move."""

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from ..motion.follower import Follower, State
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .markers import marker_array
 from .node_clock import NodeClock
@@ -27,7 +28,10 @@ STANDING_REPORTS = 5
 """The clock stands still when more statuses than this have the same time."""
 DELIVERY_TIME = Duration(seconds=0.2)
 """How long the last status may take to its readers."""
-CLOCK_STANDS = 'the clock stands still: use_sim_time is set, and no later time comes on /clock'
+CLOCK_STANDS = Reason(
+    ReasonKind.CLOCK_STANDS,
+    'the clock stands still: use_sim_time is set, and no later time comes on /clock',
+)
 
 
 @dataclass
@@ -75,8 +79,8 @@ class Report:
     """What there is to say."""
 
     state: State
-    reason: str
-    """Why; '' where that is plain."""
+    reason: Reason | None
+    """Why; None where that is plain."""
     awaited: str
     """What the node waits for; '' where it waits for nothing."""
     facts: dict[str, Any]
@@ -129,15 +133,15 @@ class Reporter:
         self._look_at_the_clock()
         report = self._make_report()
         reason = self._reason(report)
-        if (report.state, reason) != self._last:
-            self._last = report.state, reason
+        if (report.state, str(reason)) != self._last:
+            self._last = report.state, str(reason)
             self._node.get_logger().info(f'{report.state.name}: {reason or report.state.value}')
         self._statuses.publish(self._message(self._node.get_name(), report))
         follower, q = report.follower, report.q
         if follower is None or q is None or self._markers.get_subscription_count() == 0:
             return
         stamp = self._node.get_clock().now().to_msg()
-        self._markers.publish(marker_array(follower.chain, q, follower.goal_in_base(), stamp))
+        self._markers.publish(marker_array(follower.robot, q, follower.goal_in_base(), stamp))
 
     def report_last(self) -> None:
         """Publish the status once more, and wait until its readers have it."""
@@ -152,9 +156,10 @@ class Reporter:
         stamp = self._node.get_clock().now().to_msg()
         return diagnostic_array(name, report.state, self._reason(report), report.facts, stamp)
 
-    def _reason(self, report: Report) -> str:
-        stands = report.state is State.MOVING and self._reports_since > STANDING_REPORTS
-        return report.reason or (CLOCK_STANDS if stands else '')
+    def _reason(self, report: Report) -> Reason | None:
+        moves = report.state in (State.MOVING, State.JOGGING)
+        stands = moves and self._reports_since > STANDING_REPORTS
+        return report.reason or (CLOCK_STANDS if stands else None)
 
     def _look_at_the_clock(self) -> None:
         """Count the reports for which it shows the same time."""

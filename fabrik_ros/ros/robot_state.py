@@ -8,6 +8,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, Float64
 
+from ..reasons import Reason, ReasonKind
 from .receiving import WITH_INFO
 
 LATCHED = QoSProfile(
@@ -38,11 +39,11 @@ class RobotState:
 
     Attributes
     ----------
-    not_ready : str
+    not_ready : Reason or None
         Why the robot is not ready; '' when it is. Before the first message it is not.
     speed_scaling : float
         Share of the speed that the robot allows itself, 0 to 1.
-    paused_by : str
+    paused_by : Reason or None
         Why the robot pauses although it is ready; '' where it may move.
 
     """
@@ -56,8 +57,9 @@ class RobotState:
     ) -> None:
         self._node, self._on_change = node, on_change
         self._ready_topic, self._speed_topic = ready_topic, speed_scaling_topic
-        self.not_ready = f'not ready: no message on {ready_topic} yet' if ready_topic else ''
-        self.speed_scaling, self.paused_by = 1.0, ''
+        self.not_ready = _not_ready(f'no message on {ready_topic} yet') if ready_topic else None
+        self.speed_scaling = 1.0
+        self.paused_by: Reason | None = None
         self._last_no_time = -math.inf
         self._subscriptions: list[Any] = []
         if ready_topic:
@@ -91,8 +93,8 @@ class RobotState:
             self._last_no_time = max(self._last_no_time, sent)
         elif sent < self._last_no_time:
             return
-        not_ready = '' if message.data else f'not ready: {self._ready_topic} says false'
-        if not_ready != self.not_ready:
+        not_ready = None if message.data else _not_ready(f'{self._ready_topic} says false')
+        if str(not_ready) != str(self.not_ready):
             self.not_ready = not_ready
             self._on_change()
 
@@ -107,10 +109,13 @@ class RobotState:
         speed_scaling = message.data / FULL_SPEED
         if speed_scaling != self.speed_scaling:
             self.speed_scaling = speed_scaling
-            self.paused_by = (
-                '' if speed_scaling else f'paused by the robot: {self._speed_topic} is 0 %'
-            )
+            text = f'paused by the robot: {self._speed_topic} is 0 %'
+            self.paused_by = None if speed_scaling else Reason(ReasonKind.PAUSED, text)
             self._on_change()
+
+
+def _not_ready(why: str) -> Reason:
+    return Reason(ReasonKind.NOT_READY, f'not ready: {why}')
 
 
 def _with_time(callback: Callable[[Any, int], None]) -> Callable[..., None]:

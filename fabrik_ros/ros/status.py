@@ -7,20 +7,20 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 
-from ..model.chain import Chain
 from ..model.tree import Tree
 from ..motion.follower import Follower, State
+from ..reasons import Reason
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, rotation_vector
 from .tip_names import topic_names
 
 ERRORS = ('position_error', 'orientation_error')
-GOOD = (State.IDLE, State.MOVING, State.REACHED)
+GOOD = (State.IDLE, State.MOVING, State.JOGGING, State.REACHED)
 
 
 def diagnostic_array(
-    name: str, state: State, reason: str, facts: dict[str, Any], stamp: Time
+    name: str, state: State, reason: Reason | None, facts: dict[str, Any], stamp: Time
 ) -> DiagnosticArray:
     """
     Put a status into a message.
@@ -31,8 +31,8 @@ def diagnostic_array(
         Name of the node.
     state : State
         What it is doing.
-    reason : str
-        Why; '' where that is plain.
+    reason : Reason or None
+        Why; None where that is plain.
     facts : dict
         What else is known, by name; `warnings`, where there are any, raise the level.
     stamp : Time
@@ -44,7 +44,8 @@ def diagnostic_array(
     is_good = state in GOOD and not warnings
     status.level = DiagnosticStatus.OK if is_good else DiagnosticStatus.WARN
     status.message = '; '.join(filter(None, [f'{state.name}: {reason or state.value}', warnings]))
-    facts = {'state': state.name, 'reason': reason, **facts}
+    code = '' if reason is None else reason.kind.value
+    facts = {'state': state.name, 'reason': reason or '', 'reason_code': code, **facts}
     status.values = [KeyValue(key=key, value=_text(value)) for key, value in facts.items()]
     array = DiagnosticArray(status=[status])
     array.header.stamp = stamp
@@ -66,7 +67,7 @@ def solution_facts(solution: Solution) -> dict[str, Any]:
 
 
 def goal_facts(
-    follower: Follower, goals: Array, stamps: Sequence[float], now: float, world_frame: str
+    follower: Follower, stamps: Sequence[float], now: float, world_frame: str
 ) -> dict[str, Any]:
     """
     Say how far the commands are from the goals, by name.
@@ -78,8 +79,6 @@ def goal_facts(
     ----------
     follower : Follower
         Moves to the goals.
-    goals : array, shape (..., 4, 4)
-        T_base_goal of each tip.
     stamps : sequence of float
         Stamp of the target of each tip [s]; 0 where it has none.
     now : float
@@ -88,22 +87,31 @@ def goal_facts(
         Name of the frame in which goals stay while the base moves.
 
     """
-    chain, motion = follower.chain, follower.motion
-    poses = chain.forward_kinematics(motion.command[0]).reshape(-1, 4, 4)
-    in_world, has_target = follower.in_world.reshape(-1), follower.has_target.reshape(-1)
+    robot, motion, goal, T_goals = (
+        follower.robot,
+        follower.motion,
+        follower.goal,
+        follower.goal_in_base(),
+    )
+    if goal is None or T_goals is None:
+        return {}
     tips = [
-        _tip_facts(T, goal, stamp * is_target, now, world_frame if held else chain.base_link)
-        for T, goal, stamp, is_target, held in zip(
-            poses, goals.reshape(-1, 4, 4), stamps, has_target, in_world, strict=True
+        _tip_facts(T, T_goal, stamp * is_target, now, world_frame if held else robot.base_link)
+        for T, T_goal, stamp, is_target, held in zip(
+            robot.tip_poses(motion.command[0]),
+            T_goals,
+            stamps,
+            goal.is_target,
+            goal.in_world,
+            strict=True,
         )
     ]
     newest = max(tips, key=lambda facts: float(facts['target_stamp']))
     worst = {key: max(facts[key] for facts in tips) for key in ERRORS}
     facts: dict[str, Any] = {**newest, **worst}
-    if isinstance(chain, Tree):
-        for name, own, is_target in zip(
-            topic_names(chain.tip_links), tips, has_target.tolist(), strict=True
-        ):
+    if isinstance(robot, Tree):
+        names = topic_names(robot.tip_links)
+        for name, own, is_target in zip(names, tips, goal.is_target.tolist(), strict=True):
             facts |= {f'{name}/{key}': value for key, value in own.items()}
             facts[f'{name}/has_target'] = is_target
     if motion.solution is not None:
@@ -121,11 +129,6 @@ def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) ->
         'position_error': 0.0 if free else float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),
         'orientation_error': float(np.linalg.norm(turn)),
     }
-
-
-def tip_links_of(chain: Chain | Tree) -> tuple[str, ...]:
-    """Names of the last links."""
-    return (chain.tip_link,) if isinstance(chain, Chain) else chain.tip_links
 
 
 def _text(value: Any) -> str:

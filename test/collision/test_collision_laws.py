@@ -12,8 +12,10 @@ from collision_models import body, planar_arm, planar_distances, REAL, real_robo
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
-from helpers import assert_close, mostly_long, Segment, serial_xml
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import assert_close, mostly_long, Segment, serial_xml, why
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -414,7 +416,7 @@ def guarded_motion(name, path):
 def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt):
     """Whatever goals come and whenever, and in and out of joint limits' reach."""
     motion, judge = guarded_motion(name, path)
-    arm, rng = motion.chain, np.random.default_rng(seed)
+    arm, rng = motion.robot, np.random.default_rng(seed)
     clearance = real(name, True)[0].clearance
     q = arm.random_configuration(rng)
     while judge.distance(q) < 2.0 * clearance:
@@ -423,8 +425,8 @@ def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt)
     for step in range(300):
         if step % 60 == 0:
             motion.aim(arm.forward_kinematics(arm.random_configuration(rng)))
-            free = judge.distance(motion.goal_solution.q) > clearance - 1e-5
-            assert free or 'self-collision' in motion.hindrance
+            free = judge.distance(motion.pursuit.goal_solution.q) > clearance - 1e-5
+            assert free or 'self-collision' in why(motion)
         motion.step(next_dt(rng))
         assert judge.distance(motion.q) > clearance - 1e-5
 
@@ -436,13 +438,13 @@ def test_hand_that_would_fold_into_the_forearm_gets_to_its_goal_in_another_way()
     folded = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 0.0, 0.785])
     assert judge.distance(folded) < 0.0
     motion.reset(ready)
-    goal = motion.chain.forward_kinematics(folded)
+    goal = motion.robot.forward_kinematics(folded)
     assert motion.aim(goal)
-    while motion.phase is not Phase.RESTING:
+    while not motion.is_at_rest:
         motion.step(0.01)
         assert judge.distance(motion.q) > 0.002 - 1e-5
-    assert motion.hindrance == ''
-    assert_close(motion.chain.forward_kinematics(motion.q), goal, 1e-5)
+    assert why(motion) == ''
+    assert_close(motion.robot.forward_kinematics(motion.q), goal, 1e-5)
 
 
 # Starts in collision.
@@ -480,13 +482,13 @@ def test_motion_from_a_collision_never_goes_deeper_and_once_out_stays_out(path, 
     motion = motion_from_overlap(path, rng)
     start = most = min(planar_distances(motion.q).values())
     for _ in range(3):
-        motion.aim(motion.chain.forward_kinematics(motion.chain.random_configuration(rng)))
+        motion.aim(motion.robot.forward_kinematics(motion.robot.random_configuration(rng)))
         for _ in range(150):
             motion.step(0.01)
             distance = min(planar_distances(motion.q).values())
             most = max(most, min(distance, 0.002))
             assert distance > max(start, most) - 1.1e-3
-        if motion.phase is Phase.RESTING:
+        if motion.is_at_rest:
             assert distance > min(most, 0.002) - 1e-3
 
 
@@ -496,9 +498,9 @@ def test_arm_that_starts_in_collision_gets_out_to_its_goal(path):
         rng = np.random.default_rng(seed)
         motion = motion_from_overlap(path, rng)
         assert min(planar_distances(motion.q).values()) < 0.002
-        goal = motion.chain.forward_kinematics(open_goal(rng))
+        goal = motion.robot.forward_kinematics(open_goal(rng))
         motion.aim(goal)
-        while motion.phase is not Phase.RESTING:
+        while not motion.is_at_rest:
             motion.step(0.01)
-        assert motion.hindrance == ''
-        assert_close(motion.chain.forward_kinematics(motion.q), goal, 1e-5)
+        assert why(motion) == ''
+        assert_close(motion.robot.forward_kinematics(motion.q), goal, 1e-5)

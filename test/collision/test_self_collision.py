@@ -8,8 +8,8 @@ from collision_models import body, planar_arm, planar_distances, real_robot, wit
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, Reason, SelfCollision
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
-from fabrik_ros.motion.joint_limiter import CommandGovernor
-from fabrik_ros.motion.motion import MotionLimits
+from fabrik_ros.motion.joint_limiter import JointLimiter
+from fabrik_ros.motion.limits import MotionLimits
 from helpers import assert_close, joint_xml, PLANAR, robot_xml, Segment, serial_xml
 import numpy as np
 import pytest
@@ -650,7 +650,7 @@ def test_motion_that_starts_anew_lets_links_part_from_where_they_are_then():
     """The arm was moved by hand, nearer than it had come apart before."""
     collision, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
     limits = MotionLimits(1.0, 3.0, 3.0, FASTEST, ACCELERATION)
-    governor = CommandGovernor(collision.mechanism, limits, guard)
+    governor = JointLimiter(collision.mechanism, limits, guard)
     for start in ([-0.004, 0.0, 0.0], STRETCHED):
         governor.reset(np.array(start))
         governor.begin_step(0.01)

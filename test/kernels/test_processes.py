@@ -10,8 +10,10 @@ import sys
 from fabrik_ros import Chain, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
 from fabrik_ros.transforms import rotation_from_vector, transform
 import helpers
 from helpers import mostly_long, SIX_AXIS
@@ -159,7 +161,7 @@ def compiled_by_a_motion(arm: str, path: str) -> dict:
         motion.jog(np.full(6, 0.1 * (-1) ** i))
         motion.step(0.01)
         motion.stop('a test')
-        motion.ramp()
+        motion.limiter.stop_trajectory()
         for _ in range(10):
             motion.step(0.01)
     after = compiled_kernels()
@@ -176,3 +178,30 @@ def shifted_along_x(T, way):
 def test_after_the_warm_up_of_a_motion_nothing_is_left_to_compile(arm, path):
     code = f'print(here.compiled_by_a_motion({arm!r}, {path!r}))'
     assert in_another_process(code) == '{}'
+
+
+def compiled_by_limited_jerk() -> dict:
+    """Warm up, then halt a moving arm and go on; tell what had to be compiled still."""
+    chain = load_urdf(SIX_AXIS).chain()
+    limits = MotionLimits(0.25, 1.0, 1.0, np.full(len(chain), 1.5), np.full(len(chain), 5.0))
+    jerk_filter = JerkFilter(50.0, 0.01, chain.lower, chain.upper)
+    options, solver_options = MotionOptions(path='joint'), SolverOptions(max_restarts=20)
+    motion = Motion(chain, limits, solver_options, options, jerk_filter=jerk_filter)
+    motion.warm_up()
+    before = compiled_kernels()
+    motion.reset(0.3 * np.ones(len(chain)))
+    for T, _ in scenes(chain):
+        motion.aim(T)
+        for _ in range(20):
+            motion.step(0.01)
+        motion.halt()
+        motion.step(0.01)
+    after = compiled_kernels()
+    return {name: count for name, count in after.items() if count != before.get(name, 0)}
+
+
+@pytest.mark.skipif(not COMPILED, reason='nothing is compiled')
+@pytest.mark.skipif(find_spec('ruckig') is None, reason='ruckig limits the jerk')
+def test_nothing_is_left_to_compile_where_an_arm_with_limited_jerk_goes_on_after_a_halt():
+    """Compiling takes seconds, in which the node hears no joint states: the goal is lost."""
+    assert in_another_process('print(here.compiled_by_limited_jerk())') == '{}'

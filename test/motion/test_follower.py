@@ -8,10 +8,13 @@ import math
 
 from fabrik_ros import JointValueError, load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions
-from helpers import assert_close, joint_xml, robot_xml
+from fabrik_ros.motion.follower import Follower, State
+from fabrik_ros.motion.following_rules import FollowingRules
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.motion import Motion
+from helpers import assert_close, joint_xml, robot_xml, said, stopped
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
@@ -101,7 +104,7 @@ class Scene:
     def until(self, state, longest=30.0):
         end = self.now + longest
         while self.state is not state:
-            assert self.now < end, f'{state} never comes: {self.follower.state(self.now)}'
+            assert self.now < end, f'{state} never comes: {said(self.follower, self.now)}'
             self.tick()
 
     def accept(self, T=GOAL):
@@ -109,21 +112,21 @@ class Scene:
 
     def refusal(self, T=GOAL):
         """Reason for which a target is refused; nothing may change by it."""
-        before = self.follower.state(self.now), self.motion.q.copy(), self.follower.goal
+        before = said(self.follower, self.now), self.motion.q.copy(), self.follower.goal
         with pytest.raises(RefusedError) as refused:
             self.accept(T)
-        assert self.follower.state(self.now) == before[0]
+        assert said(self.follower, self.now) == before[0]
         assert np.array_equal(self.motion.q, before[1])
         assert self.follower.goal is before[2]
         return str(refused.value)
 
     @property
     def state(self):
-        return self.follower.state(self.now)[0]
+        return said(self.follower, self.now)[0]
 
     @property
     def reason(self):
-        return self.follower.state(self.now)[1]
+        return said(self.follower, self.now)[1]
 
     @property
     def q(self):
@@ -253,7 +256,7 @@ class TestRefusals:
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(1.0)
-        scene.follower.hold('a reason to stop')
+        scene.follower.hold(stopped('a reason to stop'))
         assert 'still stopping: a reason to stop' in scene.refusal()
         scene.go(1.0)
         scene.accept()
@@ -660,12 +663,12 @@ class TestFollowerAfterAnother:
         """Hold, and follow with another follower `pause` seconds after the last command."""
         scene.accept(FAR_GOAL)
         scene.go(0.8)
-        scene.follower.hold('the node is being deactivated')
+        scene.follower.hold(stopped('the node is being deactivated'))
         while not scene.follower.is_at_rest:
             scene.tick()
         motion, rules = scene.motion, scene.follower.rules
-        motion.reset(motion.chain.mid_configuration())
-        scene.follower = Follower(motion.chain, motion, rules, scene.measured, scene.commands[-1])
+        motion.reset(motion.robot.mid_configuration())
+        scene.follower = Follower(motion.robot, motion, rules, scene.measured, scene.commands[-1])
         scene.go(pause)
 
     def test_it_goes_on_at_the_last_command_where_the_arm_all_but_stands_there(self):
@@ -708,7 +711,7 @@ class TestHold:
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(0.8)
-        scene.follower.hold('the clock jumped back')
+        scene.follower.hold(stopped('the clock jumped back'))
         assert scene.state is State.HOLDING
         assert scene.reason == 'the clock jumped back'
         scene.go(2.0)
@@ -721,14 +724,14 @@ class TestHold:
         scene = Scene()
         scene.accept()
         scene.until(State.REACHED)
-        scene.follower.hold('the clock jumped back')
+        scene.follower.hold(stopped('the clock jumped back'))
         assert scene.tick() is None
 
     def test_goal_after_a_hold_is_pursued(self):
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(0.8)
-        scene.follower.hold('wait')
+        scene.follower.hold(stopped('wait'))
         scene.go(1.0)
         scene.accept()
         assert (scene.state, scene.reason) == (State.MOVING, '')
@@ -739,7 +742,7 @@ class TestHold:
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(0.8)
-        scene.follower.hold('wait')
+        scene.follower.hold(stopped('wait'))
         scene.until(State.HOLDING)
         while not scene.follower.is_at_rest:
             scene.tick()
@@ -761,7 +764,7 @@ class TestHold:
         scene.accept(FAR_GOAL)
         scene.now = last + 0.03
         scene.report()
-        scene.follower.hold('the clock jumped back')
+        scene.follower.hold(stopped('the clock jumped back'))
         assert 'does not stand where it was last told to be' in scene.refusal()
         scene.now = last + 0.25
         scene.report()
@@ -770,7 +773,7 @@ class TestHold:
 
     def test_hold_before_any_target_says_nothing(self):
         scene = Scene()
-        scene.follower.hold('the clock jumped back')
+        scene.follower.hold(stopped('the clock jumped back'))
         scene.go(0.5)
         assert not scene.commands
         assert scene.state is State.IDLE
@@ -840,11 +843,11 @@ class TestToldToHold:
         scene.follower.hold_when_told()
         gate = scene.follower.gate
         again = Follower(
-            scene.follower.chain, scene.motion, scene.follower.rules, scene.measured, gate=gate
+            scene.follower.robot, scene.motion, scene.follower.rules, scene.measured, gate=gate
         )
         with pytest.raises(RefusedError, match=HELD):
             again.accept(GOAL, scene.now)
-        assert again.state(scene.now)[0] is State.HOLDING
+        assert said(again, scene.now)[0] is State.HOLDING
 
 
 class TestReference:
@@ -853,7 +856,7 @@ class TestReference:
     def hear(self, scene, shoulder, elbow, age=0.0):
         reference = MeasuredJoints()
         reference.update(START, (shoulder, elbow), scene.now - age)
-        scene.follower.reference = reference
+        scene.follower.observer.reference = reference
 
     @pytest.mark.parametrize(
         ('offset', 'age', 'is_taken'), [(0.02, 0.0, True), (0.2, 0.0, False), (0.02, 0.3, False)]
@@ -893,7 +896,7 @@ class TestReady:
         scene = Scene()
         scene.accept(FAR_GOAL)
         scene.go(0.8)
-        scene.follower.not_ready = 'not ready: somebody says false'
+        scene.follower.observer.not_ready = stopped('not ready: somebody says false')
         scene.until(State.HOLDING, longest=0.1)
         assert scene.reason == 'not ready: somebody says false'
         scene.go(1.0)
@@ -901,7 +904,7 @@ class TestReady:
         assert scene.refusal(GOAL) == 'not ready: somebody says false'
         with pytest.raises(RefusedError, match='somebody says false'):
             scene.follower.resume(scene.now)
-        scene.follower.not_ready = ''
+        scene.follower.observer.not_ready = None
         scene.go(0.5)
         assert 'after 1 s without any' in scene.refusal(GOAL)
         scene.go(1.01)
@@ -913,10 +916,10 @@ class TestReady:
 
     def test_robot_that_was_never_ready_says_so_and_accepts_nothing(self):
         scene = Scene()
-        scene.follower.not_ready = 'not ready: no message yet'
+        scene.follower.observer.not_ready = stopped('not ready: no message yet')
         assert (scene.state, scene.reason) == (State.HOLDING, 'not ready: no message yet')
         assert scene.refusal(GOAL) == 'not ready: no message yet'
-        scene.follower.not_ready = ''
+        scene.follower.observer.not_ready = None
         assert scene.state is State.IDLE
 
     def test_pause_of_the_robot_is_no_fault(self):
@@ -924,14 +927,14 @@ class TestReady:
         scene.accept(FAR_GOAL)
         scene.go(0.5)
         scene.motion.scale_speed(0.0)
-        scene.follower.paused_by = 'paused by the robot'
+        scene.follower.observer.paused_by = stopped('paused by the robot')
         scene.go(2.0)
         assert (scene.state, scene.reason) == (State.MOVING, 'paused by the robot')
         rested = scene.q[-1]
         scene.go(5.0)
         assert_close(scene.q[-1], rested, 0.0)
         scene.motion.scale_speed(0.1)
-        scene.follower.paused_by = ''
+        scene.follower.observer.paused_by = None
         count = len(scene.commands)
         scene.go(2.0)
         tip = np.array([pose(*q)[:2, 3] for q in scene.q[count:]])
@@ -1020,12 +1023,12 @@ def test_pause_is_said_and_the_arm_stays_under_command():
     motion = scene.motion
     full = motion.limits
     solver = SolverOptions(mode='position', budget=math.inf, max_restarts=20)
-    motion.change(replace(full, speed_scaling=0.0), solver, motion.options)
+    motion.change(replace(full, speed_scaling=0.0), solver, motion.pursuit.options)
     scene.go(2.0)
     assert (scene.state, scene.reason) == (State.MOVING, 'paused: speed_scaling is 0')
     assert scene.tick() is not None
     assert not np.any(scene.commands[-1][1].velocity)
-    motion.change(full, solver, motion.options)
+    motion.change(full, solver, motion.pursuit.options)
     scene.until(State.REACHED)
     scene.check_smooth()
 
@@ -1044,7 +1047,7 @@ class TestJog:
     def test_arm_moves_while_it_comes_and_holds_soon_after_the_last(self):
         scene = Scene()
         self.jog(scene, 1.0)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
         assert np.any(scene.commands[-1][1].velocity)
         scene.go(0.19)
         before = scene.q[-1]
@@ -1079,7 +1082,7 @@ class TestJog:
     def test_dead_mans_switch_of_targets_does_not_count(self):
         scene = Scene(target_timeout=0.1)
         self.jog(scene, 1.0)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
 
     def test_end_of_reach_is_held_with_the_reason_and_left_again(self):
         scene = Scene({'shoulder': 0.0, 'elbow': 0.6})
@@ -1090,7 +1093,7 @@ class TestJog:
         scene.go(1.0)
         assert scene.reason.startswith('jogged as far as it goes'), 'also when let go'
         self.jog(scene, 0.5, -out)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
         scene.check_smooth()
 
     def test_hold_stops_it_and_it_is_refused_until_the_arm_rests(self):
@@ -1103,7 +1106,7 @@ class TestJog:
         assert (scene.state, scene.reason) == (State.HOLDING, HELD)
         scene.follower.resume(scene.now)
         self.jog(scene, 0.2)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
 
     def test_it_begins_where_the_arm_was_moved_by_somebody_else(self):
         scene = Scene()
@@ -1146,15 +1149,15 @@ class TestJog:
                     beside.follower.jog(self.REST, beside.now)
         assert len(alone.commands) == len(beside.commands)
         assert np.array_equal(alone.q, beside.q)
-        assert alone.follower.state(alone.now) == beside.follower.state(beside.now)
+        assert said(alone.follower, alone.now) == said(beside.follower, beside.now)
 
     def test_stick_at_rest_does_not_engage_the_arm_even_without_its_state(self):
         for scene in (Scene(), Scene(start={})):
-            before = scene.follower.state(scene.now)
+            before = said(scene.follower, scene.now)
             self.jog(scene, 1.0, self.REST)
             assert not scene.follower.jog(self.REST, scene.now)
             assert not scene.commands
-            assert scene.follower.state(scene.now)[0] is before[0]
+            assert said(scene.follower, scene.now)[0] is before[0]
 
     def test_zeros_brake_the_tip_at_once_and_the_node_falls_silent_though_they_go_on(self):
         scene = Scene()
@@ -1193,14 +1196,14 @@ class TestJog:
         assert (scene.state, scene.reason) == (State.HOLDING, 'jogging has ended')
         assert scene.tick() is None
         self.jog(scene, 0.2)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
         scene.check_smooth()
 
     def test_zeros_brake_as_gently_as_the_tip_is_to(self):
         scene = Scene(tip_acceleration=0.1)
         self.jog(scene, 2.0)
         self.jog(scene, 0.5, self.REST)
-        assert scene.state is State.MOVING
+        assert scene.state is State.JOGGING
         scene.until(State.HOLDING)
         speed = np.linalg.norm(np.diff([pose(*q)[:2, 3] for q in scene.q], axis=0), axis=1) / DT
         assert np.abs(np.diff(speed)).max() / DT < 0.1 * 1.1

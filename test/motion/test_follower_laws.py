@@ -12,10 +12,13 @@ import math
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions
-from helpers import SIX_AXIS
+from fabrik_ros.motion.follower import Follower, State
+from fabrik_ros.motion.following_rules import FollowingRules
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.motion import Motion
+from helpers import said, SIX_AXIS
 from hypothesis import event, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -112,7 +115,7 @@ class Arm:
 
     def scale(self, share):
         limits = replace(LIMITS, speed_scaling=share)
-        self.motion.change(limits, SOLVER, self.motion.options)
+        self.motion.change(limits, SOLVER, self.motion.pursuit.options)
 
 
 def steps_like(even, seed):
@@ -149,7 +152,7 @@ def test_commands_stay_within_limits_speeds_and_accelerations_and_come_to_rest(
 ):
     arm = play(events, path, even, seed)
     assert arm.follower.is_at_rest
-    state, _ = arm.follower.state(arm.now)
+    state, _ = said(arm.follower, arm.now)
     assert state in (State.IDLE, State.REACHED, State.HOLDING)
     if len(arm.times) < 4:
         return
@@ -175,7 +178,7 @@ def test_what_was_asked_for_last_is_what_happens(events, path, seed):
             arm.step(DT)
             if arm.follower.is_at_rest:
                 break
-        state, reason = arm.follower.state(arm.now)
+        state, reason = said(arm.follower, arm.now)
         if last == 'hold':
             assert (state, reason) == (State.HOLDING, 'told to hold, until ~/resume')
         elif last == 'home':

@@ -8,9 +8,11 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower, FollowingRules, MeasuredJoints, State
+from fabrik_ros.motion.follower import Follower, State
+from fabrik_ros.motion.following_rules import FollowingRules
+from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.solver.options import SolverOptions
-from helpers import assert_close
+from helpers import assert_close, said, stopped
 from judging import pose_errors
 import numpy as np
 import pinocchio
@@ -63,16 +65,16 @@ class Scene:
     def until(self, state):
         end = self.now + 30.0
         while self.state is not state:
-            assert self.now < end, f'{state} never comes: {self.follower.state(self.now)}'
+            assert self.now < end, f'{state} never comes: {said(self.follower, self.now)}'
             self.go(DT)
 
     @property
     def state(self):
-        return self.follower.state(self.now)[0]
+        return said(self.follower, self.now)[0]
 
     @property
     def reason(self):
-        return self.follower.state(self.now)[1]
+        return said(self.follower, self.now)[1]
 
     @property
     def tips(self):
@@ -92,12 +94,12 @@ class TestIdleTips:
         scene.until(State.REACHED)
         assert pose_errors(scene.target(LEFT, z=0.1), scene.tips[LEFT]) < CLOSE
         assert pose_errors(scene.target(RIGHT), scene.tips[RIGHT]) < CLOSE
-        assert scene.follower.has_target.tolist() == [True, False]
+        assert scene.follower.goal.is_target.tolist() == [True, False]
 
     def test_free_tip_has_no_goal(self):
         scene = Scene(idle_tips='free')
         scene.accept(scene.target(LEFT, z=0.1), LEFT)
-        assert np.isnan(scene.follower.goal[RIGHT]).all()
+        assert np.isnan(scene.follower.goal.T[RIGHT]).all()
         scene.until(State.REACHED)
         assert np.array_equal(scene.q[6:], START[6:])
 
@@ -120,11 +122,11 @@ class TestBeginningAnew:
         scene = Scene(wait_for_state=wait_for_state, start_configuration=tuple(START))
         scene.accept(scene.target(LEFT, z=0.3), LEFT)
         scene.go(0.4)
-        scene.follower.hold('somebody said so')
+        scene.follower.hold(stopped('somebody said so'))
         scene.go(1.0)
         left = scene.tips[LEFT]
         scene.accept(scene.target(RIGHT, y=-0.1), RIGHT)
-        assert scene.follower.has_target.tolist() == [False, True]
+        assert scene.follower.goal.is_target.tolist() == [False, True]
         scene.until(State.REACHED)
         assert pose_errors(left, scene.tips[LEFT]) < CLOSE
 
@@ -151,7 +153,7 @@ class TestBeginningAnew:
         with pytest.raises(RefusedError, match='metres'):
             scene.accept(scene.target(RIGHT, x=50.0), RIGHT)
         assert scene.follower.goal is goal
-        assert scene.follower.has_target.tolist() == [True, False]
+        assert scene.follower.goal.is_target.tolist() == [True, False]
 
     def test_target_is_measured_from_its_own_arm(self):
         scene = Scene()
@@ -254,7 +256,7 @@ class TestInTheWorld:
         scene = Scene()
         scene.accept(scene.target(LEFT), LEFT, in_world=True)
         scene.go(1.0)
-        scene.follower.hold('the pose of the base is lost')
+        scene.follower.hold(stopped('the pose of the base is lost'))
         assert scene.state is State.HOLDING
         before = scene.q
         scene.go(1.0, velocity=(0.1, 0.0, 0.0))
@@ -318,7 +320,7 @@ class TestJog:
     def test_tip_that_brakes_gently_stops_all_when_its_jog_is_lost_and_the_other_goes_on(self):
         scene = Scene()
         gently = replace(scene.motion.limits, tip_acceleration=0.05)
-        scene.motion.change(gently, SolverOptions(), scene.motion.options)
+        scene.motion.change(gently, SolverOptions(), scene.motion.pursuit.options)
         for i in range(60):
             if i < 20:
                 scene.follower.jog(self.SIDE, scene.now, LEFT)

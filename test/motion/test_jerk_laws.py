@@ -13,9 +13,10 @@ from collision_models import planar_arm, planar_distances
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
-from helpers import SIX_AXIS
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import SIX_AXIS, stopped, why
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ import pytest
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion.jerk_limiter import JerkLimiter
+from fabrik_ros.motion.jerk_filter import JerkFilter
 from judging import Judge
 from trajectories import SplineController
 
@@ -66,9 +67,9 @@ timings = st.sampled_from([even_steps, late_steps, wild_steps])
 
 def limited_motion(jerk, path='line', **options):
     chain = load_urdf(SIX_AXIS).chain()
-    limiter = jerk and JerkLimiter(jerk, DT, chain.lower, chain.upper)
+    limiter = jerk and JerkFilter(jerk, DT, chain.lower, chain.upper)
     return Motion(
-        chain, LIMITS, SOLVER, MotionOptions(path, allow_reconfiguration=True), limiter=limiter
+        chain, LIMITS, SOLVER, MotionOptions(path, allow_reconfiguration=True), jerk_filter=limiter
     )
 
 
@@ -103,7 +104,7 @@ class Record:
         elif what == 'jog':
             motion.jog(rng.normal(size=6) * 0.3, in_tip=bool(rng.random() < 0.5))
         elif what == 'stop':
-            motion.stop('a test')
+            motion.stop(stopped('a test'))
         elif what == 'halt':
             motion.halt()
             self.start_anew()
@@ -112,17 +113,17 @@ class Record:
             changes = {'speed_scaling': share if share > 0.4 else 0.0}
             if what == 'other limits':
                 changes = {'joint_velocity': LIMITS.joint_velocity * share}
-            motion.change(replace(LIMITS, **changes), SOLVER, motion.options)
+            motion.change(replace(LIMITS, **changes), SOLVER, motion.pursuit.options)
 
     def rest(self, steps=6000):
         motion = self.motion
-        motion.change(LIMITS, SOLVER, motion.options)
+        motion.change(LIMITS, SOLVER, motion.pursuit.options)
         motion.end_jog(0)
         for _ in range(steps):
-            if motion.phase is Phase.RESTING:
+            if motion.is_at_rest:
                 return
             self.step()
-        pytest.fail(f'the arm never rests: {motion.phase}, {motion.command}')
+        pytest.fail(stopped(f'the arm never rests: {motion.path}, {motion.command}'))
 
     def rates(self):
         """Velocities, accelerations and jerks of all runs, each of shape (m, n)."""
@@ -174,14 +175,14 @@ def test_stop_takes_no_longer_than_the_limits_ask_for_and_goes_where_the_ramp_sa
     """From full speed and full acceleration that away: a / j, v / a and once more a / j."""
     record = play(limited_motion(jerk, path), parts, next_dt, seed)
     motion = record.motion
-    motion.stop('enough')
-    steps, ramp = len(record.dt), motion.ramp()
+    motion.stop(stopped('enough'))
+    steps, ramp = len(record.dt), motion.limiter.stop_trajectory()
     # The points before the last command, at the time 0, are those of earlier steps.
     times = ramp.times + 1e-9
     points = [row for row in zip(times, ramp.q, ramp.velocity, strict=True) if row[0] > 0.0]
     promised = SplineController(points[0][1])
     promised.take(0.0, points)
-    while motion.phase is not Phase.RESTING:
+    while not motion.is_at_rest:
         record.step()
         now = sum(record.dt[steps:])
         assert np.abs(record.q[-1] - promised.state(now)[0]).max() < 1e-6
@@ -199,7 +200,7 @@ def test_arm_comes_to_rest_where_the_motion_does_and_is_still(jerk, path, next_d
     goal = record.judge.random_configuration(np.random.default_rng(seed))
     for _ in range(6000):
         record.step()
-        if record.motion.phase is Phase.RESTING:
+        if record.motion.is_at_rest:
             break
     q, velocity = record.motion.command
     assert np.abs(q - goal).max() <= 2e-9
@@ -220,7 +221,7 @@ def test_huge_jerk_changes_next_to_nothing(path, seed):
     """The commands are those of the motion alone, one step later."""
     limited, free = limited_motion(1e6, path), limited_motion(None, path)
     records = [Record(motion, even_steps, seed) for motion in (limited, free)]
-    free.change(limited.limits, SOLVER, free.options)
+    free.change(limited.limits, SOLVER, free.pursuit.options)
     for record in records:
         record.ask('pose', seed)
         for _ in range(60):
@@ -234,8 +235,8 @@ class Ghost:
 
     def __init__(self, jerk, seed):
         self.lower, self.upper = np.array([-1.0, -0.1]), np.array([1.0, 2.0])
-        self.limiter = JerkLimiter(jerk, DT, self.lower, self.upper)
-        self.limiter.heed(limits_of(2))
+        self.limiter = JerkFilter(jerk, DT, self.lower, self.upper)
+        self.limiter.change_limits(limits_of(2))
         self.rng = np.random.default_rng(seed)
         self.limiter.reset(self.rng.uniform(self.lower, self.upper))
 
@@ -309,7 +310,7 @@ class Planar:
             replace(SOLVER, mode='position'),
             MotionOptions('joint'),
             guard=CollisionGuard(collision),
-            limiter=JerkLimiter(jerk, DT, arm.lower, arm.upper),
+            jerk_filter=JerkFilter(jerk, DT, arm.lower, arm.upper),
         )
         self.rng, self.stops = np.random.default_rng(seed), 0
         self.motion.reset(self.configuration(free=True))
@@ -323,9 +324,9 @@ class Planar:
     def swing(self, next_dt, steps):
         """Yield the distance of the nearest links at each command."""
         for _ in range(steps):
-            resting = self.motion.phase is Phase.RESTING
+            resting = self.motion.is_at_rest
             if resting or self.rng.random() < 0.003:
-                self.stops += resting and self.motion.hindrance.startswith('self-collision')
+                self.stops += resting and why(self.motion).startswith('self-collision')
                 self.motion.go_to(self.configuration(free=self.rng.random() < 0.3))
             self.motion.step(next_dt(self.rng))
             yield min(planar_distances(self.motion.command[0]).values())

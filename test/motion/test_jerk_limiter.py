@@ -5,14 +5,14 @@ import math
 import sys
 
 from fabrik_ros.errors import MotionError
-from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.limits import MotionLimits
 from helpers import assert_close
 import numpy as np
 import pytest
 
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 
-from fabrik_ros.motion.jerk_limiter import JerkLimiter
+from fabrik_ros.motion.jerk_filter import JerkFilter
 
 DT, FASTEST, HARDEST, JERK = 0.01, 1.5, 5.0, 50.0
 LIMITS = MotionLimits(0.25, 1.0, 1.0, np.array([FASTEST]), np.array([HARDEST]))
@@ -20,8 +20,8 @@ LIMITS = MotionLimits(0.25, 1.0, 1.0, np.array([FASTEST]), np.array([HARDEST]))
 
 @pytest.fixture
 def limiter():
-    limiter = JerkLimiter(JERK, DT, np.array([-10.0]), np.array([10.0]))
-    limiter.heed(LIMITS)
+    limiter = JerkFilter(JERK, DT, np.array([-10.0]), np.array([10.0]))
+    limiter.change_limits(LIMITS)
     limiter.reset(np.zeros(1))
     return limiter
 
@@ -97,18 +97,18 @@ def test_motion_that_rests_but_for_rounding_is_followed_to_rest(limiter):
 
 
 def test_ramp_of_rest_is_one_point(limiter):
-    ramp = limiter.ramp()
+    ramp = limiter.stop_trajectory()
     assert ramp.times.tolist() == [0.0]
     assert ramp.q.tolist() == ramp.velocity.tolist() == [[0.0]]
 
 
 def test_ramp_is_the_same_before_and_while_braking(limiter):
     follow(limiter, cruise, 100)
-    before = limiter.ramp()
+    before = limiter.stop_trajectory()
     limiter.begin_to_brake()
     for _ in range(5):
         limiter.brake(DT)
-    while_braking = limiter.ramp()
+    while_braking = limiter.stop_trajectory()
     assert before.times[-1] - while_braking.times[-1] == pytest.approx(5 * DT, abs=1.1e-6)
     assert_close(before.q[-1], while_braking.q[-1])
     assert not np.any(before.velocity[-1])
@@ -132,7 +132,7 @@ def test_reset_forgets_the_motion(limiter):
 
 
 def test_motion_is_asked_to_leave_room(limiter):
-    asked = limiter.heed(LIMITS)
+    asked = limiter.change_limits(LIMITS)
     assert 0.9 * FASTEST < asked.joint_velocity[0] < FASTEST
     assert 0.9 * HARDEST < asked.joint_acceleration[0] < HARDEST
     assert asked.tip_speed == LIMITS.tip_speed
@@ -141,12 +141,12 @@ def test_motion_is_asked_to_leave_room(limiter):
 def test_missing_ruckig_is_an_error_that_names_the_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, 'ruckig', None)  # as if it were not installed
     with pytest.raises(MotionError, match='pip install ruckig'):
-        JerkLimiter(JERK, DT, np.array([-1.0]), np.array([1.0]))
+        JerkFilter(JERK, DT, np.array([-1.0]), np.array([1.0]))
 
 
 def test_window_that_has_grown_at_rest_begins_with_the_rest(limiter):
     follow(limiter, lambda time: 0.0, 60)
-    limiter.heed(replace(LIMITS, joint_acceleration=np.array([20.0])))
+    limiter.change_limits(replace(LIMITS, joint_acceleration=np.array([20.0])))
     commands = np.array([0.0, 0.0, *follow(limiter, cruise, 200)])
     assert np.abs(np.diff(commands, 2)).max() <= 20.0 * DT * DT
     assert np.all(np.diff(commands) >= -1e-12)
@@ -155,8 +155,8 @@ def test_window_that_has_grown_at_rest_begins_with_the_rest(limiter):
 
 @pytest.mark.parametrize(('lower', 'upper'), [(1.0, 2.0), (-2.0, -1.0)])
 def test_joint_whose_limits_have_0_outside_is_followed(lower, upper):
-    limiter = JerkLimiter(JERK, DT, np.array([lower]), np.array([upper]))
-    limiter.heed(LIMITS)
+    limiter = JerkFilter(JERK, DT, np.array([lower]), np.array([upper]))
+    limiter.change_limits(LIMITS)
     middle = 0.5 * (lower + upper)
     limiter.reset(np.array([middle]))
     commands = follow(limiter, lambda time: middle + cruise(time, 0.2), 100)

@@ -5,9 +5,10 @@ import itertools
 import math
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
-from helpers import assert_close, example_robot, PLANAR, REAL_ARMS
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import assert_close, example_robot, PLANAR, REAL_ARMS, stopped, why
 import numpy as np
 import pytest
 
@@ -71,10 +72,10 @@ def planar_motion(q, mode='position', **options):
 def run(motion, longest=30.0, dt=DT):
     """Go on until the arm rests; joint values at all steps, shape (m, n)."""
     q = [motion.q]
-    while motion.phase is not Phase.RESTING:
+    while not motion.is_at_rest:
         motion.step(dt)
         q.append(motion.q)
-        assert len(q) < longest / dt, f'the arm never rests: {motion.phase}'
+        assert len(q) < longest / dt, f'the arm never rests: {motion.path}'
     return np.array(q)
 
 
@@ -108,8 +109,8 @@ def moved(T, way, angle=0.0):
 
 def let_tip_go(motion):
     """Limit the joints alone."""
-    limits = limits_for(motion.chain, tip_speed=100.0, tip_rotation=100.0)
-    motion.change(limits, SOLVER, motion.options)
+    limits = limits_for(motion.robot, tip_speed=100.0, tip_rotation=100.0)
+    motion.change(limits, SOLVER, motion.pursuit.options)
 
 
 WAYS = [
@@ -129,7 +130,7 @@ class TestLine:
         goal = moved(start, way, angle)
         assert motion.aim(goal)
         q = run(motion)
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
         points = tips(judge, q)
         if np.any(way):
@@ -216,12 +217,12 @@ class TestNewGoals:
         motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
         motion.aim(goal)
         steps(motion, 60)
-        motion.stop('wait')
-        assert motion.hindrance == 'wait'
+        motion.stop(stopped('wait'))
+        assert why(motion) == 'wait'
         steps(motion, 3)
         motion.aim(goal)
         q = run(motion)
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         assert judge.errors(goal, q[-1]) < (1e-5, 1e-4)
 
 
@@ -233,7 +234,7 @@ class TestStopping:
         steps(motion, 70)
         fastest = np.abs(motion.velocity).max()
         assert fastest > 1.4
-        motion.stop('enough')
+        motion.stop(stopped('enough'))
         q = run(motion)
         assert len(q) - 1 <= math.ceil(fastest / 5.0 / DT) + 1
         assert not np.any(motion.velocity)
@@ -243,15 +244,16 @@ class TestStopping:
         motion.aim(judge.pose(BENT + 2.0))
         steps(motion, 70)
         velocity = motion.velocity.copy()
-        motion.stop('enough')
+        motion.stop(stopped('enough'))
         q = run(motion)
         way = q[-1] - q[0]
         assert_close(way / np.linalg.norm(way), velocity / np.linalg.norm(velocity), 1e-9)
 
     def test_stop_at_rest_is_told_and_moves_nothing(self):
         motion = six_axis_motion()
-        motion.stop('enough')
-        assert (motion.phase, motion.hindrance) == (Phase.RESTING, 'enough')
+        motion.stop(stopped('enough'))
+        assert motion.is_at_rest
+        assert why(motion) == 'enough'
 
     def test_halted_arm_goes_on_from_rest(self, judge):
         motion, goal = six_axis_motion(), moved(judge.pose(BENT), (0.0, 0.4, 0.0))
@@ -276,8 +278,8 @@ class TestBlockedLine:
         motion = planar_motion(self.START)
         motion.aim(goal)
         q = run(motion)
-        assert 'the straight line cannot be followed' in motion.hindrance
-        assert 'j0' in motion.hindrance
+        assert 'the straight line cannot be followed' in why(motion)
+        assert 'j0' in why(motion)
         start = planar_judge.pose(self.START)
         points = tips(planar_judge, q)
         assert distances_from_line(points, start[:3, 3], goal[:3, 3]).max() < 5e-3
@@ -288,7 +290,7 @@ class TestBlockedLine:
         motion = planar_motion(self.START, allow_reconfiguration=True)
         motion.aim(goal)
         q = run(motion, longest=60.0)
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         assert planar_judge.errors(goal, q[-1])[0] < 1e-5
 
     def test_arm_arrives_in_joint_space(self, planar_judge, goal):
@@ -303,7 +305,7 @@ class TestBlockedLine:
         back = planar_judge.pose(self.START)
         motion.aim(back)
         q = run(motion)
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         assert planar_judge.errors(back, q[-1])[0] < 1e-5
 
 
@@ -314,7 +316,7 @@ class TestOutOfReach:
         T[:3, 3] = 3.0, 1.0, 0.0
         assert motion.aim(T)
         q = run(motion)
-        assert 'farther away than the arm is long' in motion.hindrance
+        assert 'farther away than the arm is long' in why(motion)
         expected = 1.8 * np.array([3.0, 1.0, 0.0]) / math.hypot(3.0, 1.0)
         assert_close(tips(planar_judge, q)[-1], expected, 1e-3)
 
@@ -325,7 +327,7 @@ class TestOutOfReach:
         T[:3, 3] = 0.05, 0.0, 0.0
         assert motion.aim(T)
         q = run(motion)
-        assert motion.hindrance
+        assert why(motion)
         hole = math.sqrt(1.0 + 0.64 + 1.6 * math.cos(3.0))
         assert_close(np.linalg.norm(tips(planar_judge, q)[-1]), hole, 1e-3)
 
@@ -335,9 +337,9 @@ class TestOutOfReach:
         T = np.eye(4)
         T[:3, 3] = 3.0, 1.0, 0.0
         assert not motion.aim(T)
-        assert motion.phase is Phase.RESTING
-        assert 'farther away' in motion.hindrance
-        assert motion.weighing_time > 0.0
+        assert motion.is_at_rest
+        assert 'farther away' in why(motion)
+        assert motion.pursuit.resolving_time > 0.0
         assert_close(steps(motion, 5), np.tile([0.5, 1.0], (6, 1)), 0.0)
 
     def test_hold_on_the_way_slows_down(self, planar_judge):
@@ -347,9 +349,9 @@ class TestOutOfReach:
         T = np.eye(4)
         T[:3, 3] = 3.0, 1.0, 0.0
         assert not motion.aim(T)
-        assert motion.phase is Phase.STOPPING
+        assert motion.is_stopping
         run(motion)
-        assert 'farther away' in motion.hindrance
+        assert 'farther away' in why(motion)
 
 
 class TestLiveChanges:
@@ -357,7 +359,7 @@ class TestLiveChanges:
         motion = six_axis_motion()
         motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
         q = [steps(motion, 60)]
-        motion.change(limits_for(motion.chain, tip_speed=0.1), SOLVER, motion.options)
+        motion.change(limits_for(motion.robot, tip_speed=0.1), SOLVER, motion.pursuit.options)
         q.append(run(motion)[1:])
         speed = speeds(judge, np.concatenate(q))
         assert speed[80:].max() <= 0.1 * (1.0 + 1e-6)
@@ -368,8 +370,8 @@ class TestLiveChanges:
         motion = planar_motion((2.0, 0.5), path='joint')
         motion.aim(planar_judge.pose((2.999, 0.5)))
         before = steps(motion, 45)
-        gentle = limits_for(motion.chain, joint_acceleration=np.full(2, 0.1))
-        motion.change(gentle, SOLVER, motion.options)
+        gentle = limits_for(motion.robot, joint_acceleration=np.full(2, 0.1))
+        motion.change(gentle, SOLVER, motion.pursuit.options)
         q = np.concatenate([before, steps(motion, 2000)[1:]])
         assert np.all(np.abs(q) <= 3.0 + 1e-12)
         times = DT * np.arange(len(q))
@@ -380,9 +382,9 @@ class TestLiveChanges:
         motion = planar_motion((0.0, 0.5), path='joint')
         motion.aim(planar_judge.pose((2.0, 1.5)))
         steps(motion, 60)
-        gentle = limits_for(motion.chain, joint_acceleration=np.full(2, 0.1))
-        motion.change(gentle, SOLVER, motion.options)
-        motion.stop('enough')
+        gentle = limits_for(motion.robot, joint_acceleration=np.full(2, 0.1))
+        motion.change(gentle, SOLVER, motion.pursuit.options)
+        motion.stop(stopped('enough'))
         assert len(run(motion)) * DT <= 0.35
         motion.aim(planar_judge.pose((0.0, 0.5)))
         q = steps(motion, 100)
@@ -393,9 +395,9 @@ class TestLiveChanges:
         motion.aim(planar_judge.pose((2.0, 1.5)))
         steps(motion, 60)
         speed = np.abs(motion.velocity).max()
-        strong = limits_for(motion.chain, joint_acceleration=np.full(2, 50.0))
-        motion.change(strong, SOLVER, motion.options)
-        motion.stop('enough')
+        strong = limits_for(motion.robot, joint_acceleration=np.full(2, 50.0))
+        motion.change(strong, SOLVER, motion.pursuit.options)
+        motion.stop(stopped('enough'))
         assert len(run(motion)) * DT <= speed / 50.0 + 3.0 * DT
 
     def test_way_can_change_from_line_to_joint_and_back(self, judge):
@@ -411,7 +413,9 @@ class TestLiveChanges:
 class TestSpeedScaling:
     @staticmethod
     def scale(motion, share):
-        motion.change(limits_for(motion.chain, speed_scaling=share), SOLVER, motion.options)
+        motion.change(
+            limits_for(motion.robot, speed_scaling=share), SOLVER, motion.pursuit.options
+        )
 
     @pytest.mark.parametrize('share', [0.5, 0.1])
     def test_tip_on_its_line_is_so_much_slower(self, judge, share):
@@ -423,8 +427,8 @@ class TestSpeedScaling:
     @pytest.mark.parametrize('share', [0.5, 0.1])
     def test_joints_on_their_way_are_so_much_slower(self, share):
         motion = six_axis_motion(path='joint')
-        limits = limits_for(motion.chain, tip_speed=100.0, tip_rotation=100.0, speed_scaling=share)
-        motion.change(limits, SOLVER, motion.options)
+        limits = limits_for(motion.robot, tip_speed=100.0, tip_rotation=100.0, speed_scaling=share)
+        motion.change(limits, SOLVER, motion.pursuit.options)
         motion.go_to(BENT + 0.8)
         q = run(motion)
         assert np.abs(np.diff(q, axis=0)).max() / DT == pytest.approx(1.5 * share, rel=1e-3)
@@ -451,8 +455,8 @@ class TestSpeedScaling:
         self.scale(motion, 0.0)
         paused = steps(motion, 100)[40:]
         assert np.ptp(paused, axis=0).max() < 1e-9
-        assert motion.phase is not Phase.RESTING
-        assert motion.hindrance == ''
+        assert not motion.is_at_rest
+        assert why(motion) == ''
         self.scale(motion, 1.0)
         assert judge.errors(goal, run(motion)[-1]) < (1e-5, 1e-4)
 
@@ -462,8 +466,8 @@ def test_reset_forgets_everything(judge):
     motion.aim(moved(judge.pose(BENT), (0.0, 0.4, 0.0)))
     steps(motion, 60)
     motion.reset(BENT + 0.1)
-    assert motion.phase is Phase.RESTING
-    assert (motion.hindrance, motion.solution, motion.goal_solution) == ('', None, None)
+    assert motion.is_at_rest
+    assert (why(motion), motion.solution, motion.pursuit.goal_solution) == ('', None, None)
     assert_close(motion.q, BENT + 0.1, 0.0)
     assert not np.any(motion.velocity)
 
@@ -471,7 +475,7 @@ def test_reset_forgets_everything(judge):
 def test_solutions_tell_who_finished(judge):
     motion = six_axis_motion()
     motion.aim(moved(judge.pose(BENT), (0.0, 0.2, 0.0)))
-    assert motion.goal_solution.converged
+    assert motion.pursuit.goal_solution.converged
     run(motion)
     assert motion.solution.finished_by in ('seed', 'fabrik', 'polish')
 
@@ -509,7 +513,7 @@ class TestJog:
         assert distances_from_line(points, start[:3, 3], points[-1]).max() < 1e-6
         assert (points[-1] - start[:3, 3]) @ way > 0.0
         assert pose_errors(start, judge.pose(q[-1]))[1] < 1e-6, 'the tool keeps its orientation'
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         check_smooth(q)
 
     def test_tool_frame_turns_with_the_tool(self, judge):
@@ -534,12 +538,12 @@ class TestJog:
     @pytest.mark.parametrize('share', [1.0, 0.4])
     def test_speed_is_clipped_to_what_the_tip_may_have(self, judge, share):
         motion = six_axis_motion()
-        limits = limits_for(motion.chain, speed_scaling=share)
-        motion.change(limits, SOLVER, motion.options)
+        limits = limits_for(motion.robot, speed_scaling=share)
+        motion.change(limits, SOLVER, motion.pursuit.options)
         q = jogged(motion, twist((0.0, 1e300, 0.0)), 80)
         assert speeds(judge, q).max() == pytest.approx(0.25 * share, rel=1e-3)
         motion = six_axis_motion()
-        motion.change(limits, SOLVER, motion.options)
+        motion.change(limits, SOLVER, motion.pursuit.options)
         q = jogged(motion, twist(angular=(0.0, 0.0, 7.0)), 80)
         ends = [judge.pose(row) for row in q[-2:]]
         assert pose_errors(*ends)[1] / DT == pytest.approx(1.0 * share, rel=1e-3)
@@ -551,7 +555,7 @@ class TestJog:
         check_smooth(q)
         v = velocities(DT * np.arange(len(q)), tips(judge, q))
         assert np.linalg.norm(np.diff(v, axis=0), axis=1).max() / DT <= 1.5
-        assert motion.hindrance == ''
+        assert why(motion) == ''
 
     @pytest.mark.parametrize('path', ['line', 'joint'])
     def test_jog_ends_a_goal_and_a_goal_a_jog_without_a_bump(self, judge, path):
@@ -569,14 +573,14 @@ class TestJog:
     def test_at_the_end_of_reach_it_stops_says_so_and_can_be_jogged_back(self, judge):
         motion = six_axis_motion()
         q = [jogged(motion, twist((0.25, 0.0, 0.0)), 600)]
-        assert motion.hindrance.startswith('jogged as far as it goes: ')
+        assert why(motion).startswith('jogged as far as it goes: ')
         assert not np.any(motion.velocity)
         farthest = tips(judge, q[0])[:, 0]
         assert farthest[-1] >= farthest.max() - 1e-9, 'it does not swing back'
         q.append(jogged(motion, twist((0.0, 0.0, 0.0)), 20)[1:])
-        assert motion.hindrance.startswith('jogged as far as it goes: '), 'it is still why'
+        assert why(motion).startswith('jogged as far as it goes: '), 'it is still why'
         q.append(jogged(motion, twist((-0.1, 0.0, 0.0)), 100)[1:])
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         q = np.concatenate(q)
         assert tips(judge, q)[-1, 0] < farthest[-1] - 0.05
         check_smooth(q)
@@ -592,10 +596,10 @@ class TestJog:
             q.append(steps(motion, 1)[0])
             out = out or (i > 1000)
             if i == 1000:
-                assert motion.hindrance.startswith('jogged as far as it goes: ')
+                assert why(motion).startswith('jogged as far as it goes: ')
                 assert motion.q.max() <= 3.0
                 assert not np.any(motion.velocity)
-        assert motion.hindrance == ''
+        assert why(motion) == ''
         assert np.abs(motion.velocity).max() > 0.05
         check_smooth(np.array(q))
 
@@ -633,13 +637,13 @@ def test_limits_that_change_in_front_of_the_goal_lead_nobody_past_it(judge, chan
     goal[1, 3] += 0.3
     motion.aim(goal)
     left = turn
-    while motion.phase is not Phase.RESTING:
+    while not motion.is_at_rest:
         motion.step(DT)
         T = judge.pose(motion.q)
         turned = T[:3, :3] @ start[:3, :3].T
         before, left = left, turn - math.atan2(turned[1, 0], turned[0, 0])
         if left < 0.4 <= before:
-            chain = motion.chain
+            chain = motion.robot
             motion.change(limits_for(chain, **change), SOLVER, MotionOptions())
         assert left >= -1e-6
         assert T[1, 3] <= goal[1, 3] + 1e-6
@@ -654,9 +658,9 @@ def rotation_about_z(angle):
 def test_ramp_of_an_arm_that_rests_is_where_it_stands_and_nowhere_before():
     motion = six_axis_motion()
     motion.rest(DT)
-    assert np.array_equal(motion.ramp().q, [BENT])
+    assert np.array_equal(motion.limiter.stop_trajectory().q, [BENT])
     motion.go_to(BENT + 0.1)
     run(motion)
     motion.reset(BENT - 0.5)
     motion.rest(DT)
-    assert np.array_equal(motion.ramp().q, [BENT - 0.5])
+    assert np.array_equal(motion.limiter.stop_trajectory().q, [BENT - 0.5])

@@ -13,8 +13,20 @@ from types import SimpleNamespace
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
-from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, Segment, serial_xml
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.joint_path import JointPath
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import (
+    assert_close,
+    example_robot,
+    mostly_long,
+    REAL_ARMS,
+    Segment,
+    serial_xml,
+    stopped,
+    why,
+)
 from hypothesis import event, example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -134,7 +146,7 @@ class Record:
         self.motion = motion
         self.runs = [([0.0], [motion.q])]
         self.said = []
-        self.phases = []
+        self.paths = []
 
     def step(self, dt):
         times, q = self.runs[-1]
@@ -142,7 +154,7 @@ class Record:
         times.append(times[-1] + dt)
         q.append(self.motion.q)
         self.said.append((dt, q[-2], q[-1], self.motion.velocity))
-        self.phases.append(self.motion.phase)
+        self.paths.append(self.motion.path)
         if len(self.said) % 3:  # some do, some do not
             self.motion.prepare()
 
@@ -158,10 +170,10 @@ class Record:
             pace(self.motion, 1.0)
         self.motion.end_jog(0)
         for _ in range(int(longest / dt)):
-            if self.motion.phase is Phase.RESTING:
+            if self.motion.is_at_rest:
                 return
             self.step(dt)
-        pytest.fail(f'the arm never rests: {self.motion.phase}, {self.motion.velocity}')
+        pytest.fail(stopped(f'the arm never rests: {self.motion.path}, {self.motion.velocity}'))
 
 
 def play(name, motion, parts, steps):
@@ -186,7 +198,7 @@ def let_happen(name, part, record):
         twist = part.share * rng.normal(size=6) * [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
         record.motion.jog(twist * (rng.random(6) < 0.5), in_tip=bool(rng.random() < 0.5))
     elif part.what == 'stop':
-        record.motion.stop('a test')
+        record.motion.stop(stopped('a test'))
     elif part.what == 'halt':
         record.motion.halt()
         record.break_off()
@@ -196,7 +208,7 @@ def let_happen(name, part, record):
 
 def pace(motion, share):
     """Go on at another share of the speeds."""
-    motion.change(replace(motion.limits, speed_scaling=share), SOLVER, motion.options)
+    motion.change(replace(motion.limits, speed_scaling=share), SOLVER, motion.pursuit.options)
 
 
 def start_somewhere(name, motion, seed):
@@ -284,7 +296,7 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
                 tip_rotation=share * full.tip_rotation,
                 joint_velocity=share * full.joint_velocity,
             )
-            motion.change(limits, SOLVER, motion.options)
+            motion.change(limits, SOLVER, motion.pursuit.options)
         else:
             let_happen(name, part, record)
         for _ in range(part.steps):
@@ -294,7 +306,7 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
                 motion.limits.joint_velocity, speed - full.joint_acceleration * DT
             )
             assert np.all(np.abs(motion.velocity) <= allowed + 1e-9)
-    motion.change(full, SOLVER, motion.options)
+    motion.change(full, SOLVER, motion.pursuit.options)
     record.rest()
     check_limits(name, record)
     check_speeds(full, record)
@@ -317,12 +329,12 @@ def test_paused_arm_comes_to_rest_on_its_way_and_goes_on_when_told(name, parts, 
         record.step(DT)
     assert np.abs(motion.q - paused).max() <= 1e-9
     assert np.abs(motion.velocity).max() <= 1e-9
-    was_under_way = motion.phase is not Phase.RESTING
+    was_under_way = not motion.is_at_rest
     pace(motion, 1.0)
     for _ in range(5):
         record.step(DT)
     record.rest()
-    assert np.any(motion.q != paused) or not was_under_way or motion.hindrance
+    assert np.any(motion.q != paused) or not was_under_way or why(motion)
     check_limits(name, record)
     check_speeds(arm(name).limits, record)
 
@@ -352,12 +364,12 @@ def test_arm_arrives_at_the_last_goal_where_it_may_leave_the_line(name, before, 
     T = goal(name, Part('goal', seed // 2), motion.q)
     assert motion.aim(T)
     record.rest()
-    if motion.goal_solution.converged:
-        assert not motion.hindrance
+    if motion.pursuit.goal_solution.converged:
+        assert not why(motion)
         check_arrival(name, T, motion)
     else:
         event('the search for the goal ended early')
-        assert motion.hindrance
+        assert why(motion)
 
 
 def check_arrival(name, T, motion):
@@ -381,7 +393,7 @@ def test_arm_at_rest_stays_where_it_is(name, seed, path):
     for _ in range(10):
         motion.step(DT)
         assert np.array_equal(motion.q, q)
-        assert motion.phase is Phase.RESTING
+        assert motion.is_at_rest
 
 
 @pytest.mark.parametrize('name', ARMS)
@@ -448,11 +460,13 @@ def test_from_rest_the_tip_keeps_to_the_line_and_to_its_speed(name, seed, share)
     record = Record(motion)
     record.rest()
     times, q = (np.array(part) for part in record.runs[0])
-    if Phase.JOINT in record.phases or len(q) < 4:
+    if any(isinstance(path, JointPath) for path in record.paths) or len(q) < 4:
         event('the line could not be left at once')
         return
     tips = np.array([judge.pose(row)[:3, 3] for row in q])
-    end = T if motion.goal_solution.converged else judge.pose(motion.goal_solution.q)
+    end = (
+        T if motion.pursuit.goal_solution.converged else judge.pose(motion.pursuit.goal_solution.q)
+    )
     farthest = SWINGING if name in MAY_SWING else 5e-3
     assert distances_from_line(tips, start[:3, 3], end[:3, 3]).max() <= farthest
     speeds = np.linalg.norm(velocities(times, tips), axis=1)

@@ -2,7 +2,7 @@
 
 import itertools
 
-from fabrik_ros.motion.stop_trajectory import ramp_to_rest
+from fabrik_ros.motion.stop_trajectory import trajectory_to_rest
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def ramp_before_limits(velocity, share, strength, period):
     """Begin a ramp from 0 where each joint may be as near to a limit as it can still stop."""
     nearest = velocity**2 / (2.0 * strength)
     limit = nearest + 3.0 * share * share
-    return ramp_to_rest(np.zeros(JOINTS), velocity, strength, -limit, limit, period), limit
+    return trajectory_to_rest(np.zeros(JOINTS), velocity, strength, -limit, limit, period), limit
 
 
 @given(speeds, shares, strengths, periods)
@@ -49,14 +49,14 @@ def test_ramp_brakes_evenly_and_no_harder_than_allowed(velocity, share, strength
 
 
 def test_ramp_of_rest_is_one_point():
-    ramp = ramp_to_rest(np.ones(2), np.zeros(2), np.ones(2), -np.ones(2), np.ones(2))
+    ramp = trajectory_to_rest(np.ones(2), np.zeros(2), np.ones(2), -np.ones(2), np.ones(2))
     assert ramp.times.tolist() == [0.0]
     assert ramp.q.tolist() == [[1.0, 1.0]]
     assert ramp.velocity.tolist() == [[0.0, 0.0]]
 
 
 def test_joint_outside_its_limits_comes_in():
-    ramp = ramp_to_rest(
+    ramp = trajectory_to_rest(
         np.array([1.05]), np.array([-0.5]), np.array([5.0]), -np.ones(1), np.ones(1)
     )
     assert ramp.q[-1, 0] == pytest.approx(1.05 - 0.5 * 0.5 / (2.0 * 5.0), abs=1e-6)
@@ -66,7 +66,7 @@ def test_joint_outside_its_limits_comes_in():
 def test_ramp_is_what_a_motion_that_brakes_step_by_step_does(velocity, strength):
     """So that it may be played, or stepped, or both in turn."""
     period, far = 0.01, np.full(JOINTS, 100.0)
-    ramp = ramp_to_rest(np.zeros(JOINTS), velocity, strength, -far, far, period)
+    ramp = trajectory_to_rest(np.zeros(JOINTS), velocity, strength, -far, far, period)
     q, v, time = np.zeros(JOINTS), velocity, 0.0
     while np.any(v):
         slower = v * max(0.0, 1.0 - period / np.max(np.abs(v) / strength))

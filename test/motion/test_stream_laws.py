@@ -6,8 +6,10 @@ import math
 from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import why
 from hypothesis import given, settings, strategies as st
 from judging import Judge
 import numpy as np
@@ -48,13 +50,13 @@ def stream(limits, way, duration, every, prepares=True, motion=None):
         if i <= int(duration / DT):
             if i % every == 0:
                 motion.aim(goal_at(way(i * DT)))
-        elif motion.phase is Phase.RESTING:
+        elif motion.is_at_rest:
             break
         motion.step(DT)
         q.append(motion.q)
         if prepares:
             motion.prepare()
-    assert motion.phase is Phase.RESTING
+    assert motion.is_at_rest
     return np.array([JUDGE.pose(values)[:3, 3] for values in q]) - T_START[:3, 3], np.array(q)
 
 
@@ -127,7 +129,7 @@ def test_stream_that_leaves_the_reach_is_followed_as_far_as_it_goes(
     motion, along = motion_with(LIMITS), np.array(direction) / np.linalg.norm(direction)
     duration = 1.5 / speed
     _, q = stream(LIMITS, lambda t: along * speed * t, duration, every, prepares, motion)
-    assert motion.hindrance == Status.TOO_FAR.value
+    assert why(motion) == Status.TOO_FAR.value
     end = goal_at(along * speed * DT * every * (int(duration / DT) // every))
     nearest = make_solver(CHAIN, SolverOptions(mode='pose')).solve(end, motion.q)
     reached = np.linalg.norm(JUDGE.pose(motion.q)[:3, 3] - end[:3, 3])
@@ -146,7 +148,7 @@ def test_goal_that_is_sent_again_at_every_step_is_reached_and_rested_at(prepares
         motion.step(DT)
         if prepares:
             motion.prepare()
-        if motion.phase is Phase.RESTING:
+        if motion.is_at_rest:
             break
-    assert motion.phase is Phase.RESTING
+    assert motion.is_at_rest
     assert np.allclose(JUDGE.pose(motion.q), goal_at(end), atol=1e-6)

@@ -2,7 +2,7 @@
 
 import math
 
-from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST, Trail
+from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST, TargetFilter
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def way(x=0.0, y=0.0, turn=0.0):
 
 
 def streamed(steps, every=1):
-    """Trail of a goal that came `steps` times, the last of them just now."""
-    trail = Trail()
-    trail.take(way(), GAIN)
+    """TargetFilter of a goal that came `steps` times, the last of them just now."""
+    trail = TargetFilter()
+    trail.add(way(), GAIN)
     for step in steps:
         for _ in range(every):
             trail.pass_time(DT)
-        trail.take(step, GAIN)
+        trail.add(step, GAIN)
     return trail
 
 
@@ -44,8 +44,8 @@ def test_goal_that_does_not_move_is_its_own_mean():
 
 
 def test_first_goal_is_a_jump():
-    trail = Trail()
-    trail.take(way(0.01), GAIN)
+    trail = TargetFilter()
+    trail.add(way(0.01), GAIN)
     assert trail.is_empty
 
 
@@ -58,7 +58,7 @@ def test_goal_that_comes_late_is_its_own_mean():
     trail = streamed([way(0.005)] * 20)
     for _ in range(round(MEMORY / DT) + 1):
         trail.pass_time(DT)
-    trail.take(way(0.005), GAIN)
+    trail.add(way(0.005), GAIN)
     assert trail.is_empty
 
 
@@ -86,7 +86,7 @@ def test_mean_takes_a_corner_with_the_acceleration_it_may_have(share):
     speeds = [speed_of(trail)]
     for _ in range(60):
         trail.pass_time(DT)
-        trail.take(way(y=share * DT), GAIN)
+        trail.add(way(y=share * DT), GAIN)
         speeds.append(speed_of(trail))
     changes = np.linalg.norm(np.diff(speeds, axis=0), axis=1) / DT
     assert 0.95 * GAIN < changes.max() < 1.01 * GAIN
@@ -103,7 +103,7 @@ def test_mean_of_goals_that_come_slowly_goes_evenly(every, share):
         speeds.append(speed_of(trail)[0])
         trail.pass_time(DT)
         if i % every == 0:
-            trail.take(way(share * DT * every), GAIN)
+            trail.add(way(share * DT * every), GAIN)
     assert np.allclose(speeds, share, rtol=1e-6)
 
 
@@ -121,7 +121,7 @@ def test_mean_comes_to_the_goal_when_no_other_comes():
 def test_flood_of_goals_is_no_longer_than_the_steps_it_came_in():
     trail = streamed([way(1e-5)] * 10)
     for _ in range(1000):
-        trail.take(way(1e-6), GAIN)
+        trail.add(way(1e-6), GAIN)
     assert len(trail._ages) <= 10
 
 
@@ -130,17 +130,17 @@ def test_window_narrows_slowly_when_the_goal_slows_down():
     wide = trail._window
     for _ in range(100):
         trail.pass_time(DT)
-        trail.take(way(0.1 * DT), GAIN)
+        trail.add(way(0.1 * DT), GAIN)
     assert SHORTEST < trail._window < wide
     assert wide - trail._window < 0.06
 
 
 def test_several_tips_have_a_mean_each():
     steps = [np.array([way(0.5 * DT), way()])] * 80
-    trail = Trail()
-    trail.take(np.zeros((2, 6)), GAIN)
+    trail = TargetFilter()
+    trail.add(np.zeros((2, 6)), GAIN)
     for step in steps:
         trail.pass_time(DT)
-        trail.take(step, GAIN)
+        trail.add(step, GAIN)
     assert trail.left()[0, 0] > 0.0
     assert not np.any(trail.left()[1])

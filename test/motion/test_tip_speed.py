@@ -1,7 +1,7 @@
 """Speeds of tips and joint centres: as finite differences tell them."""
 
 from fabrik_ros import load_urdf
-from fabrik_ros.motion.line_reference import MotionLimits
+from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.tip_speed import TipSpeed
 from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
 import numpy as np

@@ -14,9 +14,11 @@ from types import SimpleNamespace
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
-from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, REAL_TREES
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.joint_path import JointPath
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, REAL_TREES, stopped
 import numpy as np
 import pytest
 
@@ -59,15 +61,15 @@ def arm(name):
 class Record:
     """What an arm is commanded."""
 
-    def __init__(self, name, seed, path='joint', limiter=None):
+    def __init__(self, name, seed, path='joint', jerk_filter=None):
         known = arm(name)
         self.judge, self.limits = known.judge, known.limits
         self.motion = Motion(
-            known.chain, known.limits, SOLVER, MotionOptions(path), limiter=limiter
+            known.chain, known.limits, SOLVER, MotionOptions(path), jerk_filter=jerk_filter
         )
         self.rng = np.random.default_rng(seed)
         self.motion.reset(self.elsewhere())
-        self.times, self.q, self.phases = [0.0], [self.motion.command[0]], []
+        self.times, self.q, self.paths = [0.0], [self.motion.command[0]], []
 
     def elsewhere(self):
         lower, upper = arm_ends(self.judge)
@@ -79,16 +81,16 @@ class Record:
 
     def go(self, seconds, next_dt=lambda rng: DT):
         end = self.times[-1] + seconds
-        while self.times[-1] < end and (self.motion.phase is not Phase.RESTING):
+        while self.times[-1] < end and (not self.motion.is_at_rest):
             dt = next_dt(self.rng)
             self.motion.step(dt)
             self.times.append(self.times[-1] + dt)
             self.q.append(self.motion.command[0])
-            self.phases.append(self.motion.phase)
+            self.paths.append(self.motion.path)
 
     def rest(self, next_dt=lambda rng: DT):
         self.go(LONGEST, next_dt)
-        assert self.motion.phase is Phase.RESTING
+        assert self.motion.is_at_rest
 
     def arrays(self):
         return np.array(self.times), np.array(self.q)
@@ -143,7 +145,7 @@ def test_joint_move_with_uneven_steps_keeps_them_too(name):
         for _ in range(3):
             record.motion.go_to(record.elsewhere())
             record.go(record.rng.uniform(0.2, 3.0), uneven_steps)
-        record.motion.stop('a test')
+        record.motion.stop(stopped('a test'))
         record.rest(uneven_steps)
         assert record.used().max() <= 1.0 + 5.0 * ROUNDING
         record.check_joints()
@@ -180,7 +182,7 @@ def test_arm_at_speed_brakes_into_lower_limits_within_its_accelerations(name):
         record.motion.go_to(record.elsewhere())
         record.go(1.0)
         low = replace(record.limits, tip_speed=0.05, tip_rotation=0.2)
-        record.motion.change(low, SOLVER, record.motion.options)
+        record.motion.change(low, SOLVER, record.motion.pursuit.options)
         steps = len(record.times)
         record.go(2.0)
         used = 5.0 * record.used()
@@ -195,7 +197,7 @@ def test_arm_at_speed_brakes_into_lower_limits_within_its_accelerations(name):
 def test_speed_scaling_scales_them(share):
     record = Record('ur5', 3)
     slow = replace(record.limits, speed_scaling=share)
-    record.motion.change(slow, SOLVER, record.motion.options)
+    record.motion.change(slow, SOLVER, record.motion.pursuit.options)
     record.motion.go_to(record.elsewhere())
     record.go(5.0)
     assert record.used().max() == pytest.approx(share, rel=ROUNDING)
@@ -206,13 +208,13 @@ def test_speed_scaling_scales_them(share):
 def test_commands_of_limited_jerk_exceed_them_by_a_little_at_most(jerk, excess):
     """The commands lag behind a motion that keeps to them, and catch up after accelerating."""
     pytest.importorskip('ruckig', reason='ruckig plans the steps')
-    from fabrik_ros.motion.jerk_limiter import JerkLimiter
+    from fabrik_ros.motion.jerk_filter import JerkFilter
 
     for seed in range(max(1, LINES // 6)):
         for name in ('ur10', 'panda'):
             chain = arm(name).chain
-            limiter = JerkLimiter(jerk, DT, chain.lower, chain.upper)
-            record = Record(name, seed, limiter=limiter)
+            limiter = JerkFilter(jerk, DT, chain.lower, chain.upper)
+            record = Record(name, seed, jerk_filter=limiter)
             record.motion.go_to(record.elsewhere())
             record.rest()
             assert record.used().max() <= 1.0 + excess
@@ -252,7 +254,7 @@ def test_joint_centres_keep_them_on_lines(name, what):
         record = Record(name, seed, path='line')
         what(record)
         record.rest()
-        on_line = [phase is not Phase.JOINT for phase in record.phases]
+        on_line = [not isinstance(path, JointPath) for path in record.paths]
         used.append(record.used()[on_line])
         record.check_joints()
     used = np.concatenate(used)

@@ -11,9 +11,10 @@ import math
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions, Phase
-from helpers import joint_xml, robot_xml
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from helpers import joint_xml, robot_xml, stopped
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -135,7 +136,7 @@ class Play:
             size = 10.0 ** rng.uniform(-3.0, 2.0)
             self.T_world_base *= pinocchio.exp6(size * rng.uniform(-1.0, 1.0, 6))
         elif part.what == 'stop':
-            motion.stop('a test')
+            motion.stop(stopped('a test'))
         else:
             motion.change(self.limits, self.solver, MotionOptions(path=part.what))
 
@@ -147,14 +148,14 @@ class Play:
             T[rng.integers(2)] = np.nan
         in_world = rng.random(2) < 0.5
         T_base_world = self.T_world_base.inverse().homogeneous
-        if not self.motion.is_held_in_world:
-            self.motion.base.begin(T_base_world)
+        if not self.motion.frame.is_world:
+            self.motion.frame.base.begin(T_base_world)
         T[in_world] = self.T_world_base.homogeneous @ T[in_world]
         self.motion.aim(T, in_world)
 
     def step(self, dt=DT):
         self.T_world_base *= pinocchio.exp6(dt * self.twist)
-        if self.motion.is_held_in_world:
+        if self.motion.frame.is_world:
             self.motion.carry(self.T_world_base.inverse().homogeneous, dt)
         self.motion.step(dt)
         self.times.append(self.times[-1] + dt)
@@ -164,8 +165,8 @@ class Play:
     def is_at_rest(self):
         """Whether the arms rest and nothing will set them in motion."""
         motion = self.motion
-        waits = motion.is_held_in_world and motion.base.moves
-        return motion.phase is Phase.RESTING and not waits
+        waits = motion.frame.is_world and motion.frame.base.moves
+        return motion.is_at_rest and not waits
 
     def check(self):
         times, q = np.array(self.times), np.array(self.q)
@@ -224,5 +225,5 @@ def test_arms_come_to_rest_once_the_base_stands(seed, parts):
         if play.is_at_rest:
             break
     else:
-        assert not COMPILED, f'they never rest: {play.motion.phase}'
+        assert not COMPILED, f'they never rest: {play.motion.path}'
     play.check()

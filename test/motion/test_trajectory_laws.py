@@ -12,11 +12,12 @@ import math
 from controllers import Arm, fastest, largest_step_against
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.jerk_limiter import JerkLimiter
-from fabrik_ros.motion.line_reference import MotionLimits
-from fabrik_ros.motion.motion import Motion, MotionOptions
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
 from fabrik_ros.motion.published_trajectory import default_look_ahead
-from helpers import find_robot, REAL_ARMS, SIX_AXIS
+from helpers import find_robot, REAL_ARMS, said, SIX_AXIS, stopped
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def make_motion(chain, seed, path='line', jerk=0.0, period=0.01):
         MotionLimits(0.25, 1.0, 1.5, velocity, limits),
         SolverOptions(mode='auto', budget=math.inf, max_restarts=6),
         MotionOptions(path=path, allow_reconfiguration=True),
-        limiter=JerkLimiter(jerk, period, chain.lower, chain.upper) if jerk else None,
+        jerk_filter=JerkFilter(jerk, period, chain.lower, chain.upper) if jerk else None,
     )
     middle = chain.mid_configuration()
     motion.reset(middle + 0.3 * (chain.random_configuration(np.random.default_rng(seed)) - middle))
@@ -80,9 +81,9 @@ def make_motion(chain, seed, path='line', jerk=0.0, period=0.01):
 
 def do(rig, what, seed, seconds):
     """Let something happen, and time pass."""
-    rng, follower, chain = np.random.default_rng(seed), rig.follower, rig.motion.chain
+    rng, follower, chain = np.random.default_rng(seed), rig.follower, rig.motion.robot
     if what in ('target', 'joint target'):
-        rig.motion.options = MotionOptions('joint' if what != 'target' else 'line', True)
+        rig.motion.pursuit.options = MotionOptions('joint' if what != 'target' else 'line', True)
         q = chain.random_configuration(rng)
         T = chain.forward_kinematics(rig.motion.q + rng.uniform(0.1, 1.0) * (q - rig.motion.q))
         rig.ask(lambda: follower.accept(T, rig.seconds))
@@ -93,7 +94,7 @@ def do(rig, what, seed, seconds):
             rig.ask(lambda: follower.jog(twist, rig.seconds))
             rig.go(0.02)
     elif what == 'circle':
-        rig.motion.options = MotionOptions('line', True)
+        rig.motion.pursuit.options = MotionOptions('line', True)
         centre = chain.forward_kinematics(rig.motion.q)
         for i in range(round(seconds / 0.02)):
             T = centre.copy()
@@ -101,7 +102,7 @@ def do(rig, what, seed, seconds):
             rig.ask(lambda T=T: follower.accept(T, rig.seconds))
             rig.go(0.02)
     elif what == 'stop':
-        follower.hold('a test')
+        follower.hold(stopped('a test'))
         rig.go(seconds)
     elif what == 'scale':
         rig.motion.scale_speed(float(rng.choice([0.0, 0.1, 0.5, 1.0])))
@@ -126,7 +127,7 @@ def check_played(rig, played, rate):
         speed, acceleration = fastest(times, wanted)
         assert np.all(speed <= rig.motion.limits.joint_velocity * 1.001)
         assert acceleration.max() <= HARDEST * 1.05
-        chain = rig.motion.chain
+        chain = rig.motion.robot
         assert np.all((chain.lower - 1e-9 <= wanted) & (wanted <= chain.upper + 1e-9))
         stamps, q = (np.array(column) for column in zip(*commands, strict=True))
         # The command of an update is for the next one; on Humble for this one.
@@ -177,7 +178,7 @@ def test_controller_plays_the_motion_within_the_limits(
     for event in what:
         do(rig, *event)
     played = rig.end()
-    assert 'does not follow' not in rig.follower.state(rig.seconds)[1]
+    assert 'does not follow' not in said(rig.follower, rig.seconds)[1]
     nearest = HARDEST / rate**2 + NOISE / 10.0
     for wanted, meant in check_played(rig, played, rate):
         assert np.abs(wanted - meant).max() <= nearest
@@ -231,7 +232,7 @@ def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset):
     held = rig.now
     rig.go(2.0)
     played = rig.end()
-    allowed = rig.look_ahead + motion.longest_stop + 2.0 / rate
+    allowed = rig.look_ahead + motion.limiter.longest_stop + 2.0 / rate
     after = played.times_ns > held + round(allowed * SECOND)
     assert np.count_nonzero(after) > 100
     assert np.ptp(played.command[after], axis=0).max() < 1e-12
@@ -246,7 +247,7 @@ def test_where_the_reference_of_the_controller_is_known_the_first_message_is_no_
     for i in range(2):
         rig.hear_the_reference()
         do(rig, 'target', seed + i, 0.7)
-        rig.follower.hold('a test')
+        rig.follower.hold(stopped('a test'))
         rig.go(1.5)
     played = rig.end()
     speed, acceleration = fastest(played.times_ns, played.command)
@@ -260,7 +261,7 @@ def test_frozen_arm_is_sent_one_stop_that_ends_where_it_is():
     arm = Arm()
     delivery = Delivery(np.random.default_rng(3), LONGEST)
     rig = Rig(motion, make_controller(motion, arm), 0.01, delivery)
-    T = motion.chain.forward_kinematics(motion.q)
+    T = motion.robot.forward_kinematics(motion.q)
 
     def stream(seconds, y):
         for i in range(round(seconds / 0.01)):

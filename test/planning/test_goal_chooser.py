@@ -11,9 +11,11 @@ import math
 from collision_models import body, with_bodies
 from fabrik_ros import FabrikSolver, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
-from fabrik_ros.motion.motion import Motion, MotionLimits, MotionOptions, Phase
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
 from fabrik_ros.planning.goal_chooser import GoalChooser
-from helpers import assert_close, PLANAR, Segment, tree_xml
+from helpers import assert_close, PLANAR, Segment, tree_xml, why
 import numpy as np
 import pytest
 
@@ -68,7 +70,7 @@ class PostArm:
     def aim(self, q):
         """Send the arm where the tip is at joint values `q`."""
         self.goal = q
-        return self.motion.aim(self.motion.chain.forward_kinematics(q))
+        return self.motion.aim(self.motion.robot.forward_kinematics(q))
 
     def steps(self, count):
         for _ in range(count):
@@ -82,12 +84,12 @@ class PostArm:
         """Go on until the arm rests, and check that it keeps the clearance."""
         for _ in range(30):
             self.steps(100)
-            if self.motion.phase is Phase.RESTING:
+            if self.motion.is_at_rest:
                 return
         raise AssertionError('the arm never rests')
 
     def check_that_it_is_there(self):
-        assert self.motion.hindrance == ''
+        assert why(self.motion) == ''
         assert_close(place(self.motion.q, TIP), place(self.goal, TIP), 1e-5)
 
 
@@ -101,7 +103,7 @@ BESIDE = (0.5, 0.8)
 def test_elbow_that_would_hit_a_post_goes_to_the_other_side():
     arm = PostArm([POST], ELBOW, BESIDE, path='joint')
     assert arm.aim(ELBOW_UP)
-    assert_close(arm.motion.goal_solution.q, other_elbow(ELBOW_UP), 1e-4)
+    assert_close(arm.motion.pursuit.goal_solution.q, other_elbow(ELBOW_UP), 1e-4)
     arm.run()
     arm.check_that_it_is_there()
     assert_close(arm.motion.q, other_elbow(ELBOW_UP), 1e-4)
@@ -120,9 +122,9 @@ def test_moving_arm_takes_the_other_side_as_well():
 def test_line_into_a_post_ends_in_front_of_it_and_tells_another_way():
     arm = PostArm([POST], ELBOW, BESIDE, path='line')
     assert arm.aim(ELBOW_UP)
-    assert arm.motion.hindrance == ''
+    assert why(arm.motion) == ''
     arm.run()
-    assert arm.motion.hindrance == (
+    assert why(arm.motion) == (
         "self-collision ahead: 'l0' and 'l2' would come within 2 mm of each other; "
         'another way: path joint, or allow_reconfiguration'
     )
@@ -148,7 +150,8 @@ TOUCHES = "the target is in self-collision: 'l0' and 'l2' would come within 2 mm
 def test_target_that_cannot_be_reached_without_touching_is_refused_where_it_is_to_hold(path):
     arm = PostArm(POSTS, ELBOW, BETWEEN, path=path, approach_unreachable=False)
     assert not arm.aim(ELBOW_UP)
-    assert (arm.motion.phase, arm.motion.hindrance) == (Phase.RESTING, TOUCHES)
+    assert arm.motion.is_at_rest
+    assert why(arm.motion) == TOUCHES
     arm.steps(10)
     assert_close(arm.motion.q, np.array(BETWEEN), 0.0)
 
@@ -157,9 +160,9 @@ def test_target_that_cannot_be_reached_without_touching_is_refused_where_it_is_t
 def test_target_that_cannot_be_reached_without_touching_is_approached_and_says_so(path):
     arm = PostArm(POSTS, ELBOW, BETWEEN, path=path)
     assert arm.aim(ELBOW_UP)
-    assert arm.motion.hindrance == TOUCHES
+    assert why(arm.motion) == TOUCHES
     arm.run()
-    assert arm.motion.hindrance.startswith(f'{TOUCHES}; self-collision ahead: ')
+    assert why(arm.motion).startswith(f'{TOUCHES}; self-collision ahead: ')
     assert arm.nearest < 0.05
 
 
@@ -175,12 +178,12 @@ def test_next_target_is_free_of_what_was_said_about_the_one_before():
 def test_target_out_of_reach_behind_a_post_tells_both():
     stretched = np.zeros(2)
     arm = PostArm([place(stretched, TIP)], TIP, (0.6, 0.5), path='joint')
-    T = arm.motion.chain.forward_kinematics(stretched)
+    T = arm.motion.robot.forward_kinematics(stretched)
     T[0, 3] = 3.0
     arm.motion.aim(T)
-    assert 'farther away than the arm is long; the target is in self-' in arm.motion.hindrance
+    assert 'farther away than the arm is long; the target is in self-' in why(arm.motion)
     arm.run()
-    assert 'farther away than the arm is long; the target is in self-' in arm.motion.hindrance
+    assert 'farther away than the arm is long; the target is in self-' in why(arm.motion)
     assert arm.nearest < 0.05
 
 
@@ -192,7 +195,7 @@ LEFT, RIGHT = np.array([-0.9, 1.0]), np.array([0.9, 1.0])
 def test_arm_turns_the_other_way_round_where_a_post_is_in_the_way():
     arm = PostArm([POST], ELBOW, LEFT, xml=TURNING_ON, path='joint')
     arm.aim(RIGHT)
-    assert_close(arm.motion.goal_solution.q[0], other_elbow(RIGHT)[0] - 2.0 * math.pi, 1.5)
+    assert_close(arm.motion.pursuit.goal_solution.q[0], other_elbow(RIGHT)[0] - 2.0 * math.pi, 1.5)
     arm.run()
     arm.check_that_it_is_there()
     assert arm.motion.q[0] < -3.0
@@ -251,7 +254,7 @@ def test_home_behind_a_post_is_not_gone_to_by_another_way():
     arm = PostArm([POST], ELBOW, LEFT, xml=TURNING_ON, path='joint')
     arm.motion.go_to(RIGHT)
     arm.run()
-    assert arm.motion.hindrance.startswith('self-collision ahead: ')
+    assert why(arm.motion).startswith('self-collision ahead: ')
 
 
 # Two arms on one base, 1.6 m apart; balls on the elbow of the one and on the hand of the other.
@@ -293,13 +296,14 @@ def test_elbow_keeps_away_from_the_hand_of_the_other_arm_which_stays():
     touching = np.array([math.atan2(away[1], away[0]), 1.2])
     start = np.concatenate([touching + np.array([0.7, -0.3]), right])
     motion = two_arms_motion(start, path='joint')
-    T = motion.chain.forward_kinematics(np.concatenate([touching, right]))
+    T = motion.robot.forward_kinematics(np.concatenate([touching, right]))
     assert gap(np.concatenate([touching, right])) < CLEARANCE
     T[1] = np.nan
     assert motion.aim(T)
     for _ in range(1000):
         motion.step(0.01)
         assert gap(motion.q) > CLEARANCE - ROUNDING
-    assert (motion.phase, motion.hindrance) == (Phase.RESTING, '')
+    assert motion.is_at_rest
+    assert why(motion) == ''
     assert_close(motion.q[2:], right, 1e-9)
     assert_close(place(motion.q[:2], TIP), place(touching, TIP), 1e-5)

@@ -90,7 +90,7 @@ def check_commands(bench, judge):
 
 def test_tool_moves_at_that_velocity_while_it_comes_and_then_holds(ready, stick, judge):
     stick.push(twist(SIDE, frame_id=''), 120)
-    assert ready.wait_for_state('MOVING')
+    assert ready.wait_for_state('JOGGING')
     stick.let_go()
     let_go_at = ready.commands.times[-1]
     assert ready.wait_for_state('HOLDING')['reason'] == 'jogging has ended'
@@ -182,7 +182,7 @@ def test_end_of_reach_is_held_with_the_reason_and_left_again(ready, stick, judge
     ready.wait_for_commands(50)
     end = tips(ready, judge)[-1]
     stick.push(twist((-0.25, 0.0, 0.0)), 60)
-    assert ready.wait_for_state('MOVING')
+    assert ready.wait_for_state('JOGGING')
     stick.let_go()
     ready.wait_for_state('HOLDING')
     assert tips(ready, judge)[-1][0] < end[0] - 0.05
@@ -222,7 +222,7 @@ def test_each_of_several_tips_has_a_topic(bench):
     bench.wait_for_state('IDLE')
     stick = Joystick(bench, 'fabrik/right_tool/jog')
     stick.push(twist((0.0, 0.0, -0.1), frame_id='base'), 60)
-    assert bench.status['state'] == 'MOVING'
+    assert bench.status['state'] == 'JOGGING'
     assert 'right_tool' in stick.refusal(twist(SIDE, frame_id='left_tool'))
     q = bench.commands.q
     assert np.abs(q[-1][6:] - q[0][6:]).max() > 0.01

@@ -27,7 +27,7 @@ from bench import (
     values_at,
 )
 from command_judge import accelerations, runs, velocities
-from fabrik_ros.motion.motion import Phase
+from fabrik_ros.motion.reference_path import LinePath
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, mostly_long, PLANAR, robot_xml
 from judging import distances_from_line, Judge, pose_errors
@@ -702,7 +702,7 @@ class TestStopping:
         motion, step = ready.node.node_state.arm.motion, ready.node.node_state.arm.motion.step
 
         def fail_on_the_way(dt):
-            if motion.phase is Phase.LINE:
+            if isinstance(motion.path, LinePath):
                 raise ArithmeticError('an unlucky number')
             step(dt)
 

@@ -1,0 +1,285 @@
+"""Paths of the tips: along a line, at rest in a world that moves, and as somebody jogs."""
+
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from ..reasons import Reason, ReasonKind
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained
+from ..transforms import Array
+from .goal_frame import GoalFrame
+from .jog_reference import JogReference
+from .joint_limiter import JointLimiter
+from .joint_motion import largest
+from .limits import MotionLimits
+from .line_reference import LineReference
+from .line_tracker import LineTracker, OFF_LINE
+from .path import Path
+from .solver_reasons import blocked
+from .tip_reference import TipReference
+
+BEHIND = 1e-2
+"""An arm that is behind its reference by less [rad or m] is still at its goal."""
+
+ReferenceT = TypeVar('ReferenceT', bound=TipReference)
+
+
+class ReferencePath(Path, Generic[ReferenceT]):
+    """
+    Follows a reference as exactly as the joints can.
+
+    Parameters
+    ----------
+    reference : TipReference
+        Poses of the tips that move.
+    tracker : LineTracker
+        Takes the steps of the joints along it.
+    limiter : JointLimiter
+        Knows what the joints can do.
+    reason : Reason, optional
+        Why the arm will rest short of what it was asked for.
+
+    """
+
+    def __init__(
+        self,
+        reference: ReferenceT,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reference: ReferenceT = reference
+        self._tracker, self._limiter = tracker, limiter
+        self._blocking: Solution | None = None
+
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path."""
+        limiter, reference = self._limiter, self.reference
+        at_end = limiter.has_caught_up and reference.has_arrived()
+        return at_end and limiter.joints.rests_at(reference.q)
+
+    def lose_speed(self) -> None:
+        """Take note that the joints stand, or brake on their own."""
+        self.reference.stop()
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits."""
+        self.reference.change_limits(limits)
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1."""
+        self.reference.scale_speed(share)
+
+    def _advance(self, speed: Array, correction: Array, dt: float) -> Array | None:
+        """Joint velocity along the path, on top of what the joints have to catch up anyway."""
+        reference, tracker = self.reference, self._tracker
+        is_off = largest(reference.q - self._limiter.joints.q) > OFF_LINE
+        self.solution, velocity = tracker.advance(reference, speed, correction, dt)
+        if velocity is None:
+            self._block(self.solution)
+            return None
+        return tracker.slowed(reference, velocity + correction, is_off, dt)
+
+    def _block(self, solution: Solution) -> None:
+        self.solution = self._blocking = solution
+
+
+class LinePath(ReferencePath[LineReference]):
+    """In a straight line to a goal, or on the path of goals that come again and again."""
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._has_looked = False
+        """Whether it is known what is ahead for a step like the last."""
+
+    def can_go_on_to(self, T_goal: Array) -> bool:
+        """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
+        reference = self.reference
+        is_alike = np.array_equal(is_unconstrained(T_goal), reference.unconstrained)
+        return is_alike and reference.ends_at is None and self.reason is None
+
+    def head_for(self, T_goal: Array) -> None:
+        """Go on to another goal, shape (k, 4, 4)."""
+        was_filtered = self.reference.is_filtered
+        self.reference.head_for(T_goal)
+        if not (was_filtered and self.reference.is_filtered):
+            self._has_looked = False
+
+    def look_ahead(self, dt: float) -> bool:
+        """Look where the line leads, if that was not done for the next step."""
+        reference = self.reference
+        if self._has_looked or reference.ends_at is not None:
+            return False
+        self._has_looked = True
+        self._tracker.look_ahead(reference, dt)
+        return reference.ends_at is not None
+
+    def look_again(self, dt: float) -> None:
+        """Look ahead once more, as the line leads elsewhere now."""
+        if self.reference.ends_at is None:
+            self._tracker.look_ahead(self.reference, dt)
+
+    def end_step(self) -> None:
+        """Take note that a step is over: what was looked at is in the past."""
+        self._has_looked = False
+
+    def lose_speed(self) -> None:
+        """Take note that the joints stand, or brake on their own."""
+        self._has_looked = False
+        super().lose_speed()
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits."""
+        self._has_looked = False
+        super().change_limits(limits)
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        self.look_ahead(dt)
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        speed = reference.next_speed(dt, tracker.margin_beside(reference, correction))
+        if reference.ends_at is not None and not np.any(speed):
+            self._block(reference.ends_at)
+            return None
+        return self._advance(speed, correction, dt)
+
+    @property
+    def blocked(self) -> Reason | None:
+        """Why the line cannot be followed any farther; None while it can."""
+        if self._blocking is None:
+            return None
+        text = 'the straight line cannot be followed'
+        reason = blocked(ReasonKind.PATH_BLOCKED, text, self._blocking)
+        return replace(reason, place=self.reference.T[:, :3, 3])
+
+
+class WorldLinePath(LinePath):
+    """
+    A line in the world, while the base moves.
+
+    First the tips stay where they are in the world while the base moves, then they go on.
+
+    Parameters
+    ----------
+    reference, tracker, limiter, reason
+        As for `LinePath`.
+    frame : GoalFrame
+        Knows where the world is.
+
+    """
+
+    stays_in_world = True
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        frame: GoalFrame,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._frame = frame
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        tracker, joints = self._tracker, self._limiter.joints
+        if self._frame.base.has_leapt:
+            goal, self.reference = self.reference.goal, tracker.begin_line(self.reference.goal)
+            self.reference.head_for(goal)
+            return self._go_on(np.zeros_like(joints.q), dt)
+        correction = joints.correction(self.reference.q - joints.q, dt)
+        solution, carried = tracker.stay(self.reference, dt)
+        if carried is None:
+            self._block(solution)
+            return None
+        return self._go_on(carried + correction, dt)
+
+    def look_ahead(self, dt: float) -> bool:
+        """Look at nothing before it is known where the base will be."""
+        return False
+
+    def _go_on(self, extra: Array, dt: float) -> Array | None:
+        """Go on along the line, on top of what the base and a correction ask of the joints."""
+        super().look_ahead(dt)
+        reference = self.reference
+        # A moving base moves the tips in its own frame, however fast it is.
+        speed = reference.next_speed(dt, 1.0)
+        if reference.ends_at is not None and not np.any(speed):
+            self._block(reference.ends_at)
+            return None
+        self.solution, velocity = self._tracker.advance(
+            reference, speed, extra, dt, is_carried=True
+        )
+        if velocity is None:
+            self._block(self.solution)
+            return None
+        return velocity + extra
+
+    @property
+    def is_at_goal(self) -> bool:
+        """Whether the arm is at its goal, and does no more than follow the base."""
+        reference = self.reference
+        behind = largest(reference.q - self._limiter.joints.q)
+        return reference.has_arrived() and behind < BEHIND
+
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path, and the base stands."""
+        return not self._frame.moves and super().has_arrived()
+
+
+class JogPath(ReferencePath[JogReference]):
+    """
+    As somebody jogs the tips.
+
+    It goes as near to singular places and limits as it can brake in front of, and rests there with
+    a reason, until it is let go or jogged another way.
+    """
+
+    is_jog = True
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that comes closest to what the jog wants."""
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        self._look_where_it_leads(dt)
+        speed = reference.next_speed(dt, tracker.margin_beside(reference, correction))
+        return self._advance(speed, correction, dt)
+
+    def steer(self, twist: Array, in_tip: bool, tip: int) -> None:
+        """Jog a tip at another velocity."""
+        self.reference.jog.steer(twist, in_tip, tip)
+
+    def hand_over_jog(self, reference: JogReference) -> None:
+        """Let another reference be jogged as this path is."""
+        reference.jog = self.reference.jog
+
+    def _look_where_it_leads(self, dt: float) -> None:
+        """Look ahead unless the jog goes on to want what cannot be; say so where it does."""
+        reference, jog = self.reference, self.reference.jog
+        if reference.ends_at is not None and jog.is_blocked():
+            return
+        reference.ends_at = self.reason = None
+        self._tracker.look_ahead(reference, dt)
+        if reference.ends_at is not None and np.any(jog.twists):
+            jog.block()
+            self.reason = _end_of_jog(reference.ends_at)
+
+    @property
+    def blocked(self) -> Reason | None:
+        """Why the jog cannot go on at all; None while it can."""
+        return None if self._blocking is None else _end_of_jog(self._blocking)
+
+
+def _end_of_jog(solution: Solution) -> Reason:
+    return blocked(ReasonKind.JOG_BLOCKED, 'jogged as far as it goes', solution)

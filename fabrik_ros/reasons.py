@@ -1,0 +1,74 @@
+"""Why an arm stands still, or does not do what it is asked: one type, with a code that stays."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+
+class ReasonKind(Enum):
+    """What kind of reason it is; the values are codes in the status, and do not change."""
+
+    # of the goal, and of the path to it
+    TOO_FAR = 'too_far'
+    TOO_NEAR = 'too_near'
+    BLOCKED_BY_LIMITS = 'blocked_by_limits'
+    BLOCKED_BY_JOINT_MOVE = 'blocked_by_joint_move'
+    STALLED = 'stalled'
+    BUDGET_EXHAUSTED = 'budget_exhausted'
+    PATH_BLOCKED = 'path_blocked'
+    GOAL_IN_COLLISION = 'goal_in_collision'
+    COLLISION_AHEAD = 'collision_ahead'
+    JOG_BLOCKED = 'jog_blocked'
+    JOG_ENDED = 'jog_ended'
+    # of the robot, and of who asks
+    HELD = 'held'
+    PAUSED = 'paused'
+    NOT_READY = 'not_ready'
+    STATE_MISSING = 'state_missing'
+    MOVED_AWAY = 'moved_away'
+    DOES_NOT_FOLLOW = 'does_not_follow'
+    OUTSIDE_LIMITS = 'outside_limits'
+    TARGET_TIMEOUT = 'target_timeout'
+    BASE_LOST = 'base_lost'
+    CLOCK_JUMPED = 'clock_jumped'
+    CLOCK_STANDS = 'clock_stands'
+    ERROR = 'error'
+    STOPPED = 'stopped'
+    # of a request that is refused
+    BAD_REQUEST = 'bad_request'
+    STILL_STOPPING = 'still_stopping'
+    WAITS_FOR_PAUSE = 'waits_for_pause'
+    WAS_INTERRUPTED = 'was_interrupted'
+    NO_HOME = 'no_home'
+    # of the node
+    NO_MODEL = 'no_model'
+    PREPARING = 'preparing'
+    INACTIVE = 'inactive'
+
+
+@dataclass(frozen=True, eq=False)
+class Reason:
+    """Why something is not done."""
+
+    kind: ReasonKind
+    text: str
+    """What a person at the arm reads."""
+    joints: tuple[str, ...] = ()
+    """Names of the joints that are concerned."""
+    place: npt.NDArray[np.float64] | None = None
+    """Where on the path it is: positions of the tips in the base frame, shape (k, 3) [m]."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def joined(reasons: Iterable[Reason | None]) -> Reason | None:
+    """Make one of several reasons, of the kind of the first; None where there is none."""
+    known = [reason for reason in reasons if reason is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    joints = tuple(dict.fromkeys(joint for reason in known for joint in reason.joints))
+    return Reason(known[0].kind, '; '.join(map(str, known)), joints, known[0].place)
