@@ -119,6 +119,12 @@ class Mechanism(ABC):
         near = (q - self.lower < margin) | (self.upper - q < margin)
         return tuple(self.joint_names[j] for j in np.flatnonzero(near))
 
+    def is_at_narrower_bound(self, q: Array, lower: Array, upper: Array, margin: float) -> bool:
+        """Whether a joint stands within `margin` of a bound that is narrower than its limit."""
+        at_lower = (q - lower < margin) & (lower > self.lower + margin)
+        at_upper = (upper - q < margin) & (upper < self.upper - margin)
+        return bool(np.any(at_lower | at_upper))
+
     def check_bounds(self, lower: Array, upper: Array) -> None:
         """Raise JointValueError where a lower bound, shape (n,), is above its upper bound."""
         if np.any(lower > upper):

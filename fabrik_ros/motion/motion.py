@@ -386,6 +386,7 @@ class Motion:
         self.pursuit.resolve_pending()
         other = self.pursuit.other_path(path)
         if other is not None:
+            self.pursuit.solution = self.pursuit.goal_solution
             self._follow(other)
         else:
             self.stop(self.pursuit.blocked(path))

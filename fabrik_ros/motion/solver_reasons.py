@@ -1,7 +1,7 @@
 """What a solver said, as the reason why an arm rests short of its goal."""
 
 from ..reasons import Reason, ReasonKind
-from ..solver.solution import Solution
+from ..solver.solution import Solution, Status
 
 
 def reason_of(solution: Solution) -> Reason:
@@ -9,7 +9,13 @@ def reason_of(solution: Solution) -> Reason:
     return Reason(ReasonKind[solution.status.name], solution.status.value, solution.limited_joints)
 
 
+JUMP = 'the joints would have to jump'
+"""What a path asks of joints where the solver found no configuration near enough."""
+
+
 def blocked(kind: ReasonKind, text: str, solution: Solution) -> Reason:
     """Say what is blocked, with what the solver said and the joints that stand at a limit."""
+    jumps = solution.status is Status.BLOCKED_BY_JOINT_MOVE
+    why = JUMP if jumps else solution.status.value
     names = f' ({", ".join(solution.limited_joints)})' if solution.limited_joints else ''
-    return Reason(kind, f'{text}: {solution.status.value}{names}', solution.limited_joints)
+    return Reason(kind, f'{text}: {why}{names}', solution.limited_joints)

@@ -327,7 +327,8 @@ class FabrikSolver:
         if code == targets.TOO_NEAR:
             return Status.TOO_NEAR
         if blocked:
-            return Status.BLOCKED_BY_LIMITS
+            at_bound = self.chain.is_at_narrower_bound(search.q, *search.bounds, kernels.AT_LIMIT)
+            return Status.BLOCKED_BY_JOINT_MOVE if at_bound else Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
 
     def _solve_whole(self, search: ContinuedSearch) -> bool:

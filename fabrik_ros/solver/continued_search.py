@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import chain_search, search as kernels
 from ..kernels.arm_table import FRAME
-from ..kernels.limits import START_LOWER, START_UPPER, UNITS
+from ..kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from ..kernels.posture import ease
 from ..transforms import Array
 from .options import SolverOptions
@@ -69,6 +69,11 @@ class ContinuedSearch:
             if self._make_tries(tasks, count):
                 return True
         return False
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Bounds that the joints keep in this search, each of shape (n,)."""
+        return self._arm.limits[LOWER], self._arm.limits[UPPER]
 
     def next_solution(self) -> bool:
         """Make tries until one succeeds, whatever was found before, or the budget ends."""

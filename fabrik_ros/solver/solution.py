@@ -13,6 +13,7 @@ class Status(Enum):
     TOO_FAR = 'the target is farther away than the arm is long'
     TOO_NEAR = 'the target is nearer to the first joint than the arm can fold'
     BLOCKED_BY_LIMITS = 'joint limits keep the arm from the target'
+    BLOCKED_BY_JOINT_MOVE = 'a joint would have to move farther than max_joint_move allows'
     STALLED = 'the search came to rest short of the target'
     BUDGET_EXHAUSTED = 'the budget ended before the target was reached'
 

@@ -234,7 +234,9 @@ class TreeSolver:
         if self._is_reached(found.statistics):
             return Status.CONVERGED
         if blocked:
-            return Status.BLOCKED_BY_LIMITS
+            lower, upper = packed.limits[LOWER], packed.limits[UPPER]
+            at_bound = self.tree.is_at_narrower_bound(found.q, lower, upper, kernels.AT_LIMIT)
+            return Status.BLOCKED_BY_JOINT_MOVE if at_bound else Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
 
     def _make_more_tries(self, packed: PackedTree, found: Found) -> tuple[bool, bool]:

@@ -292,6 +292,7 @@ class TestBlockedLine:
         q = run(motion, longest=60.0)
         assert why(motion) == ''
         assert planar_judge.errors(goal, q[-1])[0] < 1e-5
+        assert motion.solution.converged, 'the line that was blocked is not what counts'
 
     def test_arm_arrives_in_joint_space(self, planar_judge, goal):
         motion = planar_motion(self.START, path='joint')

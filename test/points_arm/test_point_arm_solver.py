@@ -347,7 +347,7 @@ def test_joints_go_no_farther_than_allowed_and_the_status_says_so():
     seed = np.array([0.0, 0.5])
     solution = solver.solve([-0.6, 0.9, 0.0], seed)
     assert np.all(np.abs(solution.q - seed) <= 0.2)
-    assert solution.status is Status.BLOCKED_BY_LIMITS
+    assert solution.status is Status.BLOCKED_BY_JOINT_MOVE
 
 
 def test_a_seed_that_is_there_is_the_answer():

@@ -124,3 +124,10 @@ def test_last_status_of_an_interrupted_node_tells_so(moving):
     moving.node.interrupt()
     status = last_status_without_the_node(moving)
     assert (status['state'], status['reason']) == ('HOLDING', 'the node was interrupted')
+
+
+def test_code_of_a_reason_is_empty_where_there_is_none(bench, six_axis):
+    bench.start_all(six_axis, AT_START)
+    assert (bench.status['reason'], bench.status['reason_code']) == ('', '')
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
+    assert bench.wait_for_state('HOLDING')['reason_code'] == 'held'

@@ -243,6 +243,19 @@ class TestOptions:
                 assert np.abs(solution.q - seed).max() <= move + 1e-12
                 assert np.all((lower <= solution.q) & (solution.q <= upper))
 
+    @pytest.mark.parametrize('polish', POLISH)
+    def test_target_beyond_what_joints_may_move_is_not_blamed_on_limits(self, polish):
+        stick = [Segment(lower=-1.0, upper=1.0), Segment('fixed', xyz=(1.0, 0.0, 0.0))]
+        chain = load_urdf(serial_xml(stick)).chain()
+        target = [math.cos(0.5), math.sin(0.5), 0.0]
+        for seed, status in ((0.0, Status.BLOCKED_BY_JOINT_MOVE), (0.4, Status.CONVERGED)):
+            solver = solver_for(
+                chain, mode='position', polish=polish, max_joint_move=0.2, max_restarts=3
+            )
+            assert solver.solve(target, [seed]).status is status
+        beyond = [math.cos(1.5), math.sin(1.5), 0.0]
+        assert solver.solve(beyond, [0.9]).status is Status.BLOCKED_BY_LIMITS
+
     def test_restarts_are_no_more_than_allowed(self, planar):
         for most in (0, 1, 7):
             solution = solver_for(planar, mode='position', max_restarts=most).solve([1, 0.5, 0.1])
