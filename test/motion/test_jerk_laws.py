@@ -10,6 +10,7 @@ from dataclasses import replace
 import math
 
 from collision_models import planar_arm, planar_distances
+from drawing import random_numbers
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
@@ -40,7 +41,7 @@ def limits_of(joints):
 
 LIMITS = limits_of(6)
 
-seeds = st.integers(0, 2**32 - 1)
+seeds = random_numbers()
 jerks = st.sampled_from([20.0, 50.0, 500.0, 5000.0])
 ways = st.sampled_from(['line', 'joint'])
 WHAT = ['pose', 'pose', 'joint values', 'jog', 'stop', 'halt', 'pace', 'other limits']

@@ -281,13 +281,13 @@ class Scene:
         self.statuses += 1
         self.status = {entry.key: entry.value for entry in status.values}
         state, reason = self.status['state'], self.status['reason']
-        if state not in ('IDLE', 'MOVING', 'REACHED') and not reason:
+        if state not in ('IDLE', 'MOVING', 'JOGGING', 'REACHED') and not reason:
             self.trouble.append(f'{state} without a reason')
         before, self._told_at = self._told_at, time.monotonic()
         if self._told_at - before < LEAST_GAP:
             return
         self.hear()
-        says_nothing = state == 'MOVING' and not reason
+        says_nothing = state in ('MOVING', 'JOGGING') and not reason
         self._still = [*self._still, self.command_judge.count] if says_nothing else []
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
             self.trouble.append(f'no command, yet {self.status}')
@@ -529,7 +529,8 @@ class Scene:
         if self.lifecycle_state() == State.PRIMARY_STATE_INACTIVE:
             assert self.change_state(Transition.TRANSITION_ACTIVATE), self.status
         self.ask(Trigger, 'hold', Trigger.Request())
-        self.spin_until(lambda: self.status.get('state') != 'MOVING', 'the arm holds')
+        moving = ('MOVING', 'JOGGING')
+        self.spin_until(lambda: self.status.get('state') not in moving, 'the arm holds')
         self.spin(5.0 * SETTLING)
         self.arm.q = np.array(START)
         self.spin(3.0 * SETTLING)
