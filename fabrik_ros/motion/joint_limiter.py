@@ -56,6 +56,8 @@ class JointLimiter:
 
     Attributes
     ----------
+    robot : Chain or Tree
+        The joints.
     joints : JointMotion
         The motion: where it has come to, and what the joints can do next.
     refusal : str
@@ -68,7 +70,7 @@ class JointLimiter:
     def __init__(
         self, robot: Mechanism, limits: MotionLimits, guard: CollisionGuard | None = None
     ) -> None:
-        self._robot, self._guard = robot, guard
+        self.robot, self._guard = robot, guard
         self.refusal = ''
         self._asked = self._in_force = limits
         self.joints = JointMotion(robot, limits)
@@ -246,7 +248,7 @@ class JointLimiter:
         return stop if self._inner_points is None else self._inner_points().followed_by(stop)
 
     def _stop_from_here(self) -> StopTrajectory:
-        joints, robot = self.joints, self._robot
+        joints, robot = self.joints, self.robot
         half = self.knot_lead(joints.dt)
         return trajectory_to_rest(
             joints.q - half * joints.velocity,
@@ -269,7 +271,7 @@ class JointLimiter:
             Length of a step [s].
 
         """
-        joints, robot = self.joints, self._robot
+        joints, robot = self.joints, self.robot
         stop, begin, end = self.stop_trajectory(), -self.knot_lead(joints.dt), duration - 0.5 * dt
         q, velocity = stop.at(end)
         inner = stop.between(begin, end).later(-duration)

@@ -107,6 +107,10 @@ class LineReference(TipReference):
             return self.goal
         return self._space.moved(self.T, self._remaining * (distance / length))
 
+    def pose_at_share(self, share: float) -> Array:
+        """Poses, shape (k, 4, 4), at a share of the rest of the line."""
+        return self.goal if share == 1.0 else self._space.moved(self.T, self._remaining * share)
+
     @property
     def remaining(self) -> float:
         """How long the rest of the line takes at full speed [s]."""

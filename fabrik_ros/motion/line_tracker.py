@@ -106,6 +106,10 @@ class LineTracker:
         reference.take_speed(T_before, moment)
         return reference
 
+    def solve(self, T: Array, q: Array) -> Solution:
+        """Find joint values for poses on a line, shape (k, 4, 4), near others."""
+        return self.solvers.line.solve(self._frame.to_base(T), q)
+
     def look_ahead(self, line: TipReference, dt: float) -> None:
         """Slow the reference in time where the line ends or turns hard for a joint."""
         pose, distance = line.pose_ahead(dt)

@@ -1,13 +1,15 @@
 """What a motion needs to know of a path, whatever kind it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from ..collision.guard import CollisionGuard
 from ..reasons import Reason
 from ..solver.solution import Solution
 from ..transforms import Array
 from .jog_reference import JogReference
 from .limits import MotionLimits
+from .preview import Preview
 from .tip_reference import TipReference
 
 
@@ -61,6 +63,14 @@ class Path(ABC):
     @abstractmethod
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""
+
+    def preview(self, guard: CollisionGuard | None) -> Iterator[Preview]:
+        """
+        Look along the rest of the path, piece by piece, from where the arm is.
+
+        The last preview is complete. There is none for a path without an end, as a jog.
+        """
+        return iter(())
 
     @property
     def is_at_goal(self) -> bool:

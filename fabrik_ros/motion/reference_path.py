@@ -1,10 +1,13 @@
 """Paths of the tips: along a line, at rest in a world that moves, and as somebody jogs."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+import math
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from ..collision.guard import CollisionGuard
 from ..reasons import Reason, ReasonKind
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
@@ -17,9 +20,12 @@ from .limits import MotionLimits
 from .line_reference import LineReference
 from .line_tracker import LineTracker, OFF_LINE
 from .path import Path
+from .preview import look_along, Preview
 from .solver_reasons import blocked
 from .tip_reference import TipReference
 
+PREVIEW_STEP = 0.02
+"""A preview looks at poses at most so far apart [s at full speed]."""
 BEHIND = 1e-2
 """An arm that is behind its reference by less [rad or m] is still at its goal."""
 
@@ -142,6 +148,26 @@ class LinePath(ReferencePath[LineReference]):
         self._has_looked = False
         super().change_limits(limits)
 
+    def preview(self, guard: CollisionGuard | None) -> Iterator[Preview]:
+        """Look along the rest of the line, piece by piece."""
+        limiter, reference = self._limiter, self.reference
+        count = max(1, math.ceil(reference.remaining / PREVIEW_STEP))
+        on_path = self._configurations(
+            [reference.pose_at_share(i / count) for i in range(1, count + 1)]
+        )
+        return look_along(on_path, count, limiter.robot, limiter.joints, guard)
+
+    def _configurations(self, poses: list[Array]) -> Iterator[Array | Reason]:
+        """Yield joint values for poses on the line, (k, 4, 4); where they end, why they do."""
+        q = self.reference.q
+        for T in poses:
+            solution = self._tracker.solve(T, q)
+            if not self._tracker.solvers.is_on_line(solution):
+                yield _line_blocked(solution)
+                return
+            q = solution.q
+            yield q
+
     def velocity(self, dt: float) -> Array | None:
         """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
         self.look_ahead(dt)
@@ -158,9 +184,7 @@ class LinePath(ReferencePath[LineReference]):
         """Why the line cannot be followed any farther; None while it can."""
         if self._blocking is None:
             return None
-        text = 'the straight line cannot be followed'
-        reason = blocked(ReasonKind.PATH_BLOCKED, text, self._blocking)
-        return replace(reason, place=self.reference.T[:, :3, 3])
+        return replace(_line_blocked(self._blocking), place=self.reference.T[:, :3, 3])
 
 
 class WorldLinePath(LinePath):
@@ -279,6 +303,10 @@ class JogPath(ReferencePath[JogReference]):
     def blocked(self) -> Reason | None:
         """Why the jog cannot go on at all; None while it can."""
         return None if self._blocking is None else _end_of_jog(self._blocking)
+
+
+def _line_blocked(solution: Solution) -> Reason:
+    return blocked(ReasonKind.PATH_BLOCKED, 'the straight line cannot be followed', solution)
 
 
 def _end_of_jog(solution: Solution) -> Reason:
