@@ -5,9 +5,7 @@ No ROS in here: times are seconds of one clock, given by the caller.
 
 """
 
-from enum import Enum
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +13,9 @@ from ..errors import RefusedError
 from ..model.mechanism import Mechanism
 from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
+from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
+from .arm_state import Command, JOG_ENDED, MOVED_AWAY, PAUSED, RESUMED, State
 from .following_rules import FollowingRules, home_of
 from .goal import Goal
 from .measured_joints import MeasuredJoints
@@ -29,34 +29,6 @@ TRY_AGAIN_TIME = 0.5
 """A goal in the world that is out of reach is tried again after so long [s]."""
 LONGEST_BRAKING = 0.5
 """A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
-PAUSED = Reason(ReasonKind.PAUSED, 'paused: speed_scaling is 0')
-JOG_ENDED = Reason(ReasonKind.JOG_ENDED, 'jogging has ended')
-RESUMED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was told to go on')
-ACTIVATED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was activated')
-MOVED_AWAY = Reason(
-    ReasonKind.MOVED_AWAY, 'the arm was moved away from the target by someone else'
-)
-
-
-class State(Enum):
-    """What the arm is doing, in the words of the status topic."""
-
-    WAITING_FOR_MODEL = 'waiting for a robot description'
-    WAITING_FOR_STATE = 'waiting for the measured state of every joint'
-    IDLE = 'ready for a target'
-    MOVING = 'on the way to the target'
-    JOGGING = 'moving as it is jogged'
-    REACHED = 'at the target'
-    HOLDING = 'holding still'
-
-
-class Command(NamedTuple):
-    """What the joints are to do now."""
-
-    q: Array
-    """Joint values, shape (n,) [rad or m]."""
-    velocity: Array
-    """Shape (n,) [rad/s or m/s]."""
 
 
 class Follower:
@@ -108,8 +80,7 @@ class Follower:
         self._goal_time = -math.inf
         self._repeat_time = 0.0
         self._try_again_time = 0.0
-        self._jog_times: dict[int, float] = {}
-        """When each tip that is jogged was told so last [s]."""
+        self._jogs = ActiveJogs()
         self._must_go_back = False
         self.is_going_back = False
         home_of(robot, rules)
@@ -242,6 +213,7 @@ class Follower:
         kept = None if begins_anew else self.goal
         self.goal = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
         self._goal_time = now
+        self._jogs.clear()
         self._set_out()
         self.gate.open()
         self.motion.pursue(self.goal)
@@ -273,6 +245,7 @@ class Follower:
         home = self.observer.near_command(home, self.motion.q)
         self.goal = Goal.of(self.robot.tip_poses(home))
         self._goal_time = math.inf
+        self._jogs.clear()
         self._set_out()
         self.motion.go_to(home)
 
@@ -312,34 +285,30 @@ class Follower:
             return self._end_jog(tip)
         self._start.check_gate(now)
         self._start.begin(now)
-        times = self._jog_times
         self.goal = None
         self._goal_time = math.inf
         self._set_out()
         self.gate.open()
-        self._jog_times = {**times, tip: now}
-        may_idle = self.rules.idle_tips == 'free'
-        tips = range(len(self.robot.tip_links))
-        unconstrained = np.array([may_idle and i not in self._jog_times for i in tips])
-        self.motion.jog(twist, in_tip, tip, unconstrained)
+        self._jogs.add(tip, now)
+        others = self._jogs.others(len(self.robot.tip_links))
+        self.motion.jog(twist, in_tip, tip, others & (self.rules.idle_tips == 'free'))
         return True
 
     def _end_jog(self, tip: int) -> bool:
         """Let a tip brake to rest, if it is jogged; tell whether it was."""
-        was_jogged = self._jog_times.pop(tip, None) is not None
+        was_jogged = self._jogs.end(tip)
         if was_jogged:
             self.motion.end_jog(tip)
         return was_jogged
 
     def _set_out(self) -> None:
-        self._jog_times = {}
         self._engagement.begin()
         self._repeat_time = REPEAT_TIME
 
     def hold(self, reason: Reason) -> None:
         """Slow down, stay and say nothing more, for a reason, until the next target."""
         self._repeat_time = 0.0
-        self._jog_times = {}
+        self._jogs.clear()
         self._engagement.hold_reason = reason
         if not self.is_going_back:
             self.motion.stop(reason)
@@ -446,10 +415,7 @@ class Follower:
 
     def _end_lost_jogs(self, now: float) -> None:
         """Let go of the tips that nobody jogs any longer; stop the arm if they brake slowly."""
-        if not self._jog_times:
-            return
-        motion, timeout = self.motion, self.rules.jog_timeout
-        lost = [tip for tip, time in self._jog_times.items() if abs(now - time) > timeout]
+        motion, lost = self.motion, self._jogs.lost(now, self.rules.jog_timeout)
         for tip in lost:
             self._end_jog(tip)
         limits = motion.limits

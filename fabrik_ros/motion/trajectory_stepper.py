@@ -10,7 +10,8 @@ acceleration is constant between the points of the curve.
 
 from collections.abc import Callable
 
-from .follower import Command, Follower
+from .arm_state import Command
+from .follower import Follower
 from .motion import Motion
 from .published_trajectory import Knot, NANOSECONDS, PublishedTrajectory
 

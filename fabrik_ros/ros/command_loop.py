@@ -11,7 +11,8 @@ from rclpy.time import Time
 from rclpy.timer import Timer
 
 from ..errors import FabrikError
-from ..motion.follower import Command, Follower
+from ..motion.arm_state import Command
+from ..motion.follower import Follower
 from ..motion.motion import Motion
 from ..motion.published_trajectory import default_look_ahead, PublishedTrajectory
 from ..motion.trajectory_stepper import TrajectoryStepper

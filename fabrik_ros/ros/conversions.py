@@ -8,7 +8,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..motion.follower import Command
+from ..motion.arm_state import Command
 from ..motion.published_trajectory import Knot
 from ..transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
 from .command_clock import NANOSECONDS

@@ -15,7 +15,7 @@ from rosgraph_msgs.msg import Clock as ClockTime
 
 from ..errors import ChainError, CollisionError, FabrikError, MotionError
 from ..kernels._jit import COMPILED
-from ..motion.follower import ACTIVATED
+from ..motion.arm_state import ACTIVATED
 from ..motion.motion import Motion
 from ..reasons import Reason, ReasonKind
 from .command_loop import StreamState

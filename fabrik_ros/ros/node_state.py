@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import RefusedError
-from ..motion.follower import Follower, State
+from ..motion.arm_state import State
+from ..motion.follower import Follower
 from ..motion.start_gate import StartGate, TOLD_TO_HOLD
 from ..reasons import joined, Reason, ReasonKind
 from .configured_arm import ConfiguredArm

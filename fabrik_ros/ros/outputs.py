@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ..model.chain import Chain
 from ..model.tree import Tree
-from ..motion.follower import Command
+from ..motion.arm_state import Command
 from ..motion.published_trajectory import Knot
 from .conversions import joint_trajectory, write_command
 from .parameters import NodeParameters

@@ -10,7 +10,8 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
-from ..motion.follower import Follower, State
+from ..motion.arm_state import State
+from ..motion.follower import Follower
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .markers import marker_array

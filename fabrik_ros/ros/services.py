@@ -6,7 +6,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
-from ..motion.follower import RESUMED
+from ..motion.arm_state import RESUMED
 from .node_state import NodeState
 
 

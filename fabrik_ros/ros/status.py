@@ -8,7 +8,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 
 from ..model.tree import Tree
-from ..motion.follower import Follower, State
+from ..motion.arm_state import State
+from ..motion.follower import Follower
 from ..reasons import Reason
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained

@@ -8,7 +8,8 @@ import math
 
 from fabrik_ros import JointValueError, load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower, State
+from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.follower import Follower
 from fabrik_ros.motion.following_rules import FollowingRules
 from fabrik_ros.motion.goal import MotionOptions
 from fabrik_ros.motion.limits import MotionLimits

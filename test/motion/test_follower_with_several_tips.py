@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower, State
+from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.follower import Follower
 from fabrik_ros.motion.following_rules import FollowingRules
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.solver.options import SolverOptions

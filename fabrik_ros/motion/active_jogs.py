@@ -1,0 +1,31 @@
+"""Which tips somebody jogs, as long as that is repeated."""
+
+import numpy as np
+import numpy.typing as npt
+
+
+class ActiveJogs:
+    """The tips that are jogged, each with the time when it was told so last."""
+
+    def __init__(self) -> None:
+        self._times: dict[int, float] = {}
+
+    def add(self, tip: int, now: float) -> None:
+        """Take note that a tip is jogged `now` [s]."""
+        self._times[tip] = now
+
+    def end(self, tip: int) -> bool:
+        """Take note that a tip is jogged no longer; tell whether it was."""
+        return self._times.pop(tip, None) is not None
+
+    def clear(self) -> None:
+        """Take note that no tip is jogged."""
+        self._times = {}
+
+    def lost(self, now: float, timeout: float) -> list[int]:
+        """Name the tips of which nobody has said so for longer than a time [s]."""
+        return [tip for tip, time in self._times.items() if abs(now - time) > timeout]
+
+    def others(self, tips: int) -> npt.NDArray[np.bool_]:
+        """Tell of each of so many tips whether it is not jogged, shape (k,)."""
+        return np.array([tip not in self._times for tip in range(tips)])

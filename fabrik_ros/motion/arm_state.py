@@ -1,0 +1,36 @@
+"""What an arm does, in the words of the status, and what its joints are told."""
+
+from enum import Enum
+from typing import NamedTuple
+
+from ..reasons import Reason, ReasonKind
+from ..transforms import Array
+
+PAUSED = Reason(ReasonKind.PAUSED, 'paused: speed_scaling is 0')
+JOG_ENDED = Reason(ReasonKind.JOG_ENDED, 'jogging has ended')
+RESUMED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was told to go on')
+ACTIVATED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was activated')
+MOVED_AWAY = Reason(
+    ReasonKind.MOVED_AWAY, 'the arm was moved away from the target by someone else'
+)
+
+
+class State(Enum):
+    """What the arm is doing, in the words of the status topic."""
+
+    WAITING_FOR_MODEL = 'waiting for a robot description'
+    WAITING_FOR_STATE = 'waiting for the measured state of every joint'
+    IDLE = 'ready for a target'
+    MOVING = 'on the way to the target'
+    JOGGING = 'moving as it is jogged'
+    REACHED = 'at the target'
+    HOLDING = 'holding still'
+
+
+class Command(NamedTuple):
+    """What the joints are to do now."""
+
+    q: Array
+    """Joint values, shape (n,) [rad or m]."""
+    velocity: Array
+    """Shape (n,) [rad/s or m/s]."""
