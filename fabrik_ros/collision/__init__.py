@@ -2,16 +2,16 @@
 
 from .guard import CollisionGuard
 from .meshes import MeshFinder
-from .pairs import LeftOut, Reason
+from .pairs import LeftOut, LeftOutReason
 from .self_collision import Nearest, SelfCollision
 from .solids import MissingGeometry
 
 __all__ = [
     'CollisionGuard',
     'LeftOut',
+    'LeftOutReason',
     'MeshFinder',
     'MissingGeometry',
     'Nearest',
-    'Reason',
     'SelfCollision',
 ]

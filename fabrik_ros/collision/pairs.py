@@ -34,7 +34,7 @@ NEARLY_ALWAYS = 0.95
 OFTEN = 0.5
 
 
-class Reason(Enum):
+class LeftOutReason(Enum):
     """Why a pair of links is left out."""
 
     RIGID = 'no joint of the arm moves them against each other'
@@ -50,7 +50,7 @@ class LeftOut:
 
     link_a: str
     link_b: str
-    reason: Reason
+    reason: LeftOutReason
 
     def __str__(self) -> str:
         return f"'{self.link_a}' and '{self.link_b}': {self.reason.value}"
@@ -118,7 +118,7 @@ def often_touching(
     pairs: Sequence[LinkPair],
     mechanism: Mechanism,
     touching: Callable[[Array, Sequence[LinkPair]], Sequence[LinkPair]],
-) -> dict[LinkPair, Reason]:
+) -> dict[LinkPair, LeftOutReason]:
     """
     Find the pairs that touch so often that they must be meant to.
 
@@ -144,6 +144,8 @@ def often_touching(
             misses[pair] += pair not in found
         left = [pair for pair in left if misses[pair] <= allowed[pair]]
     return {
-        pair: Reason.ALWAYS if misses[pair] <= SAMPLES * (1.0 - NEARLY_ALWAYS) else Reason.AT_ZERO
+        pair: LeftOutReason.ALWAYS
+        if misses[pair] <= SAMPLES * (1.0 - NEARLY_ALWAYS)
+        else LeftOutReason.AT_ZERO
         for pair in left
     }

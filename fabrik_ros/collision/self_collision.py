@@ -15,7 +15,7 @@ from ..transforms import Array
 from .clearances import Clearances
 from .distances import MANY_PAIRS, PairDistances
 from .meshes import MeshFinder
-from .pairs import LeftOut, link_pairs, LinkPair, neighbours, often_touching, Reason
+from .pairs import LeftOut, LeftOutReason, link_pairs, LinkPair, neighbours, often_touching
 from .solid_frames import SolidFrames
 from .solids import MissingGeometry, Solid, solids_of
 
@@ -185,15 +185,15 @@ class SelfCollision:
         allowed: Container[frozenset[str]],
         clearances: Clearances,
     ) -> tuple[list[LinkPair], tuple[LeftOut, ...]]:
-        reasons: dict[LinkPair, Reason] = {}
+        reasons: dict[LinkPair, LeftOutReason] = {}
         pairs, adjacent = list(link_pairs(self._frames, solids)), neighbours(robot)
         for pair in pairs:
             if not pair.motion_bounds[:, : len(self.mechanism)].any():
-                reasons[pair] = Reason.RIGID
+                reasons[pair] = LeftOutReason.RIGID
             elif pair.links in adjacent:
-                reasons[pair] = Reason.NEIGHBOURS
+                reasons[pair] = LeftOutReason.NEIGHBOURS
             elif pair.links in allowed:
-                reasons[pair] = Reason.TOLD
+                reasons[pair] = LeftOutReason.TOLD
         asked = [pair for pair in pairs if pair not in reasons]
         distances = self._distances(solids, asked)
         numbers, least = _numbers(asked), _of_solids(asked, clearances.touching)

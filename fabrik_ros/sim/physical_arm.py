@@ -164,8 +164,8 @@ class PhysicalArmNode(ArmNode):
         for note in arm.notes:
             self.get_logger().warning(note)
         view = View(arm.model, arm.data) if self._wants_view else None
-        if view is not None and view.hindrance:
-            self.get_logger().warning(f'no window: {view.hindrance}')
+        if view is not None and view.reason:
+            self.get_logger().warning(f'no window: {view.reason}')
         return CommandedArm(arm, self._delay, view)
 
     def timer_period(self) -> float:

@@ -16,16 +16,16 @@ class View:
 
     Attributes
     ----------
-    hindrance : str
+    reason : str
         Why there is no window; '' when there is one.
 
     """
 
     def __init__(self, model: Any, data: Any) -> None:
-        self.hindrance = ''
+        self.reason = ''
         self._window: Any = None
         if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-            self.hindrance = 'there is no display'
+            self.reason = 'there is no display'
             return
         try:
             from mujoco import viewer
@@ -34,7 +34,7 @@ class View:
                 model, data, show_left_ui=False, show_right_ui=False
             )
         except Exception as error:  # of whatever stands between MuJoCo and the screen
-            self.hindrance = str(error)
+            self.reason = str(error)
 
     def locked(self) -> AbstractContextManager[Any]:
         """Keep the window from reading while the simulation writes."""

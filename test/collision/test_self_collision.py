@@ -6,7 +6,7 @@ import sys
 
 from collision_models import body, planar_arm, planar_distances, real_robot, with_bodies
 from fabrik_ros import load_urdf
-from fabrik_ros.collision import CollisionGuard, Reason, SelfCollision
+from fabrik_ros.collision import CollisionGuard, LeftOutReason, SelfCollision
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
 from fabrik_ros.motion.joint_limiter import JointLimiter
 from fabrik_ros.motion.limits import MotionLimits
@@ -198,7 +198,7 @@ def test_pairs_that_the_arm_does_not_move_against_each_other_are_left_out():
     collision = robot_collision(
         {link: body(BALL) for link in ('body', 'mast', 'hand', 'finger', 'tail')}
     )
-    rigid = {pair for pair, reason in reasons(collision).items() if reason is Reason.RIGID}
+    rigid = {pair for pair, reason in reasons(collision).items() if reason is LeftOutReason.RIGID}
     expected = ['body mast', 'body tail', 'mast tail', 'hand finger']
     assert rigid == {frozenset(pair.split()) for pair in expected}
     assert frozenset(('hand', 'mast')) in pairs_of(collision)
@@ -209,8 +209,8 @@ def test_neighbours_are_left_out_also_with_a_fixed_link_without_geometry_between
     bodies = {link: body(BALL) for link in ('l1', 'l3', 'l4')}
     collision = collision_of(with_bodies(serial_xml(segments), bodies))
     assert reasons(collision) == {
-        frozenset(('l1', 'l3')): Reason.NEIGHBOURS,
-        frozenset(('l3', 'l4')): Reason.NEIGHBOURS,
+        frozenset(('l1', 'l3')): LeftOutReason.NEIGHBOURS,
+        frozenset(('l3', 'l4')): LeftOutReason.NEIGHBOURS,
     }
     assert collision.pairs == (('l1', 'l4'),)
 
@@ -226,7 +226,7 @@ def test_pair_that_always_touches_is_left_out():
     assert_close(collision.distance([0.0, 0.0, 0.0]).distance, 1.8 - 1.0, 1e-6)
     huge = body('<sphere radius="1.9"/>')
     collision = collision_of(with_bodies(TRIPLE, {'l1': body(BALL), 'l2': big, 'l3': huge}))
-    assert reasons(collision)[frozenset(('l1', 'l3'))] is Reason.ALWAYS
+    assert reasons(collision)[frozenset(('l1', 'l3'))] is LeftOutReason.ALWAYS
     assert collision.pairs == ()
 
 
@@ -244,14 +244,17 @@ def test_pair_that_touches_where_the_arm_is_folded_stays_in():
 def test_pairs_may_be_allowed_to_touch():
     xml = with_bodies(TRIPLE, {'l0': body(BALL), 'l3': body(BALL)})
     collision = collision_of(xml, allowed_collisions=[('l3', 'l0')])
-    assert reasons(collision) == {frozenset(('l0', 'l3')): Reason.TOLD}
+    assert reasons(collision) == {frozenset(('l0', 'l3')): LeftOutReason.TOLD}
 
 
 def test_panda_keeps_the_pair_of_hand_and_forearm_which_do_collide():
     robot, arm, packages, _ = real_robot('panda')
     collision = SelfCollision(robot, arm, mesh_paths=[packages])
     assert collision.missing == ()
-    assert {left.reason for left in collision.left_out} == {Reason.NEIGHBOURS, Reason.RIGID}
+    assert {left.reason for left in collision.left_out} == {
+        LeftOutReason.NEIGHBOURS,
+        LeftOutReason.RIGID,
+    }
     assert frozenset(('panda_link5', 'panda_hand')) in pairs_of(collision)
     folded = [0.0, 0.0, 0.0, -0.07, 0.0, -0.0175, 0.0]
     assert collision.distance(folded).distance < 0.0
