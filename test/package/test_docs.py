@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+from fabrik_ros.reasons import ReasonKind
 import pytest
 
 pytest.importorskip('matplotlib', reason='the figures are drawn with matplotlib')
@@ -48,3 +49,11 @@ def test_figures_are_drawn_by_the_code_that_is_here(tmp_path):
     subprocess.run([sys.executable, script], cwd=ROOT, env={'PYTHONPATH': str(ROOT)}, check=True)
     drawn = {figure.name for figure in (tmp_path / 'figures').iterdir()}
     assert drawn == {figure.name for figure in (ROOT / 'docs/figures').iterdir()} - MEASURED
+
+
+def test_every_code_of_a_reason_is_explained():
+    text = (ROOT / 'docs' / 'motion.md').read_text()
+    table = text.split('| `reason_code` | why |')[1].split('\n\n')[0]
+    cells = [row.split('|')[1] for row in table.splitlines() if row.startswith('| `')]
+    codes = [code for cell in cells for code in re.findall('`(.*?)`', cell)]
+    assert sorted(codes) == sorted(kind.value for kind in ReasonKind)
