@@ -65,10 +65,10 @@ class Variant(NamedTuple):
 
 
 PARTS = (
-    Variant('plain rounds', search, (MANY_ROUNDS, False, 0)),
-    Variant('accelerated rounds', search, (ACCELERATED_ITERATIONS, True, 0)),
+    Variant('plain iterations', search, (MANY_ROUNDS, False, 0)),
+    Variant('accelerated iterations', search, (ACCELERATED_ITERATIONS, True, 0)),
     Variant('polish', search, (0, False, POLISHING_STEPS)),
-    Variant('one round + polish', search, (FIRST_ITERATIONS, False, POLISHING_STEPS)),
+    Variant('one iteration + polish', search, (FIRST_ITERATIONS, False, POLISHING_STEPS)),
 )
 PATIENT, IMPATIENT = (
     (
@@ -79,24 +79,25 @@ PATIENT, IMPATIENT = (
 )
 
 PARTS_TEXT = f"""
-Ablation: the same targets with parts of the solver left out. Left: one attempt from the seed, \
-until the rule of the package ends it: for rounds when the error has not fallen by a tenth in \
+Ablation: the same targets with parts of the solver left out. Left: one try from the seed, \
+until the rule of the package ends it: for iterations when the error has not fallen by a tenth in \
 {IDLE_ITERATIONS}. Right: with restarts for {1e3 * BUDGET:g} ms of wall time at each target, from \
 the same places for all. Medians over all targets, solved or not; times are those of the compiled \
-call. "One round + polish" is an attempt of the default options, which make their first one at \
-the seed without a round.
+call. "One iteration + polish" is a try of the default options, which make their first one at \
+the seed without an iteration.
 """
 PARTS_HEADER = (
-    '| arm | parts | solved % | rounds | steps | µs | solved in time % | rounds | steps | µs |'
+    '| arm | parts | solved % | iterations | steps | µs '
+    '| solved in time % | iterations | steps | µs |'
 )
 MATCH_TEXT = f"""
 What a pass matches: at each joint all that is rigid on the other side of it, or only the next \
-joint centre off its axis (in the end the tip frame). Plain rounds; left one attempt of up to \
-{MANY_ROUNDS} rounds, however slow; right with restarts for {1e3 * BUDGET:g} ms.
+joint centre off its axis (in the end the tip frame). Plain iterations; left one try of up to \
+{MANY_ROUNDS} iterations, however slow; right with restarts for {1e3 * BUDGET:g} ms.
 """
 MATCH_HEADER = (
-    '| arm | seed | tolerance | matched | solved % | rounds | µs | solved in time % | rounds '
-    '| µs |'
+    '| arm | seed | tolerance | matched | solved % | iterations | µs '
+    '| solved in time % | iterations | µs |'
 )
 
 Results = dict[str, dict]

@@ -109,7 +109,7 @@ class IkGeo(Branches):
         import ik_geo
 
         if len(arm.chain) != 6:
-            raise ValueError('takes six hinges only')
+            raise ValueError('takes six revolute joints only')
         axes, points, self._R_tip_zero = screws(arm)
         points = shared_points(axes, points)
         make = getattr(ik_geo.Robot, structure(axes, points))
@@ -143,7 +143,7 @@ class Ssik(Solver):
 
     def __init__(self, arm: Arm) -> None:
         if arm.mode != 'pose':
-            raise ValueError('takes six or seven hinges only')
+            raise ValueError('takes six or seven revolute joints only')
         self._solve = ssik_artifact(arm).solve
 
     def ask(self, target: Array, seed: Array) -> list:

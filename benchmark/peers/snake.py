@@ -35,9 +35,9 @@ ROUNDS, REPEATS = 5, 10
 """Fewer rounds than those after which a run may be given up."""
 RANDOM_SEED = 0
 COST_TEXT = f"""
-Snakes of 1 m, hinges in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration (one \
-pass each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints beside \
-{LONG // SHORT} of {SHORT}, in turns, medians.
+Snakes of 1 m, revolute joints in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration \
+(one pass each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints \
+beside {LONG // SHORT} of {SHORT}, in turns, medians.
 """
 COST_HEADER = f'| one of {LONG}, µs | {LONG // SHORT} of {SHORT}, µs | ratio | ns a joint |'
 SOLVE_TEXT = f"""
@@ -46,7 +46,8 @@ straight. The judge is a product of matrices in numpy: pinocchio would take 60 G
 joints.
 """
 SOLVE_HEADER = (
-    '| joints | polish | targets | solved % | false | rounds | polish steps | median ms | max ms |'
+    '| joints | polish | targets | solved % | false | iterations | polish steps | median ms '
+    '| max ms |'
 )
 
 
