@@ -11,7 +11,7 @@ from ..transforms import Array
 CORNER = math.sqrt(2.0)
 """Change of velocity at a right angle, in multiples of the speed."""
 MEMORY = 0.5
-"""Goals farther apart than this, in time or in distance, belong to no trail [s]."""
+"""Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 LEAST_TIME = 0.1
 """The speed of a goal is measured over no less [s]."""
 INTERVALS = 2
