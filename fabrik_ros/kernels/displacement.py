@@ -18,7 +18,7 @@ def read_frame(T: Array, frame: Array) -> None:
 
 
 @kernel
-def way_between(
+def displacement_between(
     T: Array, T_to: Array, speed: float, turning: float, frames: Array, displacement: Array
 ) -> None:
     """
@@ -45,7 +45,7 @@ def way_between(
 
 
 @kernel
-def pose_along(
+def moved_pose(
     T: Array, displacement: Array, speed: float, turning: float, frames: Array, T_to: Array
 ) -> None:
     """Write the pose (4, 4) at the end of a displacement from `T`; parameters as above."""
@@ -73,7 +73,7 @@ def size_of(displacement: Array) -> float:
 
 
 @kernel
-def way_to_newest(
+def path_to_newest(
     ages: Array, displacements: Array, window: float, dt: float, left: Array
 ) -> None:
     """
@@ -100,7 +100,7 @@ def way_to_newest(
 
 
 @kernel
-def longest_way(displacements: Array) -> float:
+def longest_path(displacements: Array) -> float:
     """Add up displacements, shape (m, 3 b); return the length of the longest of the b parts."""
     longest = 0.0
     for b in range(0, displacements.shape[1], 3):

@@ -22,7 +22,7 @@ CLOSING_TIME = 0.2
 
 
 @kernel
-def speed_along_trail(
+def speed_along_filtered_path(
     remaining: Array,
     lead: Array,
     lead_later: Array,

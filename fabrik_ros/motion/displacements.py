@@ -10,7 +10,7 @@ which is a displacement per second, is a share of the greatest speeds.
 import numpy as np
 
 from ..kernels.arm_table import FRAME
-from ..kernels.displacement import pose_along, size_of, way_between
+from ..kernels.displacement import displacement_between, moved_pose, size_of
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 
@@ -42,7 +42,7 @@ class TipSpace:
         displacement = np.zeros((len(T), 6))
         for t in range(len(T)):
             if not is_unconstrained(T_to[t]):
-                way_between(T[t], T_to[t], *self._speeds, self._frames, displacement[t])
+                displacement_between(T[t], T_to[t], *self._speeds, self._frames, displacement[t])
         return displacement
 
     def moved(self, T: Array, displacement: Array) -> Array:
@@ -52,5 +52,5 @@ class TipSpace:
             if is_unconstrained(T[t]):
                 T_to[t] = T[t]
             else:
-                pose_along(T[t], displacement[t], *self._speeds, self._frames, T_to[t])
+                moved_pose(T[t], displacement[t], *self._speeds, self._frames, T_to[t])
         return T_to

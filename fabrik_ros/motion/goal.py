@@ -185,7 +185,7 @@ class GoalResolver:
         stays = not resolved.is_reachable and not self._options.approach_unreachable
         if self._chooser is not None and not stays:
             needs_path = resting and self._options.path == 'joint'
-            choose = self._chooser.way if needs_path else self._chooser.configuration
+            choose = self._chooser.path if needs_path else self._chooser.configuration
             resolved.take(choose(solution, frame.to_base(T), q, begin + budget))
         return resolved
 
@@ -209,8 +209,8 @@ class GoalResolver:
         solver, budget = self._solvers.for_goal(resting=True)
         T, end = self._frame.to_base(resolved.T), time.perf_counter() + budget
         solution = solver.solve(T, q)
-        choice = self._chooser.way(solution, T, q, end, resolved.set_out_at)
-        sets_out = choice.answer.converged and (choice.has_way or bool(choice.collision))
+        choice = self._chooser.path(solution, T, q, end, resolved.set_out_at)
+        sets_out = choice.answer.converged and (choice.has_path or bool(choice.collision))
         if sets_out:
             resolved.take(choice)
         return sets_out

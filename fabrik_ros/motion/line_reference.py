@@ -9,7 +9,7 @@ follow.
 import numpy as np
 
 from ..kernels.braking import stopping_speed
-from ..kernels.line_speed import speed_along_trail
+from ..kernels.line_speed import speed_along_filtered_path
 from ..transforms import Array
 from .displacements import length_of
 from .limits import MotionLimits
@@ -144,7 +144,7 @@ class LineReference(TipReference):
     def _speed_on_filtered_path(self, dt: float, most: float) -> Array:
         left, later = self._filter.left().reshape(-1), self._filter.left(dt).reshape(-1)
         next_speed = np.empty(self.speed.shape)
-        speed_along_trail(
+        speed_along_filtered_path(
             self._remaining.reshape(-1), left, later, self.speed.reshape(-1), self.acceleration,
             self.full_acceleration, self.deceleration, dt, most, next_speed.reshape(-1),
         )  # fmt: skip

@@ -1,51 +1,52 @@
-"""The way a goal has come lately, for a reference that is to go the same way."""
+"""A moving average of targets that come again and again."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-from ..kernels.displacement import longest_way, way_to_newest
+from ..kernels.displacement import longest_path, path_to_newest
 from ..transforms import Array
 
 CORNER = math.sqrt(2.0)
 """Change of velocity at a right angle, in multiples of the speed."""
 MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
-LEAST_TIME = 0.1
-"""The speed of a goal is measured over no less [s]."""
-INTERVALS = 2
-"""At least so many intervals between goals are in the window."""
-ALL_BUT = 0.01
-"""So many intervals too few make no other interval necessary."""
-SHORTEST = 0.01
-"""The window is no shorter [s]."""
-ROOM = 64
-SHRINKING = 0.05
+SPEED_TIME = 0.1
+"""The speed of a goal is measured over this time or longer [s]."""
+FEWEST_INTERVALS = 2
+"""Intervals between goals in the window [1]."""
+INTERVAL_TOLERANCE = 0.01
+"""Tolerated difference in interval count [1]."""
+SHORTEST_WINDOW = 0.01
+"""[s]."""
+SPARE_ROWS = 64
+"""Rows that are added whenever the buffers are full."""
+SHRINKING_RATE = 0.05
 """How fast the window narrows when the goal has become slower [s/s]."""
 
 
 class TargetFilter:
     """
-    The way of a goal that comes again and again, each time near to where it was before.
+    The mean of where a goal has been within a window of time, for a reference to follow.
 
-    Who heads straight for a moving goal cuts its corners and brakes for every one of its steps.
-    The mean of where the goal has been within a window of time goes the same way, half a window
-    later: no faster than the goal, straight where that was straight. A corner it takes with an
-    acceleration of the change of velocity over the window. So the window is as long as a right
-    angle needs, and a whole number of intervals between goals, so that the mean goes evenly.
+    Heading straight for each new target would cut corners and brake at every step. The mean goes
+    the same path half a window later: no faster than the goal, straight where that was straight.
+    At a corner it accelerates by the change of velocity over the window. So the window is as long
+    as a right angle needs, and a whole number of intervals between goals, so that the mean goes
+    evenly.
 
-    Ways have the shape (..., 6), translation and rotation, as shares of the greatest speeds: a
-    distance is the time it takes at full speed [s].
+    Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
+    speeds: a distance is the time it takes at full speed [s].
     """
 
     def __init__(self) -> None:
         self._shape: tuple[int, ...] = ()
-        self._all_ages, self._all_ways = np.empty(0), np.empty((0, 0))
+        self._all_ages, self._all_displacements = np.empty(0), np.empty((0, 0))
         self.clear()
 
     def clear(self) -> None:
-        """Forget the way: the goal jumps to wherever it is next."""
+        """Forget the path: the goal jumps to wherever it is next."""
         self._keep(0, 0)
         self._left_now: Array | None = None
         """What is left now, once it was asked for."""
@@ -54,33 +55,33 @@ class TargetFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the goal has come no way, and is its own mean."""
+        """Whether the goal has not moved, and is its own mean."""
         return self._first == self._end
 
     def _keep(self, first: int, end: int) -> None:
-        """Remember the ways from one number to before another."""
+        """Remember the displacements from one number to before another."""
         self._first, self._end = first, end
         self._ages = self._all_ages[first:end]
-        """How long ago the goal went each of its ways, shape (m,), the oldest first [s]."""
-        self._ways = self._all_ways[first:end]
-        """Those ways, shape (m, c)."""
+        """How long ago the goal made each displacement, shape (m,), the oldest first [s]."""
+        self._displacements = self._all_displacements[first:end]
+        """Those displacements, shape (m, c)."""
 
-    def add(self, way: Array, gain: float) -> None:
+    def add(self, displacement: Array, gain: float) -> None:
         """
-        Let the goal go on by a way (..., 6), or jump if that is far or the last was long ago.
+        Let the goal go on by a displacement (k, 6), or jump if it is far or long after the last.
 
         Parameters
         ----------
-        way : array, shape (..., 6)
+        displacement : array, shape (k, 6)
             From the goal before to the new one.
         gain : float
             Change of speed that the tip may have [1/s].
 
         """
-        self._shape, parts = way.shape, way.reshape(1, -1)
+        self._shape, parts = displacement.shape, displacement.reshape(1, -1)
         self._left_now = None
         interval, self._since_goal = self._since_goal, 0.0
-        length = longest_way(parts)
+        length = longest_path(parts)
         if interval > MEMORY or length > MEMORY:
             self.clear()
             self._since_goal = 0.0
@@ -89,38 +90,41 @@ class TargetFilter:
             self._needed = self._window_for(interval, gain)
             self._window = max(self._window, self._needed)
 
-    def _append(self, way: Array) -> None:
+    def _append(self, displacement: Array) -> None:
         if not self.is_empty and self._ages[-1] == 0.0:
-            self._ways[-1] += way
+            self._displacements[-1] += displacement
             return
-        if self._end == len(self._all_ages) or len(way) != self._all_ways.shape[1]:
-            self._make_room(len(way))
-        self._all_ways[self._end] = way
+        if (
+            self._end == len(self._all_ages)
+            or len(displacement) != self._all_displacements.shape[1]
+        ):
+            self._make_room(len(displacement))
+        self._all_displacements[self._end] = displacement
         self._all_ages[self._end] = 0.0
         self._keep(self._first, self._end + 1)
 
     def _make_room(self, width: int) -> None:
         """Move what is remembered to the beginning of arrays with as much room again."""
-        ages, ways = self._ages, self._ways
+        ages, displacements = self._ages, self._displacements
         count = len(ages)
-        size = 2 * count + ROOM
-        self._all_ages, self._all_ways = np.empty(size), np.empty((size, width))
+        size = 2 * count + SPARE_ROWS
+        self._all_ages, self._all_displacements = np.empty(size), np.empty((size, width))
         if count:
-            self._all_ages[:count], self._all_ways[:count] = ages, ways
+            self._all_ages[:count], self._all_displacements[:count] = ages, displacements
         self._keep(0, count)
 
     def _window_for(self, interval: float, gain: float) -> float:
-        """Length of the window that this way needs; the interval is that of its last goals."""
+        """Length of the window that this path needs; the interval is that of its last goals."""
         lasted = float(self._ages[0])
         if lasted > 0.0:
             interval = lasted / (self._end - self._first - 1)
-        speed = min(longest_way(self._ways[1:]) / max(lasted, LEAST_TIME), 1.0)
-        interval = max(interval, SHORTEST / INTERVALS)
+        speed = min(longest_path(self._displacements[1:]) / max(lasted, SPEED_TIME), 1.0)
+        interval = max(interval, SHORTEST_WINDOW / FEWEST_INTERVALS)
         braking = min(speed / gain, MEMORY) / interval
         # Longer by one than braking takes: the arm goes on as if the next goal would not come.
-        needed = math.ceil(max(CORNER * braking, braking + 1.0) - ALL_BUT)
+        needed = math.ceil(max(CORNER * braking, braking + 1.0) - INTERVAL_TOLERANCE)
         most = int(MEMORY / interval)
-        return min(max(min(needed, most), INTERVALS) * interval, MEMORY)
+        return min(max(min(needed, most), FEWEST_INTERVALS) * interval, MEMORY)
 
     def pass_time(self, dt: float) -> None:
         """Grow older by `dt` [s]."""
@@ -128,7 +132,7 @@ class TargetFilter:
         self._left_now = None
         if self.is_empty:
             return
-        self._window = max(self._window - SHRINKING * dt, self._needed)
+        self._window = max(self._window - SHRINKING_RATE * dt, self._needed)
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
@@ -138,13 +142,13 @@ class TargetFilter:
             self._since_goal = since
 
     def left(self, dt: float = 0.0) -> Any:
-        """Way from the mean to the goal, `dt` from now if no other comes until then."""
+        """Displacement from the mean to the goal, `dt` from now if no other comes until then."""
         if self.is_empty:
             return 0.0
         if dt == 0.0 and self._left_now is not None:
             return self._left_now
         left: Array = np.empty(self._shape)
-        way_to_newest(self._ages, self._ways, self._window, dt, left.reshape(-1))
+        path_to_newest(self._ages, self._displacements, self._window, dt, left.reshape(-1))
         if dt == 0.0:
             self._left_now = left
         return left

@@ -40,7 +40,7 @@ class Choice(NamedTuple):
     """The configuration at the goal."""
     collision: str
     """Why it collides, where no collision-free one was found; else ''."""
-    has_way: bool = False
+    has_path: bool = False
     """Whether the path there is known to be collision-free."""
     via: Array | None = None
     """Joint values between, shape (n,), where the straight path is not collision-free."""
@@ -96,7 +96,7 @@ class GoalChooser:
         nearest = next(self._free(T, q, end), None) if collision else None
         return Choice(first, collision) if nearest is None else Choice(nearest, '')
 
-    def way(
+    def path(
         self, first: Solution, T: Array, q: Array, end: float, set_out: Array | None = None
     ) -> Choice:
         """
@@ -112,11 +112,11 @@ class GoalChooser:
         """
         guard, collision = self._guard, self._guard.collision_at(first.q)
         if not collision and guard.is_path_free(q, first.q):
-            return Choice(first, '', has_way=True)
+            return Choice(first, '', has_path=True)
         free = []
         for answer in self._free(T, q, end):
             if guard.is_path_free(q, answer.q):
-                return Choice(answer, '', has_way=True)
+                return Choice(answer, '', has_path=True)
             free.append(answer)
         for via in self._between(T, q, set_out):
             if time.perf_counter() > end:
@@ -124,7 +124,7 @@ class GoalChooser:
             if guard.is_path_free(q, via):
                 for answer in free[:NEAREST]:
                     if guard.is_path_free(via, answer.q):
-                        return Choice(answer, '', has_way=True, via=via)
+                        return Choice(answer, '', has_path=True, via=via)
         return Choice(free[0], '') if collision and free else Choice(first, collision)
 
     def _free(self, T: Array, q: Array, end: float) -> Iterator[Solution]:

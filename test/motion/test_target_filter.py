@@ -2,7 +2,7 @@
 
 import math
 
-from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST, TargetFilter
+from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST_WINDOW, TargetFilter
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -131,7 +131,7 @@ def test_window_narrows_slowly_when_the_goal_slows_down():
     for _ in range(100):
         trail.pass_time(DT)
         trail.add(way(0.1 * DT), GAIN)
-    assert SHORTEST < trail._window < wide
+    assert SHORTEST_WINDOW < trail._window < wide
     assert wide - trail._window < 0.06
 
 

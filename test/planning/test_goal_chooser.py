@@ -232,9 +232,9 @@ def test_arm_goes_back_to_where_it_set_out_where_the_way_on_is_free_from_there()
     for goal in (RIGHT, other_elbow(RIGHT)):
         guard = OnlyWays([now, set_out], [set_out, goal])
         chooser = GoalChooser(guard, chain, solver.solve, np.ones(2))
-        assert not chooser.way(first, T, now, math.inf).has_way
-        choice = chooser.way(first, T, now, math.inf, set_out)
-        assert choice.has_way
+        assert not chooser.path(first, T, now, math.inf).has_path
+        choice = chooser.path(first, T, now, math.inf, set_out)
+        assert choice.has_path
         assert_close(choice.via, set_out, 0.0)
         assert_close(choice.answer.q, goal, 1e-4)
 
