@@ -24,6 +24,8 @@ from .topics import Surroundings
 
 DELIVERY_TIME = 0.2
 """How long the last command may take to its readers [s]."""
+LONGEST_STOP = 10.0
+"""The node ends after this even where commands that go back never get there [s]."""
 WARNING_PERIOD = 5.0
 """The same warning is not logged again within this time [s]."""
 
@@ -150,7 +152,8 @@ class CommandLoop:
         next_time = time.monotonic()
         if self._stepper is not None:
             self._outputs.send_trajectory(self._stepper.points(now))  # with the whole stop
-        while not follower.is_at_rest:
+        deadline = next_time + LONGEST_STOP
+        while not follower.is_at_rest and time.monotonic() < deadline:
             next_time += self.period
             time.sleep(max(0.0, next_time - time.monotonic()))
             self._send_stop_step(follower, now if has_paused else None)
@@ -161,15 +164,19 @@ class CommandLoop:
     def _send_stop_step(self, follower: Follower, now: int | None) -> None:
         """Send the next command of the stop trajectory, stamped `now` [ns] if that is given."""
         stamps, last = self._stamps, self._stamps.last
-        stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
-        if self._stepper is None:
-            command = self._command(follower, 1e-9 * stamp, dt)
-        elif follower.is_going_back:
-            command = self._step_evenly(follower, self._stepper, stamp, last, dt)
+        if self._stepper is not None and follower.is_going_back:
+            # What changes the curve must not be late, however long the last step took.
+            now = max(last + stamps.period, self._clock.now_ns())
+            _, dt = stamps.next(now)
+            command = self._step_evenly(follower, self._stepper, now, last, dt)
         else:
-            command = self._stepper.follow(follower, stamp, stamp - last)
+            stamp, dt = stamps.follow_on() if now is None else stamps.next(now)
+            if self._stepper is None:
+                command = self._command(follower, 1e-9 * stamp, dt)
+            else:
+                command = self._stepper.follow(follower, stamp, stamp - last)
         if command is not None:
-            self._send(command, stamp)
+            self._send(command, stamps.last)
 
     def begin_at_once(self, is_target: bool = False) -> None:
         """

@@ -1,5 +1,7 @@
 """A protective stop: the arm freezes under a stream of targets, and is released again."""
 
+import time
+
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
@@ -7,7 +9,9 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, velocities
+from fabrik_ros.ros import command_loop
 import numpy as np
+from rclpy.lifecycle import TransitionCallbackReturn
 from trajectories import played
 from trajectory_msgs.msg import JointTrajectory
 
@@ -65,3 +69,26 @@ def test_frozen_arm_under_a_stream_is_sent_one_stop_and_waits_when_it_is_release
     bench.wait_for_state('REACHED')
     first = np.abs(bench.commands.q[last] - frozen).max()
     assert first <= HARDEST * PERIOD**2 + 1e-9, 'it starts where the arm is measured'
+
+
+def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_stood_still(
+    bench, six_axis, monkeypatch
+):
+    bench.start_node(robot_description=six_axis, output=['joint_state', 'trajectory'])
+    puppet = Puppet(bench, values_at(JOINTS, START))
+    bench.wait_for_state('IDLE')
+    bench.send(shifted(six_axis_judge(six_axis).pose(START), y=0.3))
+    bench.wait_for_commands(60)
+    puppet.follows = False
+    follower = bench.node.node_state.follower
+    bench.spin_until(lambda: follower.is_going_back, 'the commands go back')
+    naps, sleep = [], time.sleep
+
+    def oversleep(duration):
+        assert len(naps) < 300, 'it never ends'
+        naps.append(duration)
+        sleep(duration + (0.3 if len(naps) == 3 else 0.0))
+
+    monkeypatch.setattr(command_loop.time, 'sleep', oversleep)
+    assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert follower.is_at_rest
