@@ -30,7 +30,6 @@ ROUNDING = 1e-6
 LANDING = 1.1e-4 * TURNING
 """From so near a goal is reached in one step: a change of speed [m/s, rad/s]."""
 LONGEST = 4000
-
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.sampled_from([0.0, 1e-4, 0.02, 0.3, 1.0])
 
