@@ -1,8 +1,7 @@
 """
 The last stage of a motion: whatever velocity is wanted, the joints can follow the commands.
 
-Limits are those of the document, speeds and accelerations are differences of commands, and ways
-to rest are v^2 / 2a.
+Speeds and accelerations are differences of commands, and ways to rest are v^2 / 2a.
 
 """
 

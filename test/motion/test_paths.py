@@ -5,6 +5,7 @@ A path is followed here as a motion does it, but nothing takes its place where i
 
 """
 
+from dataclasses import replace
 import math
 
 import pytest
@@ -64,9 +65,9 @@ class Walk:
         self.q = [self.limiter.joints.q]
 
     @classmethod
-    def of_two_links(cls, start):
+    def of_two_links(cls, start, solver=PLACE):
         limits = MotionLimits(0.5, 2.0, 2.0, np.full(2, 1.5), np.full(2, 5.0))
-        return cls(start, planar, limits, PLACE)
+        return cls(start, planar, limits, solver)
 
     def line_to(self, T, in_world=False):
         return self.pursuit.set_out(Goal.of(T[None], in_world), None)
@@ -109,7 +110,7 @@ class TestJointPath:
         assert_close(q[-1], end, 1e-9)
         check_joints(np.vstack([q[:1], q, q[-1:]]), CHAIN.lower, CHAIN.upper)
         way = end - start
-        if np.any(way):
+        if np.abs(way).max() > 1e-6:
             along = (q - start) @ way / (way @ way)
             assert np.abs(q - start - np.outer(along, way)).max() < 1e-6
             assert np.all(np.diff(along) >= -1e-12)
@@ -180,6 +181,22 @@ class TestLinePath:
         assert shortest < np.linalg.norm(path.blocked.place[0]) < shortest + 0.2
         assert_close(path.blocked.place[0], tips[-1], 1e-2)
 
+    def test_stretched_arm_joins_its_line_farther_along(self):
+        exact = replace(PLACE, position_tolerance=1e-8)
+        walk, begin = Walk.of_two_links([0.4, 0.0], exact), tip([0.4, 0.0])
+        T_goal = np.eye(4)
+        T_goal[:3, 3] = 0.6 * begin
+        path = walk.line_to(T_goal)
+        while walk.step(path):
+            assert len(walk.q) < LONGEST
+        other = walk.pursuit.other_path(path)
+        assert distances_from_line(tip(other.q)[None], begin, 0.6 * begin).max() < 1e-4
+        walk.go(other)
+        on = other.then()
+        walk.go(on)
+        assert on.has_arrived()
+        assert_close(tip(walk.q[-1]), 0.6 * begin, 2e-5)
+
 
 class TestJogPath:
     def test_tip_goes_as_it_is_jogged_and_stops_when_it_is_let_go(self):
@@ -248,3 +265,18 @@ class TestWorldLinePath:
         assert pose_errors(T_goal, tips[-1]) < (2e-5, 1e-4)
         assert path.has_arrived()
         check_joints(np.array(walk.q), CHAIN.lower, CHAIN.upper)
+
+    def test_path_goes_on_until_the_base_is_known_to_stand(self):
+        walk, T = Walk(), pose(BENT)
+        path = walk.line_to(T, in_world=True)
+        nudged = np.eye(4)
+        nudged[0, 3] = -1e-3
+        arrived = []
+        for _ in range(40):
+            walk.frame.base.follow(nudged, DT)
+            walk.step(path)
+            arrived.append(path.has_arrived())
+        assert np.abs(walk.q[19] - walk.q[15]).max() < 1e-6
+        assert not any(arrived[:19])
+        assert arrived[-1]
+        assert pose_errors(nudged @ T, pose(walk.q[-1])) < (1e-5, 1e-4)
