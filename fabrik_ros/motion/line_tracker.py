@@ -106,16 +106,20 @@ class LineTracker:
         reference.take_speed(T_before, moment)
         return reference
 
+    def to_base(self, T: Array) -> Array:
+        """Poses on a line in the base frame, shape (k, 4, 4)."""
+        return self._frame.to_base(T)
+
     def solve(self, T: Array, q: Array) -> Solution:
         """Find joint values for poses on a line, shape (k, 4, 4), near others."""
-        return self.solvers.line.solve(self._frame.to_base(T), q)
+        return self.solvers.line.solve(self.to_base(T), q)
 
     def look_ahead(self, line: TipReference, dt: float) -> None:
         """Slow the reference in time where the line ends or turns hard for a joint."""
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self.solvers.ahead.solve(self._frame.to_base(pose), line.q)
+        answer = self.solvers.ahead.solve(self.to_base(pose), line.q)
         if not self.solvers.is_on_line(answer):
             line.ends_at = answer
             return
@@ -167,7 +171,7 @@ class LineTracker:
 
     def stay(self, line: TipReference, dt: float) -> LineStep:
         """Keep the tips where they are, as the base moves."""
-        answer = self.solvers.line.solve(self._frame.to_base(line.T), line.q)
+        answer = self.solvers.line.solve(self.to_base(line.T), line.q)
         if not self.solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
@@ -200,14 +204,14 @@ class LineTracker:
 
         """
         solvers, T = self.solvers, line.pose_after(speed, dt)
-        pose = self._frame.to_base(T)
+        pose = self.to_base(T)
         answer = solvers.line.solve(pose, line.q)
         if solvers.is_on_line(answer):
             eased = self._eased(line, pose, answer, speed, correction, dt)
             if eased is None and solvers.may_choose:
                 speed = line.slower(speed, dt)
                 T = line.pose_after(speed, dt)
-                pose = self._frame.to_base(T)
+                pose = self.to_base(T)
                 answer = solvers.line.solve(pose, line.q)
                 eased = self._eased(line, pose, answer, speed, correction, dt)
             answer = answer if eased is None else eased
@@ -216,12 +220,12 @@ class LineTracker:
                 # The joints cannot turn round so soon: first they slow down where they go.
                 speed = line.speed * max(0.0, 1.0 - line.deceleration * dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(self._frame.to_base(T), line.q)
+                answer = solvers.line.solve(self.to_base(T), line.q)
                 share, _ = self._shares(line, answer.q, correction, dt, is_carried)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(self._frame.to_base(T), line.q)
+                answer = solvers.line.solve(self.to_base(T), line.q)
         if not solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt

@@ -184,7 +184,8 @@ class LinePath(ReferencePath[LineReference]):
         """Why the line cannot be followed any farther; None while it can."""
         if self._blocking is None:
             return None
-        return replace(_line_blocked(self._blocking), place=self.reference.T[:, :3, 3])
+        place = self._tracker.to_base(self.reference.T)[:, :3, 3]
+        return replace(_line_blocked(self._blocking), place=place)
 
 
 class WorldLinePath(LinePath):
