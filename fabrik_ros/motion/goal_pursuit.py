@@ -53,6 +53,12 @@ class GoalPursuit:
         Knows in which frames goals are held.
     guard : CollisionGuard or None
         Knows what collides, where that is checked.
+    solver_options : SolverOptions
+        Mode, tolerances and budget.
+    options : MotionOptions
+        How goals are pursued.
+    tips : mapping or None
+        What is asked of the tips of a tree, `TipOptions` by tip link.
 
     Attributes
     ----------

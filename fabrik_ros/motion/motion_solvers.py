@@ -10,13 +10,18 @@ from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
 
-# A search for a new goal must not keep a moving arm waiting for its next command [s].
 MOVING_BUDGET = 0.004
+"""A search for a new goal must not keep a moving arm waiting for its next command [s]."""
 FOLLOWING_MOVE = 0.5
+"""From one pose on a line to the next no joint moves farther [rad or m]."""
 LOOKING_MOVE = 1.5
+"""... nor to a pose some way ahead."""
 RETRIES = 20
+"""Restarts where a line is joined farther along [1]."""
 ON_LINE = 1e-9
+"""Tolerance of the poses on a line [m, rad]: what is left would show as ripple of the speed."""
 NEARBY = 1e-3
+"""Half width of bounds to compile with [rad or m]."""
 
 
 class MotionSolvers:
