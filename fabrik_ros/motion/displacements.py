@@ -7,11 +7,12 @@ which is a displacement per second, is a share of the greatest speeds.
 
 """
 
+import math
+
 import numpy as np
 
 from ..kernels.arm_table import FRAME
 from ..kernels.displacement import displacement_between, moved_pose, size_of
-from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 
 
@@ -41,7 +42,7 @@ class TipSpace:
         """Displacement from poses to others, both (k, 4, 4); 0 for unconstrained tips."""
         displacement = np.zeros((len(T), 6))
         for t in range(len(T)):
-            if not is_unconstrained(T_to[t]):
+            if not math.isnan(T_to[t, 0, 0]):
                 displacement_between(T[t], T_to[t], *self._speeds, self._frames, displacement[t])
         return displacement
 
@@ -49,7 +50,7 @@ class TipSpace:
         """Poses, shape (k, 4, 4), some way from others; unconstrained ones stay so."""
         T_to = np.empty_like(T)
         for t in range(len(T)):
-            if is_unconstrained(T[t]):
+            if math.isnan(T[t, 0, 0]):
                 T_to[t] = T[t]
             else:
                 moved_pose(T[t], displacement[t], *self._speeds, self._frames, T_to[t])

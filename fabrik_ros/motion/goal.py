@@ -50,8 +50,9 @@ class Goal:
     @classmethod
     def of(cls, T: Array, in_world: npt.ArrayLike = False) -> 'Goal':
         """Make a goal of poses, shape (k, 4, 4), which nobody sent."""
-        held = np.broadcast_to(np.asarray(in_world, dtype=bool), len(T))
-        return cls(T, held, np.zeros(len(T), dtype=bool))
+        held, is_target = np.zeros((2, len(T)), dtype=bool)
+        held[:] = in_world
+        return cls(T, held, is_target)
 
     def with_target(self, tip: int, T: Array, in_world: bool) -> 'Goal':
         """Return a goal with another target, shape (4, 4), for one of the tips."""

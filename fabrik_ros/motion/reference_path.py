@@ -110,7 +110,7 @@ class LinePath(ReferencePath[LineReference]):
     def can_go_on_to(self, T_goal: Array) -> bool:
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
         reference = self.reference
-        is_alike = np.array_equal(is_unconstrained(T_goal), reference.unconstrained)
+        is_alike = is_unconstrained(T_goal).tolist() == reference.unconstrained.tolist()
         return is_alike and reference.ends_at is None and self.reason is None
 
     def head_for(self, T_goal: Array) -> None:
