@@ -24,8 +24,11 @@ from .topics import Surroundings
 
 DELIVERY_TIME = 0.2
 """How long the last command may take to its readers [s]."""
-LONGEST_STOP = 10.0
-"""The node ends after this even where commands that go back never get there [s]."""
+LONGEST_WAY_BACK = 10.0
+"""
+A node that is to end waits no longer for commands to come back to an arm that does not follow [s];
+a stop it always sends to its end, however long it takes.
+"""
 WARNING_PERIOD = 5.0
 """The same warning is not logged again within this time [s]."""
 
@@ -152,19 +155,23 @@ class CommandLoop:
         next_time = time.monotonic()
         if self._stepper is not None:
             self._outputs.send_trajectory(self._stepper.points(now))  # with the whole stop
-        deadline = next_time + LONGEST_STOP
-        while not follower.is_at_rest and time.monotonic() < deadline:
+        deadline = next_time + LONGEST_WAY_BACK
+        may_go_back = True
+        while not follower.is_at_rest:
+            if may_go_back and follower.is_going_back and time.monotonic() > deadline:
+                may_go_back = False
+                self._motion.stop(reason)
             next_time += self.period
             time.sleep(max(0.0, next_time - time.monotonic()))
-            self._send_stop_step(follower, now if has_paused else None)
+            self._send_stop_step(follower, now if has_paused else None, may_go_back)
             has_paused = False
         # The process may end now.
         self._outputs.wait_for_delivery(Duration(seconds=DELIVERY_TIME))
 
-    def _send_stop_step(self, follower: Follower, now: int | None) -> None:
-        """Send the next command of the stop trajectory, stamped `now` [ns] if that is given."""
+    def _send_stop_step(self, follower: Follower, now: int | None, may_go_back: bool) -> None:
+        """Send the next command of the stop or the way back, stamped `now` [ns] if given."""
         stamps, last = self._stamps, self._stamps.last
-        if self._stepper is not None and follower.is_going_back:
+        if self._stepper is not None and may_go_back and follower.is_going_back:
             # What changes the curve must not be late, however long the last step took.
             now = max(last + stamps.period, self._clock.now_ns())
             _, dt = stamps.next(now)

@@ -71,9 +71,11 @@ def test_frozen_arm_under_a_stream_is_sent_one_stop_and_waits_when_it_is_release
     assert first <= HARDEST * PERIOD**2 + 1e-9, 'it starts where the arm is measured'
 
 
-def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_stood_still(
-    bench, six_axis, monkeypatch
+@pytest.mark.parametrize('stalls', ['once', 'always'])
+def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_stands_still(
+    bench, six_axis, monkeypatch, stalls
 ):
+    monkeypatch.setattr(command_loop, 'LONGEST_WAY_BACK', 10.0 if stalls == 'once' else 0.5)
     bench.start_node(robot_description=six_axis, output=['joint_state', 'trajectory'])
     puppet = Puppet(bench, values_at(JOINTS, START))
     bench.wait_for_state('IDLE')
@@ -87,7 +89,8 @@ def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_sto
     def oversleep(duration):
         assert len(naps) < 300, 'it never ends'
         naps.append(duration)
-        sleep(duration + (0.3 if len(naps) == 3 else 0.0))
+        once = 0.3 if len(naps) == 3 else 0.0
+        sleep(duration + (once if stalls == 'once' else 0.07))
 
     monkeypatch.setattr(command_loop.time, 'sleep', oversleep)
     assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
