@@ -57,8 +57,8 @@ demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends i
 	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 8 minutes on two idle cores
-	@echo 'make test takes about 8 minutes on two idle cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 15 minutes on two cores
+	@echo 'make test takes about 15 minutes on two cores; make test-long runs the rest.'
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
@@ -73,9 +73,14 @@ test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves o
 # The rooms that call kernels.
 KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion)
 
+# They look for paths by the thousand, which takes minutes interpreted; their kernels are those
+# that the other tests run, and they run compiled and with bounds checked.
+SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant_line.py \
+	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py)
+
 .PHONY: solver-test-interpreted
 solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; 3 minutes
-	NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNEL_ROOMS)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: solver-test-bounds
 solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; 3 minutes
@@ -107,6 +112,11 @@ figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a mi
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 benchmark-trees: $(VENV)/with-benchmark $(INSTALLED) ## measure several tips at once; a minute
 	$(RUN) benchmark/experiments/trees.py $(OPTIONS)
+
+.PHONY: benchmark-arrivals
+benchmark-arrivals: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+benchmark-arrivals: $(VENV)/with-benchmark $(INSTALLED) ## count targets reached by the defaults; an hour
+	$(RUN) benchmark/experiments/arrivals.py $(OPTIONS)
 
 .PHONY: benchmark-node
 benchmark-node: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

@@ -28,6 +28,9 @@ RUCKIG = (
     '(sys_platform != "linux" or platform_machine == "x86_64")'
 )
 
+# The benchmarks that need it say so where it has no wheel.
+OMPL = 'ompl>=2.0; python_version < "3.14" and sys_platform != "win32"'
+
 # setuptools has no module of its own for this command, and distutils left the standard library.
 InstallData = Distribution().get_command_class('install_data')
 
@@ -120,6 +123,15 @@ setup(
             RUCKIG,
         ],
         # The solvers compared with may be absent: benchmark/peers/install_peers.py.
-        'benchmark': ['example-robot-data', 'matplotlib', 'pin', 'pytest', 'scipy'],
+        'benchmark': [
+            'coal',
+            'example-robot-data',
+            'matplotlib',
+            'pin',
+            'pytest',
+            'scipy',
+            'xacro',
+            OMPL,
+        ],
     },
 )

@@ -44,6 +44,8 @@ MAX_JOINT_VELOCITY, MAX_JOINT_ACCELERATION = 3.1415, 20.0
 START = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
 LAG = 0.03
 PATIENCE = 6.0
+APART = 1.3
+"""Targets that come sooner after each other belong to a stream, by the default of the node [s]."""
 START_UP = 120.0
 SHARE_TO_PASS, SHARE_TO_PASS_LONG, LONG = 0.95, 0.99, 300.0
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -82,8 +84,8 @@ class Demo(Node):
         self._targets.publish(stamped_pose(T, BASE_LINK, self.get_clock().now().to_msg()))
 
     def waited_enough(self) -> bool:
-        """Whether the target is reached, or has had its time."""
-        return self.is_there or time.monotonic() - self._sent_at > PATIENCE
+        """Whether the target is reached and no stream, or has had its time."""
+        return time.monotonic() - self._sent_at > (APART if self.is_there else PATIENCE)
 
     def leave_target(self) -> None:
         """Book the present target as reached or not."""

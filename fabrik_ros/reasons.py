@@ -21,6 +21,10 @@ class ReasonKind(Enum):
     PATH_BLOCKED = 'path_blocked'
     GOAL_IN_COLLISION = 'goal_in_collision'
     COLLISION_AHEAD = 'collision_ahead'
+    NO_PATH = 'no_path'
+    AWAITS_EXECUTE = 'awaits_execute'
+    LOOKING = 'looking'
+    CHANGING_PATH = 'changing_path'
     JOG_BLOCKED = 'jog_blocked'
     JOG_ENDED = 'jog_ended'
     # of the robot, and of who asks
@@ -43,6 +47,7 @@ class ReasonKind(Enum):
     WAITS_FOR_PAUSE = 'waits_for_pause'
     WAS_INTERRUPTED = 'was_interrupted'
     NO_HOME = 'no_home'
+    NOTHING_PROPOSED = 'nothing_proposed'
     # of the node
     NO_MODEL = 'no_model'
     PREPARING = 'preparing'
@@ -63,6 +68,11 @@ class Reason:
 
     def __str__(self) -> str:
         return self.text
+
+
+def shown_place(place: npt.NDArray[np.float64]) -> str:
+    """Write the positions of k tips, shape (k, 3) [m]."""
+    return ', '.join(' '.join(f'{x:.2f}' for x in point) for point in place)
 
 
 def joined(reasons: Iterable[Reason | None]) -> Reason | None:

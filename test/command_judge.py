@@ -7,7 +7,7 @@ use it; `judging` judges poses.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
@@ -127,6 +127,8 @@ class CommandJudge:
         self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=COMMANDS_KEPT)
         """Stamps and joint values of the last commands."""
         self._said: deque[np.ndarray] = deque(maxlen=STATES_KEPT)
+        self._waiting: deque[tuple[Hashable, int]] = deque(maxlen=3)
+        """What was asked for, and how many commands had come, at reports of a path that waits."""
         self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=PATHS_KEPT)
         """Least and greatest joint values on announced stop trajectories."""
         self._stamp: int | None = None
@@ -148,6 +150,21 @@ class CommandJudge:
         """Note a stop trajectory that was sent: a run may begin on it."""
         path = np.array(points, dtype=np.float64)
         self._announced.append((path.min(axis=0), path.max(axis=0)))
+
+    def path_waits(self, asked: Hashable) -> None:
+        """
+        Note a report that a path waits to be confirmed, and all that was asked for so far.
+
+        While nothing else is asked for no command may come after the first such report, which may
+        overtake the last command before it. None ends that.
+        """
+        if asked is None or (self._waiting and self._waiting[-1][0] != asked):
+            self._waiting.clear()
+        if asked is not None:
+            self._waiting.append((asked, self.count))
+        if len(self._waiting) > 2 and self.count != self._waiting[-2][1]:
+            self._complain('came while a path waits to be confirmed')
+            self._waiting.clear()
 
     def bounds_may_change(self, bounds: Bounds) -> None:
         """Allow the old bounds and these, from now on."""

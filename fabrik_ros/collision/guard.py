@@ -14,6 +14,7 @@ anywhere between their start and their end.
 
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 import math
 
@@ -37,6 +38,8 @@ Shares of a path at which a pair that may only move apart is measured [1].
 
 They are denser towards the start, where links that end farther apart may first come nearer.
 """
+FINE_SHARES = (0.0, *SHARES[:3], *(i / 16 for i in range(1, 17)))
+"""Shares of a path that leads apart at which a pair is measured [1]."""
 PARTS = 16
 """Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
@@ -163,16 +166,75 @@ class CollisionGuard:
         Links that are too near at `q` already may come no nearer. On long paths the answer no may
         be wrong where the clearance is kept by a millimetre or two.
         """
-        distances, least = self._distances, self._clearance.copy()
-        for p in distances.due(q, least):
-            least[p] = min(least[p], _eased(distances.measure(int(p), q)))
-        ends = [q + share * (goal - q) for share in np.linspace(0.0, 1.0, PARTS + 1)]
+        return not any(self.collisions_on_path(q, goal))
+
+    def collisions_on_path(self, q: Array, goal: Array) -> Iterator[str]:
+        """
+        Say for each part of a straight path which links come too near; '' where none do.
+
+        It is the path of `is_path_free`; after the first part that is not free no other is of use.
+        """
+        least = self.least_from(q)
+        ends = (q + share * (goal - q) for share in np.linspace(0.0, 1.0, PARTS + 1))
         for start, end in pairwise(ends):
-            near = distances.due(0.5 * (start + end), least, 0.5 * np.abs(end - start))
-            part = StraightPath(start, end, self._nothing_strays)
-            if find_blocking(distances, part, near, least) >= 0:
+            yield self.collision_between(start, end, least)
+
+    def leads_apart(self, q: Array, goal: Array) -> bool:
+        """
+        Whether a straight path brings links that are too near at `q` apart, and nothing nearer.
+
+        At `goal` all links keep their clearance, and no pair loses on the path what it has gained.
+        """
+        path = StraightPath(q, goal, self._nothing_strays)
+        too_near = [
+            int(p)
+            for p in self._distances.due(q, self._clearance)
+            if self._distances.measure(int(p), q) <= self._clearance[p]
+        ]
+        if not all(self._gains(p, path) for p in too_near) or self.collision_at(goal):
+            return False
+        return self.is_path_free(q, goal)
+
+    def _gains(self, p: int, path: StraightPath) -> bool:
+        """Whether a pair comes no nearer on a path, up to its clearance."""
+        level, clearance = -math.inf, float(self._clearance[p])
+        for share in FINE_SHARES:
+            reached = self._distances.measure(p, path.at(share))
+            if reached < level - ROUNDING:
                 return False
-        return True
+            level = max(level, min(reached, clearance))
+        return level >= clearance
+
+    def least_from(self, q: Array) -> Array:
+        """
+        Distances that pairs keep on a path that begins at `q`, shape (p,) [m].
+
+        Of pairs that all but touch there no bound shows that they do not on the first part: so
+        much nearer they may come here, though not when the arm moves (`allows`).
+        """
+        least: Array = self._clearance.copy()
+        for p in self._distances.due(q, self._clearance + EASE):
+            least[p] = min(least[p], self._distances.measure(int(p), q) - EASE)
+        return least
+
+    def collision_between(self, q: Array, q_next: Array, least: Array) -> str:
+        """
+        Say which links come too near on a short straight path; '' where none do.
+
+        Parameters
+        ----------
+        q, q_next : array, shape (n,)
+            Its ends [rad or m].
+        least : array, shape (p,)
+            Distances that pairs keep, of `least_from` [m].
+
+        """
+        near = self._distances.due(0.5 * (q + q_next), least, 0.5 * np.abs(q_next - q))
+        if len(near) == 0:
+            return ''
+        part = StraightPath(q, q_next, self._nothing_strays)
+        p = find_blocking(self._distances, part, near, least)
+        return '' if p < 0 else self._reason(p)
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between those passed."""

@@ -21,6 +21,7 @@ class State(Enum):
     WAITING_FOR_MODEL = 'waiting for a robot description'
     WAITING_FOR_STATE = 'waiting for the measured state of every joint'
     IDLE = 'ready for a target'
+    LOOKING = 'looking for a path to the target'
     MOVING = 'on the way to the target'
     JOGGING = 'moving as it is jogged'
     REACHED = 'at the target'

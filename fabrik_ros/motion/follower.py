@@ -5,6 +5,7 @@ No ROS in here: times are seconds of one clock, given by the caller.
 
 """
 
+from collections.abc import Mapping
 import math
 
 import numpy as np
@@ -18,6 +19,7 @@ from .arm_observer import ArmObserver
 from .arm_state import Command, JOG_ENDED, MOVED_AWAY, PAUSED, RESUMED, State
 from .following_rules import FollowingRules, home_of
 from .goal import Goal
+from .joint_goal import check_joint_values, is_part_of, JointGoal
 from .measured_joints import MeasuredJoints
 from .motion import Motion
 from .start_gate import StartGate, TOLD_TO_HOLD
@@ -27,6 +29,8 @@ REPEAT_TIME = 0.5
 """After arriving the last command is repeated for so long [s]."""
 TRY_AGAIN_TIME = 0.5
 """A goal in the world that is out of reach is tried again after so long [s]."""
+SECOND_TARGET_TIME = 0.2
+"""A first target leaves the line only after so long: a second one would make it a stream [s]."""
 LONGEST_BRAKING = 0.5
 """A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
 
@@ -59,6 +63,9 @@ class Follower:
         Compares what is measured with the commands.
     is_going_back : bool
         Whether the arm did not follow, and the commands come back to where it is.
+    looks_in_ticks : bool
+        Whether paths are looked for when a target is accepted and in ticks, however long that
+        takes; else the caller has to `look`.
 
     """
 
@@ -77,7 +84,14 @@ class Follower:
         self._engagement = Engagement()
         self._start = StartRules(robot, motion, self.observer, self.gate, self._engagement)
         self.goal: Goal | None = None
+        self._joints: JointGoal | None = None
+        """The newest goal that is joint values; in force while `goal` is that of it."""
         self._goal_time = -math.inf
+        self._target_times = [-math.inf] * len(robot.tip_links)
+        """When each tip had its newest target first [s]."""
+        self._joints_time = -math.inf
+        """When the newest joint values came first [s]."""
+        self.looks_in_ticks = True
         self._repeat_time = 0.0
         self._try_again_time = 0.0
         self._jogs = ActiveJogs()
@@ -109,6 +123,8 @@ class Follower:
             return State.HOLDING, joined((TOLD_TO_HOLD, self.observer.not_ready or missing))
         if self._jog_is_blocked:
             return State.HOLDING, motion.reason
+        if self.is_looking and self.is_at_rest:
+            return State.LOOKING, missing or motion.reason
         if self.is_on_the_way:
             paused = (
                 (self.observer.paused_by or PAUSED) if motion.limits.speed_scaling == 0.0 else None
@@ -143,6 +159,11 @@ class Follower:
     def is_at_rest(self) -> bool:
         """Whether the last command does not move."""
         return self.motion.is_at_rest
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether a path to the goal is looked for."""
+        return self.motion.is_looking
 
     @property
     def should_publish(self) -> bool:
@@ -201,10 +222,11 @@ class Follower:
         T_base_target = T_target if T_base_world is None else T_base_world @ T_target
         self._start.check_distance(T_base_target, tip)
         self._start.check_gate(now)
-        if self._stands_at(T_target, tip, in_world, now):
+        self.gate.check_target(tip, T_target, in_world)
+        repeats_soon = self._follows_soon(now, self._goal_time)
+        if self._is_repeat(T_target, tip, in_world) and (repeats_soon or self._is_pursued(now)):
             self._goal_time = now
             return
-        self.gate.check_target(tip, T_target, in_world)
         has_target = self.goal is not None and bool(self.goal.is_target.any())
         begins_anew = not has_target or self._engagement.hold_reason is not None
         begins_anew |= self._start.begin(now)
@@ -214,9 +236,17 @@ class Follower:
         self.goal = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
         self._goal_time = now
         self._jogs.clear()
+        follows_soon = self._follows_soon(now, self._target_times[tip])
+        self._target_times[tip] = now
+        in_stream = self.motion.is_jogging or follows_soon
         self._set_out()
         self.gate.open()
-        self.motion.pursue(self.goal)
+        self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
+        self._look_at_once(now)
+
+    def _follows_soon(self, now: float, before: float) -> bool:
+        """Whether what comes `now` belongs to a stream with what came before, at a time [s]."""
+        return 0.0 <= now - before <= self.rules.stream_timeout
 
     def _idle_goal(self) -> Goal:
         """Make the goal of tips without a target: to keep their poses, or none."""
@@ -242,12 +272,101 @@ class Follower:
         self.gate.check_hold()
         self._start.check_start(now)
         self._start.begin(now)
-        home = self.observer.near_command(home, self.motion.q)
-        self.goal = Goal.of(self.robot.tip_poses(home))
+        self._set_out_for(dict(zip(self.robot.joint_names, home.tolist(), strict=True)), now)
         self._goal_time = math.inf
+
+    def go_to_joints(self, values: Mapping[str, float], now: float) -> None:
+        """
+        Take values of some joints as the new goal, straight in joint space.
+
+        That ends all targets of tips. The other joints go on where joint values lead them
+        already, else they keep theirs. Values that are the goal already set nothing in motion.
+
+        Parameters
+        ----------
+        values : mapping
+            Where joints are to be, by their names [rad or m]. A joint that turns without end goes
+            there the short way, any other to the very value.
+        now : float
+            The time [s].
+
+        Raises
+        ------
+        RefusedError
+            If a value is of no joint of the arm, not finite or outside the limits, or the arm is
+            in no state to start; the message says why.
+
+        """
+        check_joint_values(self.robot, values)
+        self._start.check_gate(now)
+        if not self._has_goal_of(values):
+            self.gate.check_joints(values)
+            self._start.begin(now)
+            follows_soon = self._follows_soon(now, self._joints_time)
+            self._joints_time = now
+            self._set_out_for(values, now, in_stream=follows_soon)
+            self.gate.open()
+        self._goal_time = now
+
+    def _set_out_for(
+        self, values: Mapping[str, float], now: float, in_stream: bool = False
+    ) -> None:
+        """Go to values of some joints; those of a stream straight, as far as that is free."""
+        under_way = self._goal_in_joints if self.is_on_the_way or self.is_looking else None
+        self._joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
+        self.goal = self._joints.goal
         self._jogs.clear()
         self._set_out()
-        self.motion.go_to(home)
+        q = self.observer.near_command(self._joints.q, self.motion.q)
+        if in_stream and under_way is not None and not self.is_looking:
+            self.motion.go_to(q)
+        else:
+            self.motion.pursue_configuration(q)
+            self._look_at_once(now)
+
+    def execute(self, now: float) -> None:
+        """
+        Take the path that was proposed, or look for one where a line ended before the goal.
+
+        Raises
+        ------
+        RefusedError
+            If there is none, or the arm is in no state to start; the message says why.
+
+        """
+        self.gate.check_hold()
+        self._start.check_start(now)
+        motion, goal = self.motion, self.goal
+        stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
+        if goal is None or not stands_short or self._engagement.hold_reason is not None:
+            text = f'there is no path to execute: {self.state(now)[1] or self.state(now)[0].value}'
+            raise RefusedError(Reason(ReasonKind.NOTHING_PROPOSED, text))
+        if self._start.begin(now):
+            self.goal = None
+            raise RefusedError(MOVED_AWAY)
+        self._set_out()
+        if self._goal_in_joints is not None and motion.choice.proposal is None:
+            motion.pursue_configuration(self._goal_in_joints.q)
+        elif not motion.execute():
+            motion.pursue(goal)
+        self._look_at_once(now)
+
+    @property
+    def _goal_in_joints(self) -> JointGoal | None:
+        """The goal, if it is joint values."""
+        is_goal = self._joints is not None and self._joints.goal is self.goal
+        return self._joints if is_goal else None
+
+    def _has_goal_of(self, values: Mapping[str, float]) -> bool:
+        """Whether joint values are the goal already, and the arm goes or stays there."""
+        goal, engagement = self._goal_in_joints, self._engagement
+        if goal is None or engagement.hold_reason is not None:
+            return False
+        if self.is_at_rest and self.rules.wait_for_state:
+            gap = self.observer.gap(self.motion.q)
+            if np.max(gap) > self.rules.resync_tolerance:
+                return False
+        return is_part_of(values, goal.asked)
 
     def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> bool:
         """
@@ -303,7 +422,7 @@ class Follower:
 
     def _set_out(self) -> None:
         self._engagement.begin()
-        self._repeat_time = REPEAT_TIME
+        self._repeat_time = 0.0
 
     def hold(self, reason: Reason) -> None:
         """Slow down, stay and say nothing more, for a reason, until the next target."""
@@ -332,9 +451,11 @@ class Follower:
             Whether the commands are to come back to where the arm is measured.
 
         """
-        if self.is_on_the_way and self.goal is not None:
+        if (self.is_on_the_way or self.is_looking) and self.goal is not None:
             for tip in np.flatnonzero(self.goal.is_target).tolist():
                 self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
+            if self._goal_in_joints is not None:
+                self.gate.interrupt_joints(self._goal_in_joints.asked)
         self.gate.block(reason, now)
         self._engagement.has_failed, self._must_go_back = True, goes_back
         self.hold(reason)
@@ -365,6 +486,8 @@ class Follower:
     def tick(self, now: float, dt: float) -> Command | None:
         """Move on by `dt` seconds; the command to send, or None when there is none."""
         self._try_again(dt)
+        if self.looks_in_ticks:
+            self.look(now, dt, math.inf)
         if not self.should_publish:
             return None
         self._watch(now)
@@ -377,6 +500,35 @@ class Follower:
             self._repeat_time = 0.0 if self._engagement.hold_reason is not None else REPEAT_TIME
             self._go_back_once_at_rest()
         return self._command(now)
+
+    def _look_at_once(self, now: float) -> None:
+        if self.looks_in_ticks:
+            self.look(now, 0.0, math.inf)
+
+    def look(self, now: float, dt: float, seconds: float) -> None:
+        """
+        Look for the path to the goal, where it is not known yet, and set out once it is.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        dt : float
+            How much later it is than when this was called before [s].
+        seconds : float
+            How long it may take [s].
+
+        """
+        if not self.is_looking:
+            return
+        if self.is_at_rest and self.rules.wait_for_state:
+            missing = self.observer.why_missing(now, 'the state of these joints is lost')
+            lost = missing or self.observer.not_ready
+            if lost is not None:
+                self.fail(lost, now)
+            elif not self.observer.is_near(self.motion.command[0]):
+                self.hold(MOVED_AWAY)
+        self.motion.look(dt, seconds)
 
     def follow_stop(self, now: float, duration: float, dt: float) -> Command:
         """
@@ -470,11 +622,15 @@ class Follower:
         if self.is_on_the_way and reason is not None:
             self.fail(reason, now, goes_back=self.rules.wait_for_state)
 
-    def _stands_at(self, T_target: Array, tip: int, in_world: bool, now: float) -> bool:
-        """Whether this very goal is reached already: sent again, it changes nothing."""
+    def _is_repeat(self, T_target: Array, tip: int, in_world: bool) -> bool:
+        """Whether a target is the one that the tip has already, but for the tolerances."""
         goal = self.goal
-        if goal is None or not self.motion.is_at_goal:
+        if goal is None or not goal.is_target[tip] or bool(goal.in_world[tip]) != in_world:
             return False
-        is_same = np.array_equal(T_target, goal.T[tip]) and bool(goal.is_target[tip])
-        is_held_so = bool(goal.in_world[tip]) == in_world
-        return is_same and is_held_so and self.state(now)[0] is State.REACHED
+        return self.motion.is_same(T_target, goal.T[tip])
+
+    def _is_pursued(self, now: float) -> bool:
+        """Whether the arm is at its goal, on the way, or waits for the word to set out."""
+        if self.is_looking or self.motion.choice.proposal is not None:
+            return True
+        return self.state(now)[0] in (State.MOVING, State.REACHED)

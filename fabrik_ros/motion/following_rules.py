@@ -1,5 +1,6 @@
 """By which rules an arm starts and stops."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,8 @@ class FollowingRules:
     """A start outside a limit by no more than this may move inwards [rad or m]."""
     jog_timeout: float = 0.25
     """A jog that is not repeated for this long ends [s]."""
+    stream_timeout: float = 1.2
+    """A different target within this time of the one before belongs to a stream [s]."""
     idle_tips: str = 'keep'
     """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
 
@@ -45,12 +48,25 @@ def home_of(robot: Mechanism, rules: FollowingRules) -> Array | None:
     """
     if not rules.home_configuration:
         return None
-    home = robot.checked(rules.home_configuration, 'home_configuration')
-    outside = np.maximum(robot.lower - home, home - robot.upper)
+    return configuration_of(robot, rules.home_configuration, 'home_configuration')
+
+
+def configuration_of(robot: Mechanism, values: Sequence[float], name: str) -> Array:
+    """
+    Joint values, shape (n,), that something with a name stands for.
+
+    Raises
+    ------
+    JointValueError
+        If it is not a configuration of this arm, or is outside the limits; names the joint.
+
+    """
+    q = robot.checked(values, name)
+    outside = np.maximum(robot.lower - q, q - robot.upper)
     j = int(np.argmax(outside))
     if outside[j] > 0.0:
         raise JointValueError(
-            f"home_configuration has joint '{robot.joint_names[j]}' at {home[j]:.4f}, outside its "
-            f'limits [{robot.lower[j]:.4f}, {robot.upper[j]:.4f}]'
+            f"{name} has joint '{robot.joint_names[j]}' at {q[j]:.4f}, outside its limits "
+            f'[{robot.lower[j]:.4f}, {robot.upper[j]:.4f}]'
         )
-    return home
+    return q

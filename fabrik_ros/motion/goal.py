@@ -1,14 +1,11 @@
 """The goal that an arm pursues, and the configuration that it takes there."""
 
 from dataclasses import dataclass
-import time
+import math
 
 import numpy as np
 import numpy.typing as npt
 
-from ..collision.guard import CollisionGuard
-from ..model.mechanism import Mechanism
-from ..planning.goal_chooser import Choice, GoalChooser
 from ..reasons import joined, Reason, ReasonKind
 from ..solver.solution import Solution
 from ..transforms import Array
@@ -17,23 +14,43 @@ from .motion_solvers import MotionSolvers
 from .solver_reasons import reason_of
 from .tip_reference import masked
 
-DETOURS = 3
-"""
-So often an arm that stopped in front of a collision sets out again for its goal: on another path,
-or nearer to a goal that touches, as a fast arm stops early.
-"""
+AUTO_TOLERANCE = 0.005, 0.0873
+"""How far `auto` may leave the line at singularities [m, rad]: 5 mm and 5 degrees."""
 
 
 @dataclass(frozen=True)
 class MotionOptions:
     """How goals are pursued."""
 
-    path: str = 'line'
-    """'line' or 'joint'."""
-    allow_reconfiguration: bool = False
-    """Where the line cannot be followed, go straight in joint space."""
+    path: str = 'auto'
+    """'line', 'joint', or 'auto': the line where it goes through, else a path in joint space."""
     approach_unreachable: bool = True
     """Go as near as possible to goals that cannot be reached, rather than stay."""
+    max_detour: float = math.pi
+    """
+    A path on which a revolute joint turns this much farther than from the start straight to the
+    end is not taken unasked [rad].
+    """
+    confirm: str = 'never'
+    """Which paths wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
+    path_tolerance_position: float = -1.0
+    """
+    How far the tips may leave the line where it cannot be followed exactly [m]; -1: 0.005 with
+    `path` 'auto', else 0.
+    """
+    path_tolerance_orientation: float = -1.0
+    """The same for their orientation [rad]; -1: 0.0873 with `path` 'auto', else 0."""
+
+    @property
+    def path_tolerances(self) -> tuple[float, float]:
+        """How far the tips may leave the line [m, rad]."""
+        given = self.path_tolerance_position, self.path_tolerance_orientation
+        defaults = AUTO_TOLERANCE if self.path == 'auto' else (0.0, 0.0)
+        position, orientation = (
+            default if value < 0.0 else value
+            for value, default in zip(given, defaults, strict=True)
+        )
+        return position, orientation
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +78,9 @@ class Goal:
         return goal
 
 
-@dataclass
-class PendingGoal:
-    """A goal that the line heads for, of which is not known yet whether it can be reached."""
-
-    goal: Goal
-    age: float
-    """For how long goals have not been resolved [s]."""
-    steps: int
-    """Steps until it is resolved, if no other takes its place."""
-
-
 class ResolvedGoal:
     """
-    A goal, and the configuration there.
+    A goal, and a configuration there.
 
     Parameters
     ----------
@@ -83,90 +89,57 @@ class ResolvedGoal:
         held in; NaN for unconstrained tips.
     solution : Solution
         The configuration there, or nearest to it.
-    set_out_at : array, shape (n,)
-        Where the arm was when the goal was set [rad or m].
 
     Attributes
     ----------
-    T, set_out_at : array
+    T, solution
         As above.
-    solution : Solution
-        The configuration that is taken, or what the solver said of a goal out of reach.
-    q : array, shape (n,)
-        Joint values at the goal [rad or m].
-    via : array, shape (n,), or None
-        Joint values between, where the straight path is not collision-free.
-    detours_left : int
-        How many other paths may still be tried.
+    collision : Reason or None
+        Why the arm cannot be at the goal without touching itself.
 
     """
 
-    def __init__(self, T: Array, solution: Solution, set_out_at: Array) -> None:
-        self.T, self.set_out_at = T, set_out_at
-        self.solution = solution
-        self.q = solution.q
-        self.via: Array | None = None
+    def __init__(self, T: Array, solution: Solution) -> None:
+        self.T, self.solution = T, solution
         self._falls_short = None if solution.converged else reason_of(solution)
-        self._collision: Reason | None = None
-        self.detours_left = DETOURS
+        self.collision: Reason | None = None
+
+    def collides(self, collision: str) -> Reason:
+        """Take note that no configuration at the goal is collision-free."""
+        text = f'the target is in self-collision: {collision}'
+        self.collision = Reason(ReasonKind.GOAL_IN_COLLISION, text)
+        return self.collision
 
     @property
     def is_reachable(self) -> bool:
         """Whether the tips can be at the goal itself."""
         return self._falls_short is None
 
-    def take(self, choice: Choice) -> None:
-        """Go to another configuration, or on another path."""
-        self.q, self.via = choice.answer.q, choice.via
-        text = f'the target is in self-collision: {choice.collision}'
-        self._collision = Reason(ReasonKind.GOAL_IN_COLLISION, text) if choice.collision else None
-        if choice.answer.converged and self.is_reachable:
-            self.solution = choice.answer
-
     @property
     def reason(self) -> Reason | None:
         """Why the arm will rest short of the goal; None where it will not."""
-        return joined((self._falls_short, self._collision))
+        return joined((self._falls_short, self.collision))
 
 
 class GoalResolver:
     """
-    Finds the configuration that an arm takes at a goal.
+    Finds a configuration at a goal, or nearest to it.
 
     Parameters
     ----------
-    robot : Chain or Tree
-        The joints.
     solvers : MotionSolvers
         Find joint values.
     frame : GoalFrame
         Knows in which frames goals are held.
-    guard : CollisionGuard or None
-        Knows what collides, where that is checked.
-    fastest : array, shape (n,)
-        Greatest speeds of the joints [rad/s or m/s].
-    options : MotionOptions
-        How goals are pursued.
 
     """
 
-    def __init__(
-        self,
-        robot: Mechanism,
-        solvers: MotionSolvers,
-        frame: GoalFrame,
-        guard: CollisionGuard | None,
-        fastest: Array,
-        options: MotionOptions,
-    ) -> None:
-        self._solvers, self._frame, self._options = solvers, frame, options
-        self._chooser: GoalChooser | None = None
-        if guard is not None:
-            self._chooser = GoalChooser(guard, robot, solvers.brief().solve, fastest)
+    def __init__(self, solvers: MotionSolvers, frame: GoalFrame) -> None:
+        self._solvers, self._frame = solvers, frame
 
     def resolve(self, T_goal: Array, q: Array, resting: bool) -> ResolvedGoal:
         """
-        Find the configuration at a goal, or nearest to it where it is out of reach.
+        Find a configuration at a goal, or nearest to it where it is out of reach.
 
         Parameters
         ----------
@@ -178,40 +151,10 @@ class GoalResolver:
             Whether it rests, and has time.
 
         """
-        begin, frame = time.perf_counter(), self._frame
-        solver, budget = self._solvers.for_goal(resting)
-        solution = solver.solve(frame.to_base(T_goal), q)
+        frame, solvers = self._frame, self._solvers
+        T_base = frame.to_base(T_goal)
+        solution = solvers.for_goal(resting).solve(T_base, q)
+        if resting:
+            solution = solvers.settled(T_base, solution)
         T = T_goal if solution.converged else masked(frame.tips(solution.q), T_goal)
-        resolved = ResolvedGoal(T, solution, q)
-        stays = not resolved.is_reachable and not self._options.approach_unreachable
-        if self._chooser is not None and not stays:
-            needs_path = resting and self._options.path == 'joint'
-            choose = self._chooser.path if needs_path else self._chooser.configuration
-            resolved.take(choose(solution, frame.to_base(T), q, begin + budget))
-        return resolved
-
-    def resolve_again(self, resolved: ResolvedGoal, q: Array) -> bool:
-        """Solve anew for a goal in the world, as the base has moved since; tell if that worked."""
-        if not self._frame.is_world:
-            return True
-        solution = self._solvers.moving_goal.solve(self._frame.to_base(resolved.T), q)
-        resolved.q = solution.q
-        return solution.converged
-
-    def find_detour(self, resolved: ResolvedGoal, q: Array) -> bool:
-        """
-        Find a collision-free path for an arm that stopped at `q` in front of a collision.
-
-        Tells whether there is something to set out for: also a goal that never is free.
-        """
-        if self._chooser is None:
-            return False
-        resolved.detours_left -= 1
-        solver, budget = self._solvers.for_goal(resting=True)
-        T, end = self._frame.to_base(resolved.T), time.perf_counter() + budget
-        solution = solver.solve(T, q)
-        choice = self._chooser.path(solution, T, q, end, resolved.set_out_at)
-        sets_out = choice.answer.converged and (choice.has_path or bool(choice.collision))
-        if sets_out:
-            resolved.take(choice)
-        return sets_out
+        return ResolvedGoal(T, solution)

@@ -1,16 +1,16 @@
 """Paths that are straight in joint space: to joint values, and to rest."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 import math
 
 import numpy as np
 
-from ..collision.guard import CollisionGuard
 from ..reasons import Reason
 from ..transforms import Array
 from .joint_limiter import JointLimiter
 from .path import Path
-from .preview import look_along, Preview
+from .preview import Ahead
 
 PREVIEW_STEP = 0.05
 """A preview looks at configurations at most so far apart [rad or m]."""
@@ -18,14 +18,16 @@ PREVIEW_STEP = 0.05
 
 class JointPath(Path):
     """
-    Straight in joint space to joint values: all joints arrive together.
+    Straight in joint space to joint values, over others if there are any between.
+
+    All joints arrive together, and rest at each of the corners.
 
     Parameters
     ----------
     limiter : JointLimiter
         Knows what the joints can do.
-    q : array, shape (n,)
-        Where they go [rad or m].
+    corners : sequence of array, shape (n,)
+        Where they go, one after the other [rad or m].
     reason, then
         As for `Path`.
 
@@ -34,28 +36,43 @@ class JointPath(Path):
     def __init__(
         self,
         limiter: JointLimiter,
-        q: Array,
+        *corners: Array,
         reason: Reason | None = None,
         then: Callable[[], Path] | None = None,
     ) -> None:
         super().__init__(reason, then)
-        self._limiter, self.q = limiter, q
+        self._limiter, self._corners = limiter, corners
+
+    @property
+    def q(self) -> Array:
+        """Joint values at the end of the path, shape (n,) [rad or m]."""
+        return self._corners[-1]
 
     def velocity(self, dt: float) -> Array:
         """Joint velocity that is wanted in the next step of `dt` seconds, shape (n,)."""
-        return self._limiter.joints.velocity_towards(self.q, dt)
+        joints = self._limiter.joints
+        if len(self._corners) > 1 and joints.rests_at(self._corners[0]):
+            self._corners = self._corners[1:]
+        return joints.velocity_towards(self._corners[0], dt)
 
-    def preview(self, guard: CollisionGuard | None) -> Iterator[Preview]:
-        """Look along the rest of the path, piece by piece."""
-        limiter = self._limiter
-        start = limiter.joints.q
-        count = max(1, math.ceil(np.max(np.abs(self.q - start)) / PREVIEW_STEP))
-        on_path = (start + (i / count) * (self.q - start) for i in range(1, count + 1))
-        return look_along(on_path, count, limiter.robot, limiter.joints, guard)
+    def ahead(self) -> Ahead:
+        """Tell what the rest of the path asks of the joints, from where the arm is now."""
+        q = self._limiter.joints.q
+        on_path = list(configurations(q, *self._corners))
+        return Ahead('the joint path', q, iter(on_path), len(on_path))
 
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""
-        return self._limiter.has_caught_up and self._limiter.joints.rests_at(self.q)
+        is_last = len(self._corners) == 1
+        return is_last and self._limiter.has_caught_up and self._limiter.joints.rests_at(self.q)
+
+
+def configurations(q: Array, *corners: Array) -> Iterator[Array]:
+    """Yield joint values along straight paths from `q` over corners, shape (n,) each."""
+    for start, end in pairwise((q, *corners)):
+        count = max(1, math.ceil(np.max(np.abs(end - start)) / PREVIEW_STEP))
+        for number in range(1, count + 1):
+            yield start + (number / count) * (end - start)
 
 
 class StopPath(Path):

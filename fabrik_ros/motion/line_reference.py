@@ -6,6 +6,8 @@ follow.
 
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..kernels.braking import stopping_speed
@@ -107,9 +109,12 @@ class LineReference(TipReference):
             return self.goal
         return self._space.moved(self.T, self._remaining * (distance / length))
 
-    def pose_at_share(self, share: float) -> Array:
-        """Poses, shape (k, 4, 4), at a share of the rest of the line."""
-        return self.goal if share == 1.0 else self._space.moved(self.T, self._remaining * share)
+    def poses_ahead(self, count: int) -> Iterator[Array]:
+        """Yield poses, shape (k, 4, 4), evenly along the line that is left now, to its end."""
+        T, goal, remaining, space = self.T, self.goal, self._remaining, self._space
+        for number in range(1, count):
+            yield space.moved(T, remaining * (number / count))
+        yield goal
 
     @property
     def remaining(self) -> float:

@@ -85,6 +85,10 @@ class LineTracker:
         T, q = self._start(T_goal)
         return self._in_motion(LineReference(T, q, self._joints.limits))
 
+    def line_at(self, q: Array, T_goal: Array) -> LineReference:
+        """Begin a line where the tips are at joint values `q`, at rest."""
+        return LineReference(masked(self._frame.tips(q), T_goal), q, self._joints.limits)
+
     def begin_jog(self, T_goal: Array) -> JogReference:
         """Begin to be jogged where the tips are, as fast as they are."""
         T, q = self._start(T_goal)

@@ -1,11 +1,12 @@
 """
 From goals to a stream of joint commands that an arm can follow.
 
-A motion has at most one active path: a line to the goal, a straight path in joint space, a jog, or
-the path to rest. In every step the path says which joint velocity it wants, and the limiter makes
-the next command of that: none leaves the joint limits, or is faster or accelerates harder than
-allowed. Where a path is blocked, another one takes its place, or the arm stops and `reason` says
-why.
+An arm that rests looks for a path to its goal, and sets out once it knows the whole path; a goal
+of a stream, or one that comes while it follows a line, it heads for at once. A motion has at most
+one active path: a line to the goal, a path in joint space, a jog, or the path to rest. In every
+step the path says which joint velocity it wants, and the limiter makes the next command of that:
+none leaves the joint limits, or is faster or accelerates harder than allowed. Where a path is
+blocked after all, the arm stops, and looks for another one or says why not.
 
 Arms that share a body have a goal for each tip, and their references travel together. A goal may
 stay where it is in the world while the base moves: its path then lies in the world, and once it
@@ -16,17 +17,19 @@ Poses have the shape (k, 4, 4) for k tips; (4, 4) is understood where there is o
 """
 
 from collections.abc import Mapping
+import math
 
 import numpy as np
 import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
-from ..reasons import Reason, ReasonKind
+from ..reasons import joined, Reason, ReasonKind
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
-from ..transforms import Array
+from ..transforms import Array, rotation_vector
+from .departure import Departure
 from .goal import Goal, MotionOptions
 from .goal_frame import GoalFrame
 from .goal_pursuit import GoalPursuit
@@ -36,6 +39,7 @@ from .joint_limiter import Checkpoint, JointLimiter
 from .joint_path import JointPath, StopPath
 from .limits import MotionLimits
 from .path import Path
+from .path_choice import PathChoice
 
 
 class Motion:
@@ -69,6 +73,8 @@ class Motion:
         Where the world is, for goals that are held in it.
     pursuit : GoalPursuit
         Has the goal and what solvers said of it.
+    departure : Departure
+        Decides by which path the arm sets out, and when.
 
     """
 
@@ -82,7 +88,7 @@ class Motion:
         guard: CollisionGuard | None = None,
         jerk_filter: JerkFilter | None = None,
     ) -> None:
-        self.robot, self._guard = robot, guard
+        self.robot, self._guard, self._solver_options = robot, guard, solver_options
         if jerk_filter is None:
             self.limiter = JointLimiter(robot, limits, guard)
         else:
@@ -91,6 +97,7 @@ class Motion:
         self.pursuit = GoalPursuit(
             robot, self.limiter, self.frame, guard, solver_options, options, tips
         )
+        self.departure = Departure(self, self.pursuit)
         self.reset(robot.mid_configuration())
 
     def reset(self, q: Array) -> None:
@@ -103,7 +110,7 @@ class Motion:
         """Why the arm rests short of its goal, while it has no path."""
         self._kept: Path | None = None
         """Path in the world at the end of which the arm rests, until the base moves."""
-        self._seeks_detour = False
+        self.departure.end_stream()
         self._rested_at = self.q
 
     def change(
@@ -121,23 +128,29 @@ class Motion:
         """
         self.pursuit.resolve_pending()
         self.limiter.change_limits(limits)
+        self._solver_options = solver_options
         self.pursuit.change(solver_options, options, tips)
         self._change_limits_of_paths()
 
+    def _paths(self) -> set[Path]:
+        """Paths that are followed now or may be later."""
+        found = None if self.choice.found is None else self.choice.found.path
+        return {path for path in (self.path, self._kept, found) if path is not None}
+
     def _change_limits_of_paths(self) -> None:
-        for path in filter(None, (self.path, self._kept)):
+        for path in self._paths():
             path.change_limits(self.limits)
 
     def scale_speed(self, share: float) -> None:
         """Go at another share of all speeds, 0 to 1, within the accelerations."""
         self.limiter.scale_speed(share)
-        for path in filter(None, (self.path, self._kept)):
+        for path in self._paths():
             path.scale_speed(share)
 
     def warm_up(self) -> None:
         """Compile what goals and steps need."""
-        self.pursuit.warm_up()
         self.limiter.warm_up()
+        self.pursuit.warm_up()
         if self._guard is not None:
             self._guard.warm_up()
 
@@ -174,9 +187,20 @@ class Motion:
         return self.path is None
 
     @property
+    def choice(self) -> PathChoice:
+        """Has the path that was found, and the one that is proposed."""
+        return self.departure.choice
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether it is not known yet by which path the arm goes on, if by any."""
+        return self.departure.is_looking
+
+    @property
     def is_stopping(self) -> bool:
-        """Whether the arm is on the way to rest, and nowhere else."""
-        return self.path is not None and self.path.is_stop
+        """Whether the arm is on the way to rest, and will stay there."""
+        path = self.path
+        return path is not None and path.is_stop and not self.departure.waits_for_rest
 
     @property
     def is_jogging(self) -> bool:
@@ -190,19 +214,19 @@ class Motion:
 
     @property
     def reason(self) -> Reason | None:
-        """Why the arm rests, or will rest, short of what it was asked for."""
-        return self._rest_reason if self.path is None else self.path.reason
+        """Why the arm rests, or will rest, short of what it was asked for; what it waits for."""
+        if self.path is not None:
+            return self.path.reason
+        return self.choice.reason if self.choice.is_looking else self._rest_reason
 
     # -- goals
 
     def aim(self, T_goal: Array, in_world: npt.ArrayLike = False) -> bool:
         """
-        Set a new goal; tell whether the arm will move towards it.
+        Set a new goal and look for a path there at once; tell whether the arm will move.
 
-        Where the goal cannot be reached, `reason` says why, and the arm goes to the closest
-        configuration or stays, by option. So it does where all configurations that are found
-        there are in self-collision: it goes as far as it can, or stays. An arm that follows a
-        goal in a line goes on at once, and finds that out a moment later.
+        Where there is none, or it has to be confirmed, `reason` says so. Goals that cannot be
+        reached are approached, by option: `reason` then says why the arm will fall short.
 
         Parameters
         ----------
@@ -213,26 +237,74 @@ class Motion:
             Whether the goal stays where it is in the world while the base moves (`carry`).
 
         """
-        return self.pursue(Goal.of(T_goal.reshape(-1, 4, 4), in_world))
+        self.pursue(Goal.of(T_goal.reshape(-1, 4, 4), in_world))
+        self.look(0.0)
+        return self.path is not None and not self.is_stopping
 
-    def pursue(self, goal: Goal) -> bool:
-        """Set a new goal, as `aim`; tell whether the arm will move towards it."""
-        if self.pursuit.follow_on(goal, self.path):
-            return True
-        path = self.pursuit.set_out(goal, self.path)
-        if path is None:
-            self.stop(self.pursuit.reason)
+    def pursue(self, goal: Goal, in_stream: bool = False, patience: float = 0.0) -> None:
+        """
+        Set a new goal.
+
+        An arm that rests looks for a path first: see `look`. One that follows a line heads for the
+        goal by a line at once, looks along it meanwhile, and stops where it is blocked to look for
+        another path. From any other path it comes to rest first.
+
+        Parameters
+        ----------
+        goal : Goal
+            Where the tips are to be.
+        in_stream : bool
+            Whether more goals are likely to follow: the line is followed at once as far as it
+            goes, and no other path is looked for.
+        patience : float
+            A path that leaves the line is not taken before this time is over [s].
+
+        """
+        self.departure.pursue(goal, in_stream, patience)
+
+    def is_same(self, T: Array, T_other: Array) -> bool:
+        """Whether two poses, shape (4, 4), are the same within the tolerances of the solver."""
+        options = self._solver_options
+        if math.dist(T[:3, 3], T_other[:3, 3]) > options.position_tolerance:
             return False
-        self._follow(path)
-        return True
+        angle = float(np.linalg.norm(rotation_vector(T[:3, :3] @ T_other[:3, :3].T)))
+        return angle <= options.orientation_tolerance
 
-    def _follow(self, path: Path | None) -> None:
-        self.path, self._kept, self._seeks_detour = path, None, False
+    def look(self, dt: float, seconds: float = math.inf) -> None:
+        """
+        Look for the path to the goal, piece by piece, and set out once it is known.
+
+        Parameters
+        ----------
+        dt : float
+            How much later it is than when this was called before [s].
+        seconds : float
+            How long this may take [s].
+
+        """
+        self.departure.look(dt, seconds)
+
+    def execute(self) -> bool:
+        """Set out on the path that was proposed, if that is free still; tell if there is one."""
+        return self.departure.execute()
+
+    def follow(self, path: Path | None) -> None:
+        """Follow a path from now on."""
+        self.path, self._kept = path, None
+
+    def stay(self, reason: Reason | None) -> None:
+        """Rest, for a reason: there is no path."""
+        self._rest_reason = reason
+
+    def pursue_configuration(self, q: Array) -> None:
+        """Look for a path in joint space to joint values, shape (n,): see `look`."""
+        self._forget_goal()
+        self.departure.pursue_configuration(q)
 
     def go_to(self, q: Array) -> None:
-        """Set out for joint values of shape (n,), straight in joint space."""
+        """Set out for joint values of shape (n,), straight in joint space, without a look."""
         self._forget_goal()
-        self._follow(JointPath(self.limiter, q))
+        self.follow(JointPath(self.limiter, q))
 
     def jog(
         self,
@@ -266,7 +338,7 @@ class Motion:
             self._forget_goal()
         free = np.asarray(unconstrained, dtype=bool)
         path = self.pursuit.jog_path(self.path, np.broadcast_to(free, len(self.robot.tip_links)))
-        self._follow(path)
+        self.follow(path)
         path.steer(twist, in_tip, tip)
 
     def end_jog(self, tip: int) -> None:
@@ -276,6 +348,7 @@ class Motion:
 
     def _forget_goal(self) -> None:
         """Pursue no goal any longer."""
+        self.departure.end_stream()
         self.pursuit.forget()
         self._rest_reason = self._kept = None
         if self.path is not None:
@@ -306,10 +379,11 @@ class Motion:
 
     def stop(self, reason: Reason | None) -> None:
         """Slow down to rest as fast as the joints may, for a reason."""
+        self.departure.forget()
         self.pursuit.resolve_no_more()
         self.limiter.begin_to_brake()
         self._rest_reason = reason
-        self._follow(StopPath(self.limiter, reason) if self.limiter.is_moving else None)
+        self.follow(StopPath(self.limiter, reason) if self.limiter.is_moving else None)
 
     def halt(self) -> None:
         """Take the arm to stand still at its last command: later ones did not reach it."""
@@ -325,6 +399,8 @@ class Motion:
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds."""
+        if self.path is None:
+            self.look(dt)
         if self.limiter.take_up_limits():
             self._change_limits_of_paths()
         self._resolve_in_time()
@@ -360,7 +436,8 @@ class Motion:
         limiter, velocity = self.limiter, self._wanted_velocity(dt)
         if limiter.is_braking:  # as the path has just been left
             return False
-        if limiter.go(velocity, dt, known_free=self.is_stopping):
+        known_free = self.path is not None and self.path.is_stop
+        if limiter.go(velocity, dt, known_free):
             return True
         if limiter.refusal:
             self._stop_in_front(limiter.refusal)
@@ -384,19 +461,17 @@ class Motion:
     def _leave(self, path: Path) -> None:
         """Take another path where one is blocked, or stop and say why."""
         self.pursuit.resolve_pending()
-        other = self.pursuit.other_path(path)
+        other = self.pursuit.joined_later(path)
         if other is not None:
-            self.pursuit.solution = self.pursuit.goal_solution
-            self._follow(other)
+            self.follow(other)
         else:
-            self.stop(self.pursuit.blocked(path))
+            self.departure.stop_short(path.blocked)
 
     def _stop_in_front(self, refusal: str) -> None:
-        """Stop in front of a collision; once at rest, look for another path where one may."""
+        """Stop in front of a collision."""
         self.pursuit.resolve_pending()
         ahead = Reason(ReasonKind.COLLISION_AHEAD, f'self-collision ahead: {refusal}')
-        self.stop(self.pursuit.stopped_in_front(ahead))
-        self._seeks_detour = self.pursuit.seeks_detour
+        self.departure.stop_short(joined((self.pursuit.reason, ahead)))
 
     def _end_step(self) -> None:
         path = self.path
@@ -406,11 +481,6 @@ class Motion:
                 self.pursuit.resolve_pending()  # which may lead it elsewhere
                 if path.has_arrived():
                     self._end_path()
-        if self._seeks_detour and self.path is None:
-            self._seeks_detour = False
-            detour = self.pursuit.detour()
-            if detour is not None:
-                self._follow(detour)
 
     def _end_path(self) -> None:
         """Rest at the end of the path, or go on where it leads to another one."""
@@ -423,6 +493,8 @@ class Motion:
         self._kept = path if path.stays_in_world else None
         if path.then is not None:
             self.path = path.then()
+        else:
+            self.departure.arrive()
 
     # -- for controllers of trajectories
 
@@ -430,7 +502,7 @@ class Motion:
         """Follow the stop trajectory, as controllers have done: `JointLimiter.follow_stop`."""
         if self.path is None and self.limiter.is_moving:
             # The steps that came to rest here were taken back: go there again.
-            self.path = JointPath(self.limiter, self._rested_at, self._rest_reason)
+            self.path = JointPath(self.limiter, self._rested_at, reason=self._rest_reason)
         self.limiter.follow_stop(duration, dt)
         path = self.path
         if path is not None:

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..methods import leaves_choice, make_tips_solver, TipsSolver
 from ..model.mechanism import Mechanism
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
+from ..transforms import Array
 
 MOVING_BUDGET = 0.004
 """A search for a new goal must not keep a moving arm waiting for its next command [s]."""
@@ -20,6 +23,10 @@ RETRIES = 20
 """Restarts where a line is joined farther along [1]."""
 ON_LINE = 1e-9
 """Tolerance of the poses on a line [m, rad]: what is left would show as ripple of the speed."""
+SETTLING_SOLVES = 40
+"""Solves in which an arm settles at its posture, at most [1]."""
+SETTLED = 1e-6
+"""It has settled when no joint moves farther in a solve [rad or m]."""
 NEARBY = 1e-3
 """Half width of bounds to compile with [rad or m]."""
 
@@ -49,8 +56,8 @@ class MotionSolvers:
         For a pose some way ahead on a line.
     skip : TipsSolver
         For a point on a line which does not begin where the arm stands.
-    budget : float
-        Time for the goal of an arm that rests [s].
+    posture : array, shape (n,), or None
+        Joint values that an arm with joints to spare tends to [rad or m].
     may_choose : bool
         Whether joints to spare leave a choice for the poses on a line.
 
@@ -68,26 +75,37 @@ class MotionSolvers:
             'orientation_tolerance': min(ON_LINE, options.orientation_tolerance),
             'max_restarts': 0,
         }
-        self.budget = options.budget
+        self.posture = None if options.posture is None else np.array(options.posture)
         self.may_choose = leaves_choice(robot, options)
         self._moving_budget = min(MOVING_BUDGET, options.budget)
         self.goal = self._solver()
         self.moving_goal = self._solver(budget=self._moving_budget)
         self.line = self._solver(**on_line, max_joint_move=FOLLOWING_MOVE)
         self.ahead = self._solver(**on_line, max_joint_move=LOOKING_MOVE)
+        self._settling = self.brief()
         self.skip = self._solver(max_joint_move=LOOKING_MOVE, max_restarts=RETRIES)
 
-    def for_goal(self, resting: bool) -> tuple[TipsSolver, float]:
-        """Solver for the goal of an arm that rests or not, and the time there is for it [s]."""
-        if resting:
-            return self.goal, self.budget
-        return self.moving_goal, self._moving_budget
+    def for_goal(self, resting: bool) -> TipsSolver:
+        """Solver for the goal of an arm that rests, and has time, or moves."""
+        return self.goal if resting else self.moving_goal
+
+    def settled(self, T: Array, solution: Solution) -> Solution:
+        """
+        Return the answer for poses `T`, (k, 4, 4), that solving again does not change.
+
+        One solve brings an arm with a posture only some way towards it.
+        """
+        if self.posture is None or not solution.converged:
+            return solution
+        for _ in range(SETTLING_SOLVES):
+            q, solution = solution.q, self._settling.solve(T, solution.q)
+            if np.max(np.abs(solution.q - q)) < SETTLED:
+                break
+        return solution
 
     def brief(self) -> TipsSolver:
         """Make one more, that tries only once and takes what it finds."""
-        return self._solver(
-            budget=self._moving_budget, max_restarts=0, prefer='first', posture=None
-        )
+        return self._solver(budget=self._moving_budget, max_restarts=0, prefer='first')
 
     def is_on_line(self, answer: Solution) -> bool:
         """Whether an answer meets the tolerances; the solver was asked for much narrower ones."""

@@ -1,15 +1,14 @@
 """What a motion needs to know of a path, whatever kind it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from ..collision.guard import CollisionGuard
 from ..reasons import Reason
 from ..solver.solution import Solution
 from ..transforms import Array
 from .jog_reference import JogReference
 from .limits import MotionLimits
-from .preview import Preview
+from .preview import Ahead
 from .tip_reference import TipReference
 
 
@@ -64,13 +63,17 @@ class Path(ABC):
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""
 
-    def preview(self, guard: CollisionGuard | None) -> Iterator[Preview]:
+    def ahead(self) -> Ahead:
         """
-        Look along the rest of the path, piece by piece, from where the arm is.
+        Tell what the rest of the path asks of the joints, from where the arm is now.
 
-        The last preview is complete. There is none for a path without an end, as a jog.
+        Raises
+        ------
+        NotImplementedError
+            If the path has no end that is known before, as a jog.
+
         """
-        return iter(())
+        raise NotImplementedError(f'{type(self).__name__} has no end that is known before')
 
     @property
     def is_at_goal(self) -> bool:

@@ -1,23 +1,25 @@
 """
 What is ahead on a path that has an end: how long it is, and where it is blocked.
 
-A path is looked along from one configuration to the next, in pieces: who looks may stop after each
-of them and go on later.
+A path is looked along from one configuration to the next, in pieces.
 
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import cast
 
 import numpy as np
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
-from ..reasons import Reason, ReasonKind
+from ..planning.pieces import Pieces
+from ..reasons import Reason, ReasonKind, shown_place
 from ..transforms import Array
 from .joint_motion import JointMotion
 
-PIECE = 20
+PIECE = 4
 """So many configurations are looked at before the next piece."""
 
 
@@ -27,8 +29,10 @@ class Preview:
 
     q: Array
     """Joint values at the end of what was looked at, shape (n,) [rad or m]."""
-    points: Array
-    """Positions of the k tips on the way there in the base frame, shape (m, k, 3) [m]."""
+    tips: Array
+    """Poses of the k tips on the way there, T_base_tip, shape (m, k, 4, 4)."""
+    travel: Array
+    """How far each joint goes, there and back added, shape (n,) [rad or m]."""
     length: float = 0.0
     """Of the way of the tip that goes farthest [m]."""
     duration: float = 0.0
@@ -38,74 +42,103 @@ class Preview:
     reason: Reason | None = None
     """Why the path cannot be followed any farther, with its place; None while it can."""
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether there is nothing left to look at."""
-        return self.share == 1.0 or self.reason is not None
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """What a path asks of the joints."""
+
+    name: str
+    """Of the path, for reasons."""
+    q: Array
+    """Joint values at its beginning, shape (n,) [rad or m]."""
+    configurations: Iterator[Array | Reason]
+    """Joint values on it, shape (n,), evenly apart, or why there are no more."""
+    count: int
+    """How many there are, if none is missing."""
+
+    def followed_by(self, other: 'Ahead') -> 'Ahead':
+        """Return what this path and another after it ask of the joints."""
+        on_both = chain(self.configurations, other.configurations)
+        return replace(other, q=self.q, configurations=on_both, count=self.count + other.count)
 
 
-def look_along(
-    configurations: Iterator[Array | Reason],
-    count: int,
-    robot: Mechanism,
-    joints: JointMotion,
-    guard: CollisionGuard | None,
-) -> Iterator[Preview]:
+@dataclass(frozen=True)
+class Onlooker:
     """
-    Look along a path, piece by piece; the last preview is complete.
+    Looks along paths.
 
     Parameters
     ----------
-    configurations : iterator
-        Joint values on the path, shape (n,), evenly apart, or why there are no more.
-    count : int
-        How many there are, if none is missing.
     robot : Chain or Tree
         The joints.
     joints : JointMotion
-        Where they are, and how fast they may go.
+        How fast they may go.
     guard : CollisionGuard or None
         Knows what collides, where that is checked.
 
     """
-    q = joints.q
-    tips = robot.tip_poses(q)[:, :3, 3]
-    preview, points = Preview(q, tips[None]), [tips]
-    for number, found in enumerate(configurations, start=1):
-        reason = found if isinstance(found, Reason) else _collision(guard, q, found)
-        if reason is not None or isinstance(found, Reason):
-            yield replace(preview, points=np.array(points), reason=_at(reason, tips))
-            return
-        q_before, tips_before, q = q, tips, found
-        tips = robot.tip_poses(q)[:, :3, 3]
-        points.append(tips)
-        preview = Preview(
+
+    robot: Mechanism
+    joints: JointMotion
+    guard: CollisionGuard | None
+
+    def check_from(self, q: Array) -> Callable[[Array, Array], Reason | None]:
+        """Make what tells why a short path is not free, for a path that begins at `q`."""
+        least = None if self.guard is None else self.guard.least_from(q)
+        return lambda q, q_next: self._collision(q, q_next, least)
+
+    def look(self, path: Ahead) -> Pieces[Preview]:
+        """Look along a path, in pieces."""
+        least = None if self.guard is None else self.guard.least_from(path.q)
+        preview, tips = self._beginning(path.q), []
+        for number, q in enumerate(path.configurations, start=1):
+            tips.append(preview.tips[-1])
+            cause = q if isinstance(q, Reason) else self._collision(preview.q, q, least)
+            if cause is not None:
+                reason = _ended(path.name, preview.share, tips[-1], cause)
+                return replace(preview, tips=np.array(tips), reason=reason)
+            share = 1.0 if number == path.count else number / path.count
+            preview = self._beyond(preview, cast(Array, q), share)
+            if number % PIECE == 0:
+                yield
+        return replace(preview, tips=np.array([*tips, preview.tips[-1]]))
+
+    def _beginning(self, q: Array) -> Preview:
+        return Preview(q, self.robot.tip_poses(q)[None], np.zeros_like(q))
+
+    def _beyond(self, preview: Preview, q: Array, share: float) -> Preview:
+        """Return what is known one configuration farther on; of the tips only the last poses."""
+        tips = self.robot.tip_poses(q)
+        steps = tips[:, :3, 3] - preview.tips[-1, :, :3, 3]
+        return Preview(
             q,
-            preview.points,
-            preview.length + float(np.linalg.norm(tips - tips_before, axis=1).max()),
-            preview.duration + _duration(joints, q_before, q),
-            1.0 if number == count else number / count,
+            tips[None],
+            preview.travel + np.abs(q - preview.q),
+            preview.length + float(np.linalg.norm(steps, axis=1).max()),
+            preview.duration + self._duration(preview.q, q),
+            share,
         )
-        if number % PIECE == 0 or number == count:
-            yield replace(preview, points=np.array(points))
+
+    def _collision(self, q: Array, q_next: Array, least: Array | None) -> Reason | None:
+        if self.guard is None or least is None:
+            return None
+        collision = self.guard.collision_between(q, q_next, least)
+        if not collision:
+            return None
+        return Reason(ReasonKind.COLLISION_AHEAD, f'self-collision: {collision}')
+
+    def _duration(self, q: Array, q_next: Array) -> float:
+        """How long joints, tips and joint centres need at least between two configurations."""
+        step = q_next - q
+        if not np.any(step):
+            return 0.0
+        by_joints = float(np.max(np.abs(step) / self.joints.limits.joint_velocity))
+        by_points = 1.0 / self.joints.tip_speed.largest_share(0.5 * (q + q_next), step)
+        return max(by_joints, by_points)
 
 
-def _at(reason: Reason | None, tips: Array) -> Reason | None:
-    return None if reason is None else replace(reason, place=tips)
-
-
-def _collision(guard: CollisionGuard | None, q: Array, q_next: Array) -> Reason | None:
-    if guard is None or guard.is_path_free(q, q_next):
-        return None
-    text = f'self-collision ahead: {guard.collision_at(q_next) or "on the way"}'
-    return Reason(ReasonKind.COLLISION_AHEAD, text)
-
-
-def _duration(joints: JointMotion, q: Array, q_next: Array) -> float:
-    """How long joints, tips and joint centres need at least from one configuration to another."""
-    step = q_next - q
-    if not np.any(step):
-        return 0.0
-    by_joints = float(np.max(np.abs(step) / joints.limits.joint_velocity))
-    by_points = 1.0 / joints.tip_speed.largest_share(0.5 * (q + q_next), step)
-    return max(by_joints, by_points)
+def _ended(what: str, share: float, tips: Array, cause: Reason) -> Reason:
+    """Say where a path ends, and why."""
+    place = tips[:, :3, 3]
+    text = f'{what} ends after {100.0 * share:.0f} %, at {shown_place(place)}: {cause}'
+    return Reason(cause.kind, text, cause.joints, place)

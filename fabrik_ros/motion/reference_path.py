@@ -7,8 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ..collision.guard import CollisionGuard
-from ..reasons import Reason, ReasonKind
+from ..reasons import Reason, ReasonKind, shown_place
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
@@ -20,7 +19,7 @@ from .limits import MotionLimits
 from .line_reference import LineReference
 from .line_tracker import LineTracker, OFF_LINE
 from .path import Path
-from .preview import look_along, Preview
+from .preview import Ahead
 from .solver_reasons import blocked
 from .tip_reference import TipReference
 
@@ -148,22 +147,19 @@ class LinePath(ReferencePath[LineReference]):
         self._has_looked = False
         super().change_limits(limits)
 
-    def preview(self, guard: CollisionGuard | None) -> Iterator[Preview]:
-        """Look along the rest of the line, piece by piece."""
-        limiter, reference = self._limiter, self.reference
+    def ahead(self) -> Ahead:
+        """Tell what the rest of the line asks of the joints, from where it is now."""
+        reference = self.reference
         count = max(1, math.ceil(reference.remaining / PREVIEW_STEP))
-        on_path = self._configurations(
-            [reference.pose_at_share(i / count) for i in range(1, count + 1)]
-        )
-        return look_along(on_path, count, limiter.robot, limiter.joints, guard)
+        on_line = self._configurations(reference.q, reference.poses_ahead(count))
+        return Ahead('the line', reference.q, on_line, count)
 
-    def _configurations(self, poses: list[Array]) -> Iterator[Array | Reason]:
+    def _configurations(self, q: Array, poses: Iterator[Array]) -> Iterator[Array | Reason]:
         """Yield joint values for poses on the line, (k, 4, 4); where they end, why they do."""
-        q = self.reference.q
         for T in poses:
             solution = self._tracker.solve(T, q)
             if not self._tracker.solvers.is_on_line(solution):
-                yield _line_blocked(solution)
+                yield blocked(ReasonKind.PATH_BLOCKED, solution)
                 return
             q = solution.q
             yield q
@@ -185,7 +181,8 @@ class LinePath(ReferencePath[LineReference]):
         if self._blocking is None:
             return None
         place = self._tracker.to_base(self.reference.T)[:, :3, 3]
-        return replace(_line_blocked(self._blocking), place=place)
+        what = f'the straight line cannot be followed beyond {shown_place(place)}'
+        return replace(blocked(ReasonKind.PATH_BLOCKED, self._blocking, what), place=place)
 
 
 class WorldLinePath(LinePath):
@@ -306,9 +303,5 @@ class JogPath(ReferencePath[JogReference]):
         return None if self._blocking is None else _end_of_jog(self._blocking)
 
 
-def _line_blocked(solution: Solution) -> Reason:
-    return blocked(ReasonKind.PATH_BLOCKED, 'the straight line cannot be followed', solution)
-
-
 def _end_of_jog(solution: Solution) -> Reason:
-    return blocked(ReasonKind.JOG_BLOCKED, 'jogged as far as it goes', solution)
+    return blocked(ReasonKind.JOG_BLOCKED, solution, 'jogged as far as it goes')

@@ -13,9 +13,10 @@ JUMP = 'the joints would have to jump'
 """What a path asks of joints where the solver found no configuration near enough."""
 
 
-def blocked(kind: ReasonKind, text: str, solution: Solution) -> Reason:
-    """Say what is blocked, with what the solver said and the joints that stand at a limit."""
+def blocked(kind: ReasonKind, solution: Solution, what: str = '') -> Reason:
+    """Say what is blocked, by what the solver said and the joints that stand at a limit."""
     jumps = solution.status is Status.BLOCKED_BY_JOINT_MOVE
     why = JUMP if jumps else solution.status.value
     names = f' ({", ".join(solution.limited_joints)})' if solution.limited_joints else ''
-    return Reason(kind, f'{text}: {why}{names}', solution.limited_joints)
+    before = f'{what}: ' if what else ''
+    return Reason(kind, f'{before}{why}{names}', solution.limited_joints)

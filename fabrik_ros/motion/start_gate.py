@@ -8,6 +8,7 @@ somebody says that the arm may go on.
 
 """
 
+from collections.abc import Mapping
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ..errors import RefusedError
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array, rotation_vector
+from .joint_goal import is_part_of
 
 QUIET = 1.0
 """How long no target may come before the first one that is accepted [s]."""
@@ -42,6 +44,8 @@ class StartGate:
         """When a target or jog came last, and when the cause of a stop was seen last [s]."""
         self._interrupted: list[tuple[int, Array, bool]] = []
         """Number of a tip, its target and whether that is held in the world."""
+        self._interrupted_values: Mapping[str, float] = {}
+        """Joint values that the arm was on the way to, by the names of the joints."""
 
     def hold(self) -> None:
         """Let nothing through until `release`."""
@@ -50,7 +54,7 @@ class StartGate:
     def release(self, reason: Reason) -> None:
         """Let new targets through, but for those of a stream that is running already."""
         self.is_held = False
-        self._interrupted = []
+        self._interrupted, self._interrupted_values = [], {}
         self.expect_pause(reason)
 
     def expect_pause(self, reason: Reason) -> None:
@@ -65,13 +69,17 @@ class StartGate:
         """Remember a target, shape (4, 4), that the arm was on the way to when it was stopped."""
         self._interrupted.append((tip, T_target, in_world))
 
+    def interrupt_joints(self, values: Mapping[str, float]) -> None:
+        """Remember joint values by name that the arm was on the way to when it was stopped."""
+        self._interrupted_values = {**self._interrupted_values, **values}
+
     def ask(self, now: float) -> None:
         """Take note of a target or jog that came `now` [s], whatever becomes of it."""
         self._asked_at = max(self._asked_at, now)
 
     def open(self) -> None:
         """Take note that a target was accepted: what follows belongs to the same stream."""
-        self._reason, self._interrupted = None, []
+        self._reason, self._interrupted, self._interrupted_values = None, [], {}
 
     def waits_for_pause(self, now: float) -> bool:
         """Whether a target or jog that came `now` [s] would belong to a stream."""
@@ -121,8 +129,25 @@ class StartGate:
         for tip_before, T_before, in_world_before in self._interrupted:
             same_kind = (tip, in_world) == (tip_before, in_world_before)
             if same_kind and _is_same(T_target, T_before):
-                text = f'this target was interrupted ({self._reason}); ~/resume allows it again'
-                raise RefusedError(Reason(ReasonKind.WAS_INTERRUPTED, text))
+                raise RefusedError(self._was_interrupted)
+
+    def check_joints(self, values: Mapping[str, float]) -> None:
+        """
+        Refuse joint values by name on the way to which the arm was stopped.
+
+        Raises
+        ------
+        RefusedError
+            If they are the same, or some of them.
+
+        """
+        if is_part_of(values, self._interrupted_values):
+            raise RefusedError(self._was_interrupted)
+
+    @property
+    def _was_interrupted(self) -> Reason:
+        text = f'this target was interrupted ({self._reason}); ~/resume allows it again'
+        return Reason(ReasonKind.WAS_INTERRUPTED, text)
 
 
 def _is_same(T: Array, T_other: Array) -> bool:

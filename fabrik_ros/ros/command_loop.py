@@ -29,6 +29,10 @@ LONGEST_WAY_BACK = 10.0
 A node that is to end waits no longer for commands to come back to an arm that does not follow [s];
 a stop it always sends to its end, however long it takes.
 """
+LOOKING_SHARE = 0.4
+"""Share of the time between commands in which paths may be looked for [1]."""
+FIRST_LOOK = 0.01
+"""How long a path may be looked for as soon as a target comes to an arm that rests [s]."""
 WARNING_PERIOD = 5.0
 """The same warning is not logged again within this time [s]."""
 
@@ -129,6 +133,7 @@ class CommandLoop:
         simulated = self._node.get_parameter('use_sim_time').value
         clock = self._node.get_clock() if simulated else Clock(clock_type=ClockType.STEADY_TIME)
         self.follower, follower.observer.delay = follower, self.look_ahead
+        follower.looks_in_ticks = False
         self._timer = self._node.create_timer(self.period, self._tick, clock=clock)
         self._tick_period = self._timer.timer_period_ns
         """Timer period [ns]. Cached: querying the timer is slower."""
@@ -223,6 +228,12 @@ class CommandLoop:
         follower, motion = self.follower, self._motion
         if follower is None:
             return
+        if follower.is_looking and follower.is_at_rest:
+            tick = self.period, LOOKING_SHARE * self.period
+            try:
+                follower.look(1e-9 * now, *((0.0, FIRST_LOOK) if with_target else tick))
+            except Exception as error:  # as in a step
+                self._slow_down(follower, error)
         if not (follower.should_publish or follower.is_held_in_world):
             return
         begin = time.perf_counter()
@@ -296,6 +307,7 @@ class CommandLoop:
             return
         try:
             self._motion.prepare()
+            follower.look(self._clock.now(), 0.0, LOOKING_SHARE * self.period)
         except Exception as error:  # as in a step
             self._slow_down(follower, error)
 

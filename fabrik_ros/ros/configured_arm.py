@@ -229,6 +229,7 @@ def configure_arm(
     node, topics = surroundings.node, surroundings.topics
     robot = parse_urdf(description, use_safety_limits=parameters.use_safety_limits)
     chain = parameters.arms_of(robot)
+    parameters.check_configurations(chain)
     topics.outputs.drive(chain, _commanded_joints(node, parameters, chain))
     if parameters.world_frame == chain.base_link:
         raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")

@@ -8,8 +8,10 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ..errors import RefusedError, shown
 from ..motion.arm_state import Command
 from ..motion.published_trajectory import Knot
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
 from .command_clock import NANOSECONDS
 
@@ -51,6 +53,27 @@ def twist_to_array(twist: Twist) -> Array:
     """Turn a twist message into an array (6,): linear, then angular velocity."""
     v, w = twist.linear, twist.angular
     return np.array([v.x, v.y, v.z, w.x, w.y, w.z])
+
+
+def joint_values(message: JointState) -> dict[str, float]:
+    """
+    Turn the positions of a joint state into values by the names of the joints.
+
+    Raises
+    ------
+    RefusedError
+        If it has another number of positions than of names, or names a joint twice.
+
+    """
+    names, values = list(message.name), list(message.position)
+    if len(names) != len(values):
+        text = f'the joint target has {len(values)} positions for {len(names)} names'
+        raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        text = f"the joint target names '{shown(twice)}' more than once; each joint has one value"
+        raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
+    return dict(zip(names, values, strict=True))
 
 
 def matrix_to_pose(T: Array) -> Pose:

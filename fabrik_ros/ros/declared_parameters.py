@@ -13,20 +13,29 @@ from rclpy.validate_topic_name import validate_topic_name
 from ..errors import did_you_mean, shown
 from .parameter_checks import check
 from .parameter_spec import ParameterError, Spec
-from .parameter_table import RENAMED, SPEC_BY_NAME, SPECS
+from .parameter_table import CONFIGURATION, CONFIGURATIONS, REMOVED, RENAMED, SPEC_BY_NAME, SPECS
 from .parameters import NodeParameters
 from .tip_names import topic_names
 
 TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
 """Parameter with the topic of an output."""
-OWN_TOPICS = ('~/status', '~/markers', '/diagnostics', 'joint_states', 'robot_description')
-TOPICS_OF_TIPS = ('target_pose', 'jog', 'solution_pose')
+OWN_TOPICS = (
+    '~/status',
+    '~/markers',
+    '~/target_joints',
+    '~/target_configuration',
+    '/diagnostics',
+    'joint_states',
+    'robot_description',
+)
+TOPICS_OF_TIPS = ('target_pose', 'jog', 'solution_pose', 'planned_path')
 TYPES = {
     bool: Parameter.Type.BOOL,
     float: Parameter.Type.DOUBLE,
     str: Parameter.Type.STRING,
 }
 TYPES_OF_LISTS = {float: Parameter.Type.DOUBLE_ARRAY, str: Parameter.Type.STRING_ARRAY}
+LISTS_OF_NUMBERS = (Parameter.Type.DOUBLE_ARRAY, Parameter.Type.INTEGER_ARRAY)
 NAMES_OF_TYPES = {
     Parameter.Type.BOOL: 'true or false',
     Parameter.Type.INTEGER: 'an integer',
@@ -52,7 +61,7 @@ def declare(node: Node) -> None:
     Raises
     ------
     ParameterError
-        If an empty list was given for a parameter that is no list.
+        If an empty list was given for a parameter that is no list, or a configuration is none.
     InvalidParameterTypeException, InvalidParameterValueException
         If another value was given that has another type, or is out of range.
 
@@ -60,6 +69,9 @@ def declare(node: Node) -> None:
     _rename(node)
     for spec in SPECS:
         _declare(node, spec)
+    for name in sorted(node._parameter_overrides):
+        if name.startswith(CONFIGURATIONS):
+            _declare_configuration(node, node._parameter_overrides[name])
     node.add_pre_set_parameters_callback(
         lambda changes: [_as_declared(node, change) for change in changes]
     )
@@ -76,7 +88,10 @@ def read(node: Node, changes: Mapping[str, Any] | None = None) -> NodeParameters
         If a value, or values together, make no sense; names them.
 
     """
-    values = {spec.name: _value(node, spec) for spec in SPECS} | dict(changes or {})
+    values = {spec.name: _value(node, spec) for spec in SPECS}
+    for name, parameter in node.get_parameters_by_prefix(CONFIGURATIONS[:-1]).items():
+        values[CONFIGURATIONS + name] = parameter.value
+    values |= dict(changes or {})
     values['world_frame'] = values['world_frame'].removeprefix('/')
     parameters = NodeParameters.from_values(values)
     check(parameters)
@@ -90,8 +105,12 @@ def refusal(changes: Iterable[Parameter]) -> str:
 
 
 def _refusal(change: Parameter) -> str:
+    if change.name in REMOVED:
+        return _removed(change.name)
     if change.name in RENAMED:
         return f"{change.name} is now called '{RENAMED[change.name]}'"
+    if change.name.startswith(CONFIGURATIONS):
+        return _why_no_configuration(change)
     spec = SPEC_BY_NAME.get(change.name)
     if spec is None or change.type_ is Parameter.Type.NOT_SET:
         return ''
@@ -117,8 +136,11 @@ def fixed_changes(parameters: NodeParameters, values: Mapping[str, Any]) -> list
 
 
 def _rename(node: Node) -> None:
-    """Give values with old names to the parameters with the new ones, and warn."""
+    """Give values of old names to the new ones, drop those of removed parameters, and warn."""
     given = node._parameter_overrides
+    for name in REMOVED.keys() & given.keys():
+        del given[name]
+        node.get_logger().warning(f'{_removed(name)}; it is ignored')
     for old, new in RENAMED.items():
         if old not in given:
             continue
@@ -130,6 +152,10 @@ def _rename(node: Node) -> None:
             given[new] = Parameter(new, before.type_, before.value)
             text += '; the old name is accepted until 1.0'
         node.get_logger().warning(text)
+
+
+def _removed(name: str) -> str:
+    return f'{name} is no more: {REMOVED[name]}'
 
 
 def _declare(node: Node, spec: Spec) -> None:
@@ -151,6 +177,29 @@ def _declare(node: Node, spec: Spec) -> None:
     node.set_parameters([start])
 
 
+def _declare_configuration(node: Node, given: Parameter) -> None:
+    why_not = _why_no_configuration(given)
+    if why_not:
+        raise ParameterError(why_not)
+    node.declare_parameter(
+        given.name, Parameter.Type.DOUBLE_ARRAY, _descriptor(CONFIGURATION), ignore_override=True
+    )
+    node.set_parameters([_with_fractions(given)])
+
+
+def _why_no_configuration(given: Parameter) -> str:
+    """Say why a value is no list of numbers; '' if it is one."""
+    if given.type_ in LISTS_OF_NUMBERS:
+        return ''
+    what = 'nothing' if given.value is None else f'{NAMES_OF_TYPES[given.type_]}: {given.value}'
+    return f'{shown(given.name)} must be a list of numbers, one for each joint; got {shown(what)}'
+
+
+def _with_fractions(given: Parameter) -> Parameter:
+    """Turn whole numbers, as some write joint values, into those that are declared."""
+    return Parameter(given.name, Parameter.Type.DOUBLE_ARRAY, [float(v) for v in given.value])
+
+
 def _descriptor(spec: Spec) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(name=spec.name, description=spec.plain_meaning)
     if spec.choices:
@@ -165,6 +214,8 @@ def _descriptor(spec: Spec) -> ParameterDescriptor:
 def _as_declared(node: Node, given: Parameter) -> Parameter:
     """Put a value that a user gave into the type that is declared, where it can only mean one."""
     spec, value = SPEC_BY_NAME.get(given.name), given.value
+    if given.name.startswith(CONFIGURATIONS) and given.type_ in LISTS_OF_NUMBERS:
+        return _with_fractions(given)
     if spec is None:
         return given
     if spec.is_list and _means_none(value):

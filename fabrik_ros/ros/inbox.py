@@ -1,27 +1,25 @@
 """The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import time
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ..errors import FabrikError, RefusedError
+from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .configured_arm import ConfiguredArm
-from .conversions import seconds, twist_to_array
+from .conversions import joint_values, seconds, twist_to_array
 from .node_state import ActiveArm, NodeState
 from .receiving import age_of, with_receipt
-from .tip_topics import TipTopics
+from .tip_topics import LATCHED, TipTopics
+from .topics import Topics
 
-LATCHED = QoSProfile(
-    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
-)
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 OTHER_JOINTS_PERIOD = 0.1
 """Time between two looks at the joints outside the arm [s]."""
@@ -68,13 +66,7 @@ class Inbox:
 
     def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         """Take a target for a tip, received at a system time [ns]."""
-        try:
-            arm = self._accept(tip, message, received)
-        except FabrikError as error:
-            self._state.tally.refuse(str(error))
-            self._warn(f'target refused: {error}')
-        else:
-            arm.loop.begin_at_once(is_target=True)
+        self._take(lambda: self._accept(tip, message, received))
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
@@ -84,17 +76,36 @@ class Inbox:
             self._state.tally.last_refusal = str(error)
             self._warn(f'jog refused: {error}')
 
-    def refuse_waiting(self, tips: Iterable[TipTopics]) -> None:
+    def on_joints(self, message: JointState, received: int) -> None:
+        """Take a target for joints, received at a system time [ns]."""
+        self._take(lambda: self._accept_joints(message, received))
+
+    def on_configuration(self, message: String, received: int) -> None:
+        """Take the name of a configuration, received at a system time [ns]."""
+        self._take(lambda: self._accept_configuration(message.data, received))
+
+    def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""
-        for tip in tips:
-            has_target, has_jog = tip.drop_waiting()
-            if has_target:
-                self._state.tally.refuse(str(TOO_EARLY))
-            if has_jog:
-                self._state.tally.last_refusal = str(TOO_EARLY)
-            if has_target or has_jog:
-                self._state.gate.ask(self._state.clock.now())
-                self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
+        waiting = [tip.drop_waiting() for tip in topics.tips]
+        targets = sum(has_target for has_target, _ in waiting) + topics.joints.drop_waiting()
+        for _ in range(targets):
+            self._state.tally.refuse(str(TOO_EARLY))
+        if targets or any(has_jog for _, has_jog in waiting):
+            self._state.tally.last_refusal = str(TOO_EARLY)
+            self._state.gate.ask(self._state.clock.now())
+            self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
+
+    def _take(self, accept: Callable[[], ConfiguredArm]) -> None:
+        """Take a target, and let its arm set out at once, or say why not."""
+        try:
+            arm = accept()
+        except FabrikError as error:
+            self._state.tally.refuse(str(error))
+            self._warn(f'target refused: {error}')
+        else:
+            self._state.tally.last_refusal = ''
+            self._state.tally.accepted += 1
+            arm.loop.begin_at_once(is_target=True)
 
     def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> ConfiguredArm:
         """Take a target, or raise a FabrikError; return the arm that sets out."""
@@ -108,9 +119,25 @@ class Inbox:
         else:
             T_target = arm.frames.target_in_base(message, arm.fresh_values)
         follower.accept(T_target, now, tip.number, T_base_world)
-        self._state.tally.last_refusal = ''
         tip.target_stamp = seconds(message.header.stamp)
-        self._state.tally.accepted += 1
+        return arm
+
+    def _accept_joints(self, message: JointState, received: int) -> ConfiguredArm:
+        """Take a target for joints, or raise a FabrikError; return the arm that sets out."""
+        arm, follower = self._active_at(received)
+        now = self._state.clock.now()
+        self._check_age('joint target', seconds(message.header.stamp), now)
+        follower.go_to_joints(joint_values(message), now)
+        return arm
+
+    def _accept_configuration(self, name: str, received: int) -> ConfiguredArm:
+        """Take the name of a configuration, as a target for all joints."""
+        arm, follower = self._active_at(received)
+        configurations = self._state.parameters.named_configurations
+        if name not in configurations:
+            raise RefusedError(_unknown_configuration(name, list(configurations)))
+        values = dict(zip(arm.chain.joint_names, configurations[name], strict=True))
+        follower.go_to_joints(values, self._state.clock.now())
         return arm
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
@@ -185,6 +212,13 @@ class Inbox:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
+
+
+def _unknown_configuration(name: str, names: Sequence[str]) -> Reason:
+    there = f'there are: {listed(names)}' if names else 'there are none'
+    cure = did_you_mean(name, names)
+    text = f"no configuration named '{shown(name)}'; {there}{cure}"
+    return Reason(ReasonKind.BAD_REQUEST, text)
 
 
 def _is_in_tip(arm: ConfiguredArm, tip: int, frame: str) -> bool:

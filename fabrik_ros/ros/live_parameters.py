@@ -8,7 +8,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..errors import FabrikError
-from ..motion.following_rules import home_of
 from .declared_parameters import fixed_changes, read
 from .node_state import NodeState
 from .parameter_spec import ParameterError
@@ -47,7 +46,7 @@ class LiveParameters:
             self._check_fixed(values)
             parameters = read(self._node, values)
             if self._state.arm is not None:
-                home_of(self._state.arm.chain, parameters.rules)
+                parameters.check_configurations(self._state.arm.chain)
         except FabrikError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)

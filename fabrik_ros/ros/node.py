@@ -13,7 +13,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock as ClockTime
 
-from ..errors import ChainError, CollisionError, FabrikError, MotionError
+from ..errors import ChainError, CollisionError, FabrikError, JointValueError, MotionError
 from ..kernels._jit import COMPILED
 from ..motion.arm_state import ACTIVATED
 from ..motion.motion import Motion
@@ -70,7 +70,10 @@ class FabrikNode(LifecycleNode):
             is_active=lambda: state.follower is not None,
         )
         status = NodeStatus(state, self.topics, neighbours)
-        self._reporter = Reporter(self, clock, status.report, lambda: self.topics.tips)
+        topics = self.topics
+        self._reporter = Reporter(
+            self, clock, status.report, topics.warn_of_rivals, topics.show_path
+        )
         Services(self, state)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
@@ -115,7 +118,7 @@ class FabrikNode(LifecycleNode):
             shared.failure_reason = str(error)
             self.get_logger().error(f'cannot activate: {error}')
             return TransitionCallbackReturn.FAILURE
-        self.inbox.refuse_waiting(self.topics.tips)
+        self.inbox.refuse_waiting(self.topics)
         if self._starts_by_itself:
             shared.gate.expect_pause(ACTIVATED)
         else:
@@ -280,7 +283,7 @@ def _stopped(text: str) -> Reason:
 
 def _failure_reason(error: Exception) -> str:
     """Say why the node could not be configured."""
-    if isinstance(error, CollisionError | MotionError):
+    if isinstance(error, CollisionError | JointValueError | MotionError):
         return str(error)
     what = 'the links' if isinstance(error, ChainError) else 'the robot description'
     return f'{what} cannot be used: {error}'

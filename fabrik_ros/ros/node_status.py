@@ -54,8 +54,22 @@ class NodeStatus:
             **arm.watch.facts(q),
         }
         if follower is not None:
-            facts |= self._goal_facts(follower)
+            facts |= self._path_facts(follower) | self._goal_facts(follower)
         return Report(state, reason, awaited, facts, follower, q)
+
+    def _path_facts(self, follower: Follower) -> dict[str, Any]:
+        """Say which path was found last, to whichever goal there is."""
+        found = follower.motion.choice.found
+        preview = None if found is None else found.preview
+        return {
+            'path': '' if found is None or found.path is None else found.kind,
+            'path_length': 0.0 if preview is None else preview.length,
+            'path_duration': 0.0 if preview is None else preview.duration,
+            'path_share': 0.0 if preview is None else preview.share,
+            'path_deviation_position': 0.0 if found is None else found.deviation.position,
+            'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
+            'waits_for_execute': follower.motion.choice.proposal is not None,
+        }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
         stamps = [tip.target_stamp for tip in self._topics.tips]

@@ -8,8 +8,8 @@ import numpy as np
 from ..errors import shown
 from ..solver.options import MODES
 from .parameter_spec import HUGE, ParameterError, Spec, TINY
-from .parameter_table import SPECS
-from .parameters import NodeParameters, pair_clearance
+from .parameter_table import CONFIGURATIONS, SPECS
+from .parameters import HOME, NodeParameters, pair_clearance
 from .tip_names import topic_names
 
 LONGEST_STOP = 0.5
@@ -41,6 +41,8 @@ def check(parameters: NodeParameters) -> None:
     _check_axis(parameters)
     _check_stop(parameters)
     _check_jerk(parameters)
+    _check_posture(parameters)
+    _check_configurations(parameters)
 
 
 def _check_alone(spec: Spec, value: bool | float | str | tuple[Any, ...]) -> None:
@@ -158,3 +160,24 @@ def _check_jerk(parameters: NodeParameters) -> None:
             f'max_joint_acceleration {acceleration:g} with max_joint_jerk {jerk:g}; at most '
             f'{LONGEST_SMOOTHING:g} s is allowed'
         )
+
+
+def _check_posture(parameters: NodeParameters) -> None:
+    if not parameters.posture:
+        return
+    if parameters.method != 'articulated':
+        raise ParameterError(
+            f"posture needs method 'articulated', got '{parameters.method}'; leave one of them out"
+        )
+    if parameters.tip_links:
+        raise ParameterError('posture is for a single arm; leave it or tip_links out')
+
+
+def _check_configurations(parameters: NodeParameters) -> None:
+    for name, values in parameters.configurations.items():
+        parameter = f'{CONFIGURATIONS}{shown(name)}'
+        if name in ('', HOME):
+            cure = 'set home_configuration' if name else 'give the configuration a name'
+            raise ParameterError(f'{parameter} cannot be set: {cure} instead')
+        if not all(map(math.isfinite, values)):
+            raise ParameterError(f'{parameter} must hold finite numbers, got {list(values)}')

@@ -12,7 +12,7 @@ import re
 import textwrap
 
 from .parameter_spec import HUGE, Spec, specs_of, Value
-from .parameter_table import SECTIONS, SPECS
+from .parameter_table import CONFIGURATION, SECTIONS, SPECS
 
 COMMAND = 'python -m fabrik_ros.ros.parameter_docs'
 NOT_IN_FILE = ('robot_description',)
@@ -20,6 +20,12 @@ NOT_IN_FILE = ('robot_description',)
 WIDTH = 97
 """Of the file, in characters."""
 INDENT = '    '
+BEFORE_CONFIGURATIONS = 'home_configuration'
+"""Named configurations are listed behind it."""
+EXAMPLE = """\
+    # configurations:
+    #   ready: [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
+"""
 BEGIN, END = '<!-- parameters: begin -->', '<!-- parameters: end -->'
 """What the README has before and after the table."""
 HEAD = f"""\
@@ -43,7 +49,11 @@ def config_file() -> str:
 
 def readme_table() -> str:
     """Table of the README, in Markdown."""
-    rows = ['| parameter | default | live | meaning |', '|---|---|---|---|', *map(_row, SPECS)]
+    rows = ['| parameter | default | live | meaning |', '|---|---|---|---|']
+    for spec in SPECS:
+        rows.append(_row(spec))
+        if spec.name == BEFORE_CONFIGURATIONS:
+            rows.append(_row(CONFIGURATION))
     return '\n'.join(rows) + '\n'
 
 
@@ -64,8 +74,14 @@ def _section(section: type) -> str:
 
 
 def _entry(spec: Spec) -> str:
-    comment = _comment(_meaning(spec)) + _comment(' '.join(_constraints(spec)))
-    return f'\n{comment}{INDENT}{spec.name}: {_yaml(spec.default)}\n'
+    entry = f'\n{_comments(spec)}{INDENT}{spec.name}: {_yaml(spec.default)}\n'
+    if spec.name == BEFORE_CONFIGURATIONS:
+        entry += f'\n{INDENT}# {CONFIGURATION.name}\n{_comments(CONFIGURATION)}{EXAMPLE}'
+    return entry
+
+
+def _comments(spec: Spec) -> str:
+    return _comment(_meaning(spec)) + _comment(' '.join(_constraints(spec)))
 
 
 def _comment(text: str) -> str:

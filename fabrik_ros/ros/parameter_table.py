@@ -9,7 +9,7 @@ it: `python -m fabrik_ros.ros.parameter_docs`. No ROS in here.
 from dataclasses import dataclass
 
 from ..solver.options import METHODS
-from .parameter_spec import parameter, Spec, specs_of, TINY
+from .parameter_spec import HUGE, parameter, Spec, specs_of, TINY
 
 WIDEST_CLEARANCE = 1.0
 """[m]"""
@@ -102,6 +102,13 @@ class SolverParameters:
     position_tolerance: float = parameter(1e-5, 'accepted position error [m]', low=TINY)
     orientation_tolerance: float = parameter(1e-4, 'accepted orientation error [rad]', low=TINY)
     solve_budget: float = parameter(0.02, 'longest search from scratch [s]', low=1e-4, high=10.0)
+    posture: tuple[float, ...] = parameter(
+        (),
+        'joint values that an arm with joints to spare tends to [rad or m], base to tip; none: it '
+        'stays near to where it is',
+        'The elbow of a seven-joint arm then depends on the target, not on the path there. Inside '
+        'the limits; for one tip and method articulated.',
+    )
 
 
 @dataclass(frozen=True)
@@ -109,14 +116,40 @@ class PathParameters:
     """The path to the target."""
 
     path: str = parameter(
-        'line',
-        '`line`: straight for the tool; `joint`: straight in joint space',
-        choices=('line', 'joint'),
+        'auto',
+        '`auto`: the line where that goes through, else a path in joint space; `line`: straight '
+        'for the tool; `joint`: straight in joint space',
+        'Targets within stream_timeout of each other are followed by the line alone, also with '
+        '`auto`. `line` is for teleoperation: the arm never changes its configuration.',
+        choices=('auto', 'line', 'joint'),
     )
-    allow_reconfiguration: bool = parameter(
-        False,
-        'change to another configuration (elbow up or down, ...) where the line cannot be '
-        'followed, instead of stopping there',
+    max_detour: float = parameter(
+        3.1416,
+        'a path on which a revolute joint turns this much farther than from the start straight '
+        'to the end waits for `~/execute` [rad]',
+        low=0.0,
+        high=1000.0,
+    )
+    confirm: str = parameter(
+        'never',
+        'which paths wait for `~/execute`: `never` any, those `leaving_line`, or `always`',
+        'Paths with a detour wait anyway: max_detour. With `always` streams wait, too; jogs do '
+        'not.',
+        choices=('never', 'leaving_line', 'always'),
+    )
+    path_tolerance_position: float = parameter(
+        -1.0,
+        'how far the tool may leave the line at singularities [m]; -1: 0.005 with path `auto`, '
+        'else 0',
+        low=-1.0,
+        high=1.0,
+    )
+    path_tolerance_orientation: float = parameter(
+        -1.0,
+        'how far its orientation may leave it there [rad]; -1: 0.0873 (5 degrees) with path '
+        '`auto`, else 0',
+        low=-1.0,
+        high=3.15,
     )
     on_unreachable: str = parameter(
         'approach',
@@ -291,7 +324,8 @@ class StateParameters:
         (),
         'where `~/home` takes the arm [rad or m], joints as in `~/joint_command`; none: the '
         'service refuses',
-        'Inside the limits; the path is straight in joint space.',
+        'Inside the limits; the path is straight in joint space. ~/target_configuration knows it '
+        "as 'home'.",
     )
     ready_topic: str = parameter(
         '',
@@ -366,6 +400,13 @@ class TargetParameters:
         low=1e-3,
         high=10.0,
     )
+    stream_timeout: float = parameter(
+        1.2,
+        'a different target within this time of the one before belongs to a stream, and is '
+        'followed by the line alone [s]',
+        low=0.0,
+        high=100.0,
+    )
     max_target_age: float = parameter(
         0.0, 'refuse targets and jogs with an older stamp [s]; 0: never', low=0.0
     )
@@ -395,6 +436,21 @@ SECTIONS = (
     TargetParameters,
     LifeCycleParameters,
 )
+CONFIGURATIONS = 'configurations.'
+"""What the names of the parameters begin with that hold named configurations."""
+CONFIGURATION = Spec(
+    meaning='joint values of a configuration with that name, for `~/target_configuration` [rad or '
+    'm], joints as in `~/joint_command`',
+    notes="As many as you like, each inside the limits; 'home' is home_configuration.",
+    low=-HUGE,
+    high=HUGE,
+    choices=(),
+    is_live=True,
+    name=f'{CONFIGURATIONS}<name>',
+    type=float,
+    default=[],
+)
+"""Declared once for each configuration that is given."""
 SPECS: tuple[Spec, ...] = tuple(spec for section in SECTIONS for spec in specs_of(section))
 SPEC_BY_NAME = {spec.name: spec for spec in SPECS}
 RENAMED = {
@@ -403,3 +459,8 @@ RENAMED = {
     'mesh_folders': 'mesh_paths',
 }
 """New names of parameters by their old ones, which are accepted until 1.0."""
+REMOVED = {
+    'allow_reconfiguration': "path 'auto', the default, changes the configuration where the line "
+    "is blocked; path 'line' never does"
+}
+"""What to do instead of parameters that are no more, by their names; warned of until 1.0."""

@@ -1,7 +1,7 @@
 """The values of all parameters, typed, and what the solver and the motion take of them; no ROS."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..errors import shown
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
-from ..motion.following_rules import FollowingRules
+from ..motion.following_rules import configuration_of, FollowingRules
 from ..motion.goal import MotionOptions
 from ..motion.jerk_filter import JerkFilter
 from ..motion.limits import MotionLimits
@@ -23,6 +23,7 @@ from .parameter_table import (
     ArmParameters,
     BaseParameters,
     CollisionParameters,
+    CONFIGURATIONS,
     LifeCycleParameters,
     LimitParameters,
     OutputParameters,
@@ -33,6 +34,9 @@ from .parameter_table import (
     TargetParameters,
     WIDEST_CLEARANCE,
 )
+
+HOME = 'home'
+"""The name of `home_configuration` among the configurations."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class NodeParameters(
 ):
     """All parameter values; those of a list are a tuple."""
 
+    configurations: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Joint values by the names of configurations [rad or m]."""
+
     @staticmethod
     def from_values(values: Mapping[str, Any]) -> 'NodeParameters':
         """Take values as ROS has them, by name; parameters that are left out have defaults."""
@@ -58,7 +65,7 @@ class NodeParameters(
             for spec in SPECS
             if spec.name in values
         }
-        return NodeParameters(**given)
+        return NodeParameters(**given, configurations=configurations_among(values))
 
     def differs_in(self, other: 'NodeParameters', *names: str) -> bool:
         """Whether any of some parameters has another value."""
@@ -125,6 +132,29 @@ class NodeParameters(
             )
         return names or chain.joint_names
 
+    @property
+    def named_configurations(self) -> dict[str, tuple[float, ...]]:
+        """Joint values by the names of configurations, with that of `home` [rad or m]."""
+        home = {HOME: self.home_configuration} if self.home_configuration else {}
+        return {**home, **self.configurations}
+
+    def check_configurations(self, chain: Chain | Tree) -> None:
+        """
+        Look whether all lists of joint values suit an arm.
+
+        Raises
+        ------
+        JointValueError
+            If one has not a value for each joint, or one outside the limits; names both.
+
+        """
+        lists = {'home_configuration': self.home_configuration, 'posture': self.posture}
+        for name, values in lists.items():
+            if values:
+                configuration_of(chain, values, name)
+        for name, values in self.configurations.items():
+            configuration_of(chain, values, f'{CONFIGURATIONS}{shown(name)}')
+
     # -- collisions
 
     @property
@@ -152,6 +182,7 @@ class NodeParameters(
             polish=self.polish,
             method=self.method,
             budget=self.solve_budget,
+            posture=self.posture or None,
         )
 
     @cached_property
@@ -159,7 +190,10 @@ class NodeParameters(
         """Options of the motion."""
         return MotionOptions(
             path=self.path,
-            allow_reconfiguration=self.allow_reconfiguration,
+            max_detour=self.max_detour,
+            confirm=self.confirm,
+            path_tolerance_position=self.path_tolerance_position,
+            path_tolerance_orientation=self.path_tolerance_orientation,
             approach_unreachable=self.on_unreachable == 'approach',
         )
 
@@ -175,6 +209,7 @@ class NodeParameters(
             jog_timeout=self.jog_timeout,
             resync_tolerance=self.resync_tolerance,
             limit_margin=self.limit_margin,
+            stream_timeout=self.stream_timeout,
             idle_tips=self.idle_tips,
         )
 
@@ -213,6 +248,15 @@ class NodeParameters(
             np.array_equal(getattr(mine, field.name), getattr(others, field.name))
             for field in fields(mine)
         )
+
+
+def configurations_among(values: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Pick the named configurations from the values of parameters by name."""
+    return {
+        name.removeprefix(CONFIGURATIONS): tuple(value)
+        for name, value in values.items()
+        if name.startswith(CONFIGURATIONS)
+    }
 
 
 def pair_clearance(entry: str) -> tuple[tuple[str, str], float]:

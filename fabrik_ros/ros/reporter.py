@@ -1,6 +1,6 @@
 """What the node says of itself: status, diagnostics, markers and the log."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,6 @@ from ..transforms import Array
 from .markers import marker_array
 from .node_clock import NodeClock
 from .status import diagnostic_array
-from .tip_topics import TipTopics
 
 STATUS_PERIOD = 0.1
 """Time between two statuses [s]."""
@@ -104,8 +103,10 @@ class Reporter:
         Its time.
     make_report : callable
         Makes a report.
-    tips : callable
-        Returns the topics of the tips, as they are now.
+    warn_of_rivals : callable
+        Logs on which topics several publishers send targets.
+    show_path : callable
+        Publishes the path that was found by what decides what the arm does, if that is new.
 
     """
 
@@ -114,10 +115,12 @@ class Reporter:
         node: Node,
         clock: NodeClock,
         make_report: Callable[[], Report],
-        tips: Callable[[], Sequence[TipTopics]],
+        warn_of_rivals: Callable[[], None],
+        show_path: Callable[[Follower | None], None],
     ) -> None:
         self._node, self._clock = node, clock
-        self._make_report, self._tips = make_report, tips
+        self._make_report, self._warn_of_rivals = make_report, warn_of_rivals
+        self._show_path = show_path
         self._last: tuple[State, str] | None = None
         """State and reason as reported last."""
         self._reported_at, self._reports_since = 0.0, 0
@@ -138,6 +141,7 @@ class Reporter:
             self._last = report.state, str(reason)
             self._node.get_logger().info(f'{report.state.name}: {reason or report.state.value}')
         self._statuses.publish(self._message(self._node.get_name(), report))
+        self._show_path(report.follower)
         follower, q = report.follower, report.q
         if follower is None or q is None or self._markers.get_subscription_count() == 0:
             return
@@ -173,5 +177,4 @@ class Reporter:
         report = self._make_report()
         if report.state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
             self._node.get_logger().info(f'still waiting for {report.awaited}: {report.reason}')
-        for tip in self._tips():
-            tip.warn_of_rivals()
+        self._warn_of_rivals()

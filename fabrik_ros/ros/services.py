@@ -1,4 +1,4 @@
-"""The services: hold, resume and go home."""
+"""The services: hold, resume, go home, and execute a path that was proposed."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from .node_state import NodeState
 
 class Services:
     """
-    Answers `~/hold`, `~/resume` and `~/home`.
+    Answers `~/hold`, `~/resume`, `~/home` and `~/execute`.
 
     Parameters
     ----------
@@ -25,8 +25,10 @@ class Services:
 
     def __init__(self, node: Node, state: NodeState) -> None:
         self._state = state
-        for name, act in (('hold', self.hold), ('resume', self.resume), ('home', self.go_home)):
-            node.create_service(Trigger, f'~/{name}', _answering(act))
+        node.create_service(Trigger, '~/hold', _answering(self.hold))
+        node.create_service(Trigger, '~/resume', _answering(self.resume))
+        node.create_service(Trigger, '~/home', _answering(self.go_home))
+        node.create_service(Trigger, '~/execute', _answering(self.execute))
 
     def hold(self) -> str:
         """Hold until `resume`; say what happens now."""
@@ -68,6 +70,21 @@ class Services:
         follower.go_home(self._state.clock.now())
         arm.loop.begin_at_once()
         return 'on the way to home_configuration'
+
+    def execute(self) -> str:
+        """
+        Set out on the path that was proposed, or look for one where a line has ended.
+
+        Raises
+        ------
+        RefusedError
+            If there is none, or the arm cannot set out; says why.
+
+        """
+        arm, follower = self._state.active_arm()
+        follower.execute(self._state.clock.now())
+        arm.loop.begin_at_once()
+        return 'setting out if the path is free'
 
 
 def _answering(

@@ -2,27 +2,29 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Path
 import numpy as np
-from rclpy.event_handler import QoSRequestedIncompatibleQoSInfo, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..transforms import Array
 from .conversions import stamped_pose, twist_to_array
 from .receiving import with_receipt
+from .target_subscription import subscribe_to_targets, waiting_message, warn_of_rivals
 
-NEWEST = QoSProfile(
-    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
-)
 LATEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
 )
 """Takes jogs from reliable and from best effort publishers; a lost one is soon repeated."""
+
+
+LATCHED = QoSProfile(
+    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+)
+"""Whoever subscribes later still gets the path that was planned last."""
 
 
 class TipTopics:
@@ -62,13 +64,9 @@ class TipTopics:
         self.number = number
         self.target_stamp = 0.0
         self._solutions = node.create_publisher(PoseStamped, f'{prefix}/solution_pose', 10)
-        self.targets = node.create_subscription(
-            PoseStamped,
-            f'{prefix}/target_pose',
-            with_receipt(partial(on_target, self)),
-            NEWEST,
-            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=self._on_bad_qos),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        self._paths = node.create_publisher(Path, f'{prefix}/planned_path', LATCHED)
+        self.targets = subscribe_to_targets(
+            node, PoseStamped, f'{prefix}/target_pose', partial(on_target, self)
         )
         self._jogs = node.create_subscription(
             TwistStamped, f'{prefix}/jog', with_receipt(partial(on_jog, self)), LATEST
@@ -83,18 +81,19 @@ class TipTopics:
         """Publish where the command puts the tip: T_base_tip, shape (4, 4)."""
         self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))
 
+    def publish_path(self, tips: Array, base_link: str, stamp: Time) -> None:
+        """Publish where the tip will go: poses T_base_tip, shape (m, 4, 4); none take it away."""
+        message = Path(poses=[stamped_pose(T, base_link, stamp) for T in tips])
+        message.header.frame_id, message.header.stamp = base_link, stamp
+        self._paths.publish(message)
+
     def warn_of_rivals(self) -> None:
         """Warn if several publishers send targets."""
-        topic = self.targets.topic_name
-        publishers = self._node.count_publishers(topic)
-        if publishers > 1:
-            self._node.get_logger().warning(
-                f'{publishers} publishers send targets on {topic}; the newest target wins'
-            )
+        warn_of_rivals(self._node, self.targets)
 
     def drop_waiting(self) -> tuple[bool, bool]:
         """Drop waiting messages; return whether there was a target, and a jog for motion."""
-        target, jog = _waiting_message(self.targets), _waiting_message(self._jogs)
+        target, jog = waiting_message(self.targets), waiting_message(self._jogs)
         return target is not None, jog is not None and bool(np.any(twist_to_array(jog.twist)))
 
     def close(self) -> None:
@@ -102,19 +101,4 @@ class TipTopics:
         self._node.destroy_subscription(self.targets)
         self._node.destroy_subscription(self._jogs)
         self._node.destroy_publisher(self._solutions)
-
-    def _on_bad_qos(self, info: QoSRequestedIncompatibleQoSInfo) -> None:
-        topic = self.targets.topic_name
-        self._node.get_logger().warning(
-            f'a publisher on {topic} is best effort and this '
-            'subscription is reliable, so nothing arrives; make the publisher reliable, or set '
-            f'the parameter qos_overrides.{topic}'
-            '.subscription.reliability to best_effort'
-        )
-
-
-def _waiting_message(subscription: Any) -> Any:
-    """Take the message that waits at a subscription; None if none does."""
-    with subscription.handle:
-        found = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-    return None if found is None else found[0]
+        self._node.destroy_publisher(self._paths)

@@ -1,13 +1,19 @@
-"""The topics that depend on parameters: commands out, the state of the robot and targets in."""
+"""The topics of the node, many by parameters: commands out, robot state and targets in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
+from ..motion.follower import Follower
+from ..motion.path_search import FoundPath
 from .controller_state import ControllerState
+from .joint_topics import JointTopics
 from .node_clock import NodeClock
 from .outputs import Outputs
 from .parameters import NodeParameters
@@ -25,6 +31,12 @@ class Receiver(Protocol):
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
+
+    def on_joints(self, message: JointState, received: int) -> None:
+        """Take a target for joints, received at a system time [ns]."""
+
+    def on_configuration(self, message: String, received: int) -> None:
+        """Take the name of a configuration, received at a system time [ns]."""
 
     def on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
         """Take the reference of a controller: its time [ns] and joint values by name."""
@@ -58,6 +70,8 @@ class Topics:
         What the robot says of itself.
     tips : list of TipTopics
         Targets and jogs of each tip; the only tip has the topics of the node itself.
+    joints : JointTopics
+        Targets for joints.
 
     """
 
@@ -69,6 +83,9 @@ class Topics:
         self.controller = self._controller_for(parameters)
         self.robot = self._robot_for(parameters)
         self.tips = self._tips_for(parameters)
+        self._shown: FoundPath | None = None
+        """The path that was published last."""
+        self.joints = JointTopics(node, receiver.on_joints, receiver.on_configuration)
 
     def renew(self, before: NodeParameters, parameters: NodeParameters) -> None:
         """Make those topics anew whose parameters have changed."""
@@ -85,6 +102,24 @@ class Topics:
         if parameters.differs_in(before, 'ready_topic', 'speed_scaling_topic'):
             self.robot.close()
             self.robot = self._robot_for(parameters)
+
+    def show_path(self, follower: Follower | None) -> None:
+        """Publish the path that was found last, once; or that there is none any more."""
+        found = None if follower is None else follower.motion.choice.found
+        if follower is None or found is self._shown:
+            return
+        self._shown = found
+        preview = None if found is None else found.preview
+        stamp = self._node.get_clock().now().to_msg()
+        for tip in self.tips:
+            poses = np.empty((0, 4, 4)) if preview is None else preview.tips[:, tip.number]
+            tip.publish_path(poses, follower.robot.base_link, stamp)
+
+    def warn_of_rivals(self) -> None:
+        """Warn of topics on which several publishers send targets."""
+        for tip in self.tips:
+            tip.warn_of_rivals()
+        self.joints.warn_of_rivals()
 
     def _tips_for(self, parameters: NodeParameters) -> list[TipTopics]:
         names = topic_names(parameters.tip_links)

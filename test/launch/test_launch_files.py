@@ -65,7 +65,7 @@ def test_arguments_win_over_preset_and_preset_over_defaults(prefix):
     assert parameters['tip_link'] == 'my_tool'
     assert parameters['base_link'] == 'base_link'
     assert parameters['command_rate'] == 50.0
-    assert parameters['path'] == 'line'
+    assert parameters['path'] == 'auto'
 
 
 def test_arguments_not_given_leave_the_params_file_alone(prefix, tmp_path):

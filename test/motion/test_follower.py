@@ -489,10 +489,13 @@ class TestGap:
         scene.lag = 0.03
         scene.accept(FAR_GOAL)
         scene.until(State.HOLDING)
-        while scene.state is not State.MOVING:
+        for i in range(500):
+            if scene.state is State.MOVING:
+                break
             with contextlib.suppress(RefusedError):
-                scene.accept(FAR_GOAL)
+                scene.accept(pose(2.4, 1.3 - 1e-3 * i))
             scene.tick()
+        assert scene.state is State.MOVING
         scene.go(0.05)
         scene.check_smooth()
 

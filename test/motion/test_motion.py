@@ -5,7 +5,7 @@ import itertools
 import math
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.goal import Goal, MotionOptions
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
 from helpers import assert_close, example_robot, PLANAR, REAL_ARMS, stopped, why
@@ -70,9 +70,9 @@ def planar_motion(q, mode='position', **options):
 
 
 def run(motion, longest=30.0, dt=DT):
-    """Go on until the arm rests; joint values at all steps, shape (m, n)."""
+    """Go on until the arm rests for good; joint values at all steps, shape (m, n)."""
     q = [motion.q]
-    while not motion.is_at_rest:
+    while not motion.is_at_rest or motion.is_looking:
         motion.step(dt)
         q.append(motion.q)
         assert len(q) < longest / dt, f'the arm never rests: {motion.path}'
@@ -274,12 +274,26 @@ class TestBlockedLine:
     def goal(self, planar_judge):
         return planar_judge.pose(self.BEHIND)
 
-    def test_arm_stops_on_the_line_and_names_the_joint(self, planar_judge, goal):
+    def test_arm_at_rest_does_not_move_and_names_the_joint_and_the_place(self, planar_judge, goal):
+        motion = planar_motion(self.START, path='line')
+        assert not motion.aim(goal)
+        assert why(motion).startswith('the line ends after ')
+        assert 'j0' in why(motion)
+        place = motion.reason.place[0]
+        start = planar_judge.pose(self.START)
+        assert distances_from_line(place[None], start[:3, 3], goal[:3, 3]).max() < 1e-4
+        assert_close(steps(motion, 50), np.tile(self.START, (51, 1)), 0.0)
+        assert why(motion).startswith('the line ends after ')
+
+    def test_arm_follows_a_stream_as_far_as_the_line_goes_and_names_the_joint(
+        self, planar_judge, goal
+    ):
         motion = planar_motion(self.START)
-        motion.aim(goal)
+        motion.pursue(Goal.of(goal[None]), in_stream=True)
         q = run(motion)
         assert 'the straight line cannot be followed' in why(motion)
         assert 'j0' in why(motion)
+        assert 'stream_timeout' in why(motion)
         start = planar_judge.pose(self.START)
         points = tips(planar_judge, q)
         assert distances_from_line(points, start[:3, 3], goal[:3, 3]).max() < 5e-3
@@ -287,12 +301,12 @@ class TestBlockedLine:
         assert not np.any(motion.velocity)
 
     def test_arm_arrives_where_it_may_leave_the_line(self, planar_judge, goal):
-        motion = planar_motion(self.START, allow_reconfiguration=True)
+        motion = planar_motion(self.START)
         motion.aim(goal)
         q = run(motion, longest=60.0)
         assert why(motion) == ''
         assert planar_judge.errors(goal, q[-1])[0] < 1e-5
-        assert motion.solution.converged, 'the line that was blocked is not what counts'
+        assert motion.solution.converged, 'the line that is blocked is not what counts'
 
     def test_arm_arrives_in_joint_space(self, planar_judge, goal):
         motion = planar_motion(self.START, path='joint')
@@ -300,9 +314,10 @@ class TestBlockedLine:
         assert planar_judge.errors(goal, run(motion, longest=60.0)[-1])[0] < 1e-5
 
     def test_next_goal_leads_away_from_the_limit(self, planar_judge, goal):
-        motion = planar_motion(self.START)
-        motion.aim(goal)
+        motion = planar_motion(self.START, path='line')
+        motion.pursue(Goal.of(goal[None]), in_stream=True)
         run(motion)
+        assert why(motion)
         back = planar_judge.pose(self.START)
         motion.aim(back)
         q = run(motion)
@@ -468,7 +483,7 @@ def test_reset_forgets_everything(judge):
     steps(motion, 60)
     motion.reset(BENT + 0.1)
     assert motion.is_at_rest
-    assert (why(motion), motion.solution, motion.pursuit.goal_solution) == ('', None, None)
+    assert (why(motion), motion.solution, motion.pursuit.resolved) == ('', None, None)
     assert_close(motion.q, BENT + 0.1, 0.0)
     assert not np.any(motion.velocity)
 
@@ -476,7 +491,7 @@ def test_reset_forgets_everything(judge):
 def test_solutions_tell_who_finished(judge):
     motion = six_axis_motion()
     motion.aim(moved(judge.pose(BENT), (0.0, 0.2, 0.0)))
-    assert motion.pursuit.goal_solution.converged
+    assert motion.pursuit.resolved.solution.converged
     run(motion)
     assert motion.solution.finished_by in ('seed', 'fabrik', 'polish')
 

@@ -189,7 +189,7 @@ class TestLinePath:
         path = walk.line_to(T_goal)
         while walk.step(path):
             assert len(walk.q) < LONGEST
-        other = walk.pursuit.other_path(path)
+        other = walk.pursuit.joined_later(path)
         assert distances_from_line(tip(other.q)[None], begin, 0.6 * begin).max() < 1e-4
         walk.go(other)
         on = other.then()

@@ -6,7 +6,7 @@ import math
 from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.goal import Goal, MotionOptions
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
 from helpers import why
@@ -49,7 +49,7 @@ def stream(limits, way, duration, every, prepares=True, motion=None):
     for i in range(3000):
         if i <= int(duration / DT):
             if i % every == 0:
-                motion.aim(goal_at(way(i * DT)))
+                motion.pursue(Goal.of(goal_at(way(i * DT))[None]), in_stream=i > 0)
         elif motion.is_at_rest:
             break
         motion.step(DT)

@@ -50,6 +50,7 @@ events = st.lists(
     max_size=6,
 )
 CHAINS = {}
+SOLVER = SolverOptions(mode='auto', budget=math.inf, max_restarts=6)
 
 
 def chain_of(name):
@@ -70,8 +71,8 @@ def make_motion(chain, seed, path='line', jerk=0.0, period=0.01):
     motion = Motion(
         chain,
         MotionLimits(0.25, 1.0, 1.5, velocity, limits),
-        SolverOptions(mode='auto', budget=math.inf, max_restarts=6),
-        MotionOptions(path=path, allow_reconfiguration=True),
+        SOLVER,
+        MotionOptions(path=path),
         jerk_filter=JerkFilter(jerk, period, chain.lower, chain.upper) if jerk else None,
     )
     middle = chain.mid_configuration()
@@ -79,11 +80,16 @@ def make_motion(chain, seed, path='line', jerk=0.0, period=0.01):
     return motion
 
 
+def choose(motion, path):
+    """Let the arm choose among other paths from now on."""
+    motion.change(motion.limits, SOLVER, MotionOptions(path))
+
+
 def do(rig, what, seed, seconds):
     """Let something happen, and time pass."""
     rng, follower, chain = np.random.default_rng(seed), rig.follower, rig.motion.robot
     if what in ('target', 'joint target'):
-        rig.motion.pursuit.options = MotionOptions('joint' if what != 'target' else 'line', True)
+        choose(rig.motion, 'joint' if what != 'target' else 'auto')
         q = chain.random_configuration(rng)
         T = chain.forward_kinematics(rig.motion.q + rng.uniform(0.1, 1.0) * (q - rig.motion.q))
         rig.ask(lambda: follower.accept(T, rig.seconds))
@@ -94,7 +100,7 @@ def do(rig, what, seed, seconds):
             rig.ask(lambda: follower.jog(twist, rig.seconds))
             rig.go(0.02)
     elif what == 'circle':
-        rig.motion.pursuit.options = MotionOptions('line', True)
+        choose(rig.motion, 'line')
         centre = chain.forward_kinematics(rig.motion.q)
         for i in range(round(seconds / 0.02)):
             T = centre.copy()

@@ -236,3 +236,28 @@ def test_all_violations_are_counted_and_the_first_are_kept(stream):
         stream.send([np.nan, 0.0])
     assert stream.judge.violation_count == 30
     assert len(stream.judge.violations) == 20
+
+
+def reports(stream, *asked):
+    """Report a path that waits so many times, with a command of rest after each report."""
+    for what in asked:
+        stream.judge.path_waits(what)
+        stream.keep_on()
+
+
+def test_commands_while_a_path_waits_are_found(stream):
+    reports(stream, 1, 1)
+    stream.judge.path_waits(1)
+    assert 'came while a path waits' in stream.wrong
+
+
+def test_last_command_before_a_path_waits_may_come_after_its_first_report(stream):
+    reports(stream, 1)
+    for _ in range(5):
+        stream.judge.path_waits(1)
+    assert stream.wrong == ''
+
+
+def test_commands_that_somebody_asked_for_end_the_wait(stream):
+    reports(stream, 1, 2, 3, None, 3, 4)
+    assert stream.wrong == ''

@@ -14,7 +14,8 @@ WORDS = {
     'mode': {'auto', 'pose', 'axis', 'position'},
     'method': {'articulated', 'points'},
     'polish': {'auto', 'never'},
-    'path': {'line', 'joint'},
+    'path': {'auto', 'line', 'joint'},
+    'confirm': {'never', 'leaving_line', 'always'},
     'on_unreachable': {'approach', 'hold'},
     'idle_tips': {'keep', 'free'},
     'self_collision': {'auto', 'require', 'never'},
@@ -23,7 +24,6 @@ WORDS = {
 TOPICS = {'trajectory_topic', 'array_topic', 'ready_topic', 'speed_scaling_topic'}
 TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
 FLAGS = {
-    'allow_reconfiguration',
     'autostart',
     'use_safety_limits',
     'wait_for_state',
@@ -38,7 +38,7 @@ LISTS_OF_TEXT = {
     'allowed_collisions',
     'mesh_paths',
 }
-LISTS_OF_NUMBERS = {'tip_weights', 'start_configuration', 'home_configuration'}
+LISTS_OF_NUMBERS = {'tip_weights', 'posture', 'start_configuration', 'home_configuration'}
 ZERO_MEANS_OFF = {
     'limit_margin',
     'max_joint_jerk',
@@ -46,6 +46,7 @@ ZERO_MEANS_OFF = {
     'max_target_age',
     'trajectory_look_ahead',
 }
+MINUS_ONE_MEANS_AS_FITS = {'path_tolerance_position', 'path_tolerance_orientation'}
 
 
 def read(name):
@@ -83,7 +84,9 @@ def test_every_value_is_in_its_range(name):
         if key in WORDS:
             assert value in WORDS[key]
         elif is_float(value):
-            assert value > 0.0 or (value == 0.0 and key in ZERO_MEANS_OFF), key
+            is_off = value == 0.0 and key in ZERO_MEANS_OFF
+            as_fits = value == -1.0 and key in MINUS_ONE_MEANS_AS_FITS
+            assert value > 0.0 or is_off or as_fits, key
     assert read(name).get('max_joint_velocity_fraction', 1.0) <= 1.0
 
 

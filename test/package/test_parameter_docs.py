@@ -24,7 +24,7 @@ def test_table_replaces_the_one_before():
     old = 'before\n<!-- parameters: begin -->\n| gone |\n<!-- parameters: end -->\nafter\n'
     new = with_table(old)
     assert 'gone' not in new
-    assert '| `path` | `line` | yes |' in new
+    assert '| `path` | `auto` | yes |' in new
     assert new.startswith('before\n')
     assert new.endswith('\nafter\n')
 

@@ -113,6 +113,7 @@ class Bench:
         self.states: list[JointState] = []
         self._descriptions = self.tester.create_publisher(String, 'robot_description', LATCHED)
         self._targets: dict[str, Publisher] = {}
+        self._publishers: dict[str, Publisher] = {}
         self._targets_to('')
         self._listen(JointState, 'fabrik/joint_command', self.commands.messages.append)
         self._listen(DiagnosticArray, 'fabrik/status', self._on_status)
@@ -170,6 +171,25 @@ class Bench:
         self.spin_until(lambda: self._is_heard(publisher), 'somebody listens to targets')
         publisher.publish(message)
 
+    def send_joints(
+        self, names: Sequence[str], values: Sequence[float], stamp: float = 0.0
+    ) -> None:
+        """Send joint values as a target, with a stamp [s]."""
+        message = JointState(name=list(names), position=list(map(float, values)))
+        message.header.stamp.sec = int(stamp)
+        self._publish('fabrik/target_joints', message)
+
+    def send_configuration(self, name: str) -> None:
+        """Send the name of a configuration as a target."""
+        self._publish('fabrik/target_configuration', String(data=name))
+
+    def _publish(self, topic: str, message: Any) -> None:
+        if topic not in self._publishers:
+            self._publishers[topic] = self.tester.create_publisher(type(message), topic, 1)
+        publisher = self._publishers[topic]
+        self.spin_until(lambda: self._is_heard(publisher), f'somebody listens on {topic}')
+        publisher.publish(message)
+
     def _targets_to(self, tip: str) -> Publisher:
         if tip not in self._targets:
             topic = f'fabrik/{tip}/target_pose' if tip else 'fabrik/target_pose'
@@ -178,9 +198,10 @@ class Bench:
 
     def _is_heard(self, publisher: Publisher) -> bool:
         """Whether both sides know of each other: else a target could be lost on the way."""
-        topics = self.node.topics.tips if self.node else []
-        heard = [tip.targets for tip in topics if tip.targets.topic_name == publisher.topic_name]
-        known = all(targets.get_publisher_count() > 0 for targets in heard)
+        topics = self.node.topics if self.node else None
+        targets = [*(tip.targets for tip in topics.tips), *topics.joints.targets] if topics else []
+        heard = [target for target in targets if target.topic_name == publisher.topic_name]
+        known = all(target.get_publisher_count() > 0 for target in heard)
         return known and publisher.get_subscription_count() > 0
 
     def ask(self, kind: Any, service: str, request: Any) -> Any:

@@ -57,14 +57,17 @@ SANE: dict[str, Any] = {
     **TIP_LIMITS,
     'tip_link': 'tool0',
     'home_configuration': list(FIRST_HOME),
-    'path': 'line',
+    'path': 'auto',
+    'max_detour': math.pi,
+    'confirm': 'never',
+    'path_tolerance_position': -1.0,
+    'path_tolerance_orientation': -1.0,
     'mode': 'auto',
     'axis': [0.0, 0.0, 1.0],
     'polish': 'auto',
     'position_tolerance': 1e-5,
     'orientation_tolerance': 1e-4,
     'solve_budget': 0.02,
-    'allow_reconfiguration': False,
     'on_unreachable': 'approach',
     'max_tip_acceleration': 1.5,
     'state_timeout': 0.5,
@@ -72,6 +75,7 @@ SANE: dict[str, Any] = {
     'limit_margin': 0.1,
     'target_timeout': 0.0,
     'jog_timeout': 0.25,
+    'stream_timeout': 1.2,
     'max_target_age': 0.0,
 }
 """What a sane user would have; all but `tip_link` may change at any time."""
@@ -223,6 +227,8 @@ class Scene:
         self.publishers = {
             'robot_description': create(String, 'robot_description', LATCHED),
             'target_pose': create(PoseStamped, 'fabrik/target_pose', 1),
+            'target_joints': create(JointState, 'fabrik/target_joints', 1),
+            'target_configuration': create(String, 'fabrik/target_configuration', 1),
             'jog': create(TwistStamped, 'fabrik/jog', BEST_EFFORT),
             'joint_states': create(JointState, 'joint_states', 10),
             'clock': create(Clock, 'clock', BEST_EFFORT),
@@ -264,6 +270,7 @@ class Scene:
         self._limits_are(LIMITS | TIP_LIMITS)
         self.command_judge.bounds_have_changed(self.bounds())
         self._still.clear()
+        self.command_judge.path_waits(None)
         self.process = self._begin()
         self.wait_for_the_node()
 
@@ -292,6 +299,15 @@ class Scene:
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
             self.trouble.append(f'no command, yet {self.status}')
             self._still = []
+        self._check_waiting()
+
+    def _check_waiting(self) -> None:
+        """Have the judge know of a path that waits, where nothing else may move the arm."""
+        if self.status.get('waits_for_execute') == 'True' and not self.drives:
+            asked = self.status['accepted'], self.counts['execute'], self.counts['home']
+            self.command_judge.path_waits(asked)
+        else:
+            self.command_judge.path_waits(None)
 
     def hear(self) -> None:
         """Take all commands that have come, and in between the ways to rest that were sent."""

@@ -14,6 +14,7 @@ from judging import Judge
 from lifecycle_msgs.msg import State, Transition
 import numpy as np
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 RESTART_TIME = 1.05
@@ -23,14 +24,17 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     'max_joint_acceleration': (5.0, 3.2, 20.0, 0.5, 100.0),
     'max_joint_velocity_fraction': (1.0, 0.2, 0.001),
     'speed_scaling': (1.0, 0.5, 0.0, 5e-324),
-    'path': ('line', 'joint'),
+    'path': ('auto', 'line', 'joint'),
+    'max_detour': (math.pi, 0.0, 0.1, 100.0),
+    'confirm': ('never', 'leaving_line', 'always'),
+    'path_tolerance_position': (-1.0, 0.0, 0.02),
+    'path_tolerance_orientation': (-1.0, 0.0, 0.2),
     'mode': ('auto', 'pose', 'position', 'axis'),
     'axis': ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0]),
     'polish': ('auto', 'never'),
     'position_tolerance': (1e-5, 1e-9, 0.01, 1e9),
     'orientation_tolerance': (1e-4, 1e-9, 0.1),
     'solve_budget': (0.02, 1e-4, 0.2),
-    'allow_reconfiguration': (False, True),
     'on_unreachable': ('approach', 'hold'),
     'max_tip_speed': (0.25, 1e-4, 100.0),
     'max_tip_rotation': (1.0, 1e-4, 100.0),
@@ -40,6 +44,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     'limit_margin': (0.1, 0.0, 0.5),
     'target_timeout': (0.0, 0.2),
     'jog_timeout': (0.25, 0.001, 1.0),
+    'stream_timeout': (1.2, 0.01, 10.0),
     'max_target_age': (0.0, 0.1),
     'home_configuration': ([], list(FIRST_HOME), list(START)),
 }
@@ -164,6 +169,35 @@ def send_odd_target(scene: Scene, rng: Random) -> None:
     scene.counts['odd target'] += 1
 
 
+def send_joints(scene: Scene, rng: Random) -> None:
+    """Send values of some joints, at times odd ones, or the name of a configuration."""
+    if rng.random() < 0.2:
+        name = rng.choice(['home', 'home', 'nowhere', *FRAMES])
+        scene.publishers['target_configuration'].publish(String(data=name))
+    else:
+        names = rng.sample(JOINTS, rng.randint(1, 6))
+        values = [rng.uniform(-2.0, 2.0) for _ in names]
+        message = JointState(name=names, position=values)
+        if rng.random() < 0.3:
+            _make_odd(scene, rng, message)
+        scene.publishers['target_joints'].publish(message)
+    scene.counts['joint target'] += 1
+
+
+def _make_odd(scene: Scene, rng: Random, message: JointState) -> None:
+    what = rng.choice(['number', 'name', 'twice', 'length', 'stamp'])
+    if what == 'number':
+        message.position[0] = rng.choice(ODD_NUMBERS)
+    elif what == 'name':
+        message.name = [rng.choice([*FRAMES, 'finger_joint']), *message.name[1:]]
+    elif what == 'twice':
+        message.name, message.position = 2 * list(message.name), 2 * list(message.position)
+    elif what == 'length':
+        message.name = message.name[1:]
+    else:
+        give_odd_stamp(scene, rng, message)
+
+
 def give_odd_stamp(scene: Scene, rng: Random, message: Any) -> None:
     now = int(scene.now())
     stamp = message.header.stamp
@@ -204,7 +238,8 @@ def jog(scene: Scene, rng: Random) -> None:
 
 def garbage(scene: Scene, rng: Random) -> None:
     """Send bytes that are no message, as from a sender of another version."""
-    topic = rng.choice(['target_pose', 'jog', 'joint_states', 'robot_description'])
+    topics = ['target_pose', 'target_joints', 'jog', 'joint_states', 'robot_description']
+    topic = rng.choice(topics)
     data = bytes([0, 1, 0, 0]) + Random(rng.getrandbits(32)).randbytes(rng.choice([0, 3, 40, 500]))
     scene.publishers[topic].publish(data)
     scene.counts['garbage'] += 1
@@ -241,7 +276,7 @@ def make_sense(scene: Scene, rng: Random) -> None:
         'max_joint_velocity': rng.choice([1.5, 2.5]),
         'max_joint_acceleration': rng.choice([5.0, 20.0]),
         'max_tip_speed': rng.choice([0.25, 2.0]),
-        'path': rng.choice(['line', 'joint']),
+        'path': rng.choice(['auto', 'line', 'joint']),
     }
     scene.set(**{name: v for name, v in (SANE | limits).items() if name != 'tip_link'})
     scene.change_state(Transition.TRANSITION_ACTIVATE)
@@ -262,9 +297,14 @@ def resume(scene: Scene, rng: Random) -> None:
     scene.counts['resume'] += 1
 
 
+def execute(scene: Scene, rng: Random) -> None:
+    scene.counts['execute'] += 1  # before: a path that waited may be left at once
+    scene.ask(Trigger, 'execute', Trigger.Request())
+
+
 def home(scene: Scene, rng: Random) -> None:
-    scene.ask(Trigger, 'home', Trigger.Request())
     scene.counts['home'] += 1
+    scene.ask(Trigger, 'home', Trigger.Request())
 
 
 def set_parameter(scene: Scene, rng: Random) -> None:
@@ -461,6 +501,7 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     make_sense: 10,
     send_target: 12,
     send_odd_target: 8,
+    send_joints: 6,
     flood: 3,
     jog: 6,
     garbage: 3,
@@ -469,6 +510,7 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     move_by_hand: 2,
     hold: 2,
     resume: 2,
+    execute: 3,
     home: 3,
     set_parameter: 5,
     set_speed: 3,

@@ -40,6 +40,8 @@ BARE = robot_xml(
 )
 
 BEFORE, BEHIND, INSIDE = (0.6, 0.2), (2.4, 0.2), (0.9, 1.6)
+STREAM_REPORTS = 15
+"""So many statuses, ten a second, after the last target a next one belongs to no stream."""
 
 
 def tip_at(q):
@@ -71,11 +73,30 @@ def started(bench, **parameters):
     return bench
 
 
-def test_arm_stops_in_front_of_its_body_and_names_the_links(bench):
+def approach(bench, q):
+    """Send the arm towards a target as a stream does: at once, as far as that goes."""
+    bench.send(tip_at((0.7, 0.2)))
+    bench.wait_for_count('accepted', 1)
+    bench.send(tip_at(q))
+    bench.wait_for_count('accepted', 2)
+    return bench.wait_for_state('HOLDING')
+
+
+@pytest.mark.parametrize('path', ['line', 'joint', 'auto'])
+def test_target_behind_the_body_moves_nothing_and_says_why(bench, path):
+    started(bench)
+    assert bench.set(path=path) == []
+    bench.send(tip_at(BEHIND))
+    status = bench.wait_for_state('HOLDING')
+    assert status['reason_code'] in ('collision_ahead', 'path_blocked', 'stalled', 'no_path')
+    bench.wait_until_silent()
+    assert len(bench.commands) == 0
+
+
+def test_arm_in_a_stream_stops_in_front_of_its_body_and_names_the_links(bench):
     started(bench)
     assert bench.status['self_collision'].startswith('on: ')
-    bench.send(tip_at(BEHIND))
-    reason = bench.wait_for_state('HOLDING')['reason']
+    reason = approach(bench, BEHIND)['reason']
     assert 'self-collision ahead' in reason
     assert "'base'" in reason
     bench.wait_until_silent()
@@ -107,9 +128,9 @@ def test_nothing_is_said_of_where_an_arm_is_that_nobody_measures(bench):
 
 def test_arm_that_stopped_goes_back(bench):
     started(bench)
-    bench.send(tip_at(BEHIND))
-    bench.wait_for_state('HOLDING')
+    approach(bench, BEHIND)
     bench.wait_until_silent()
+    bench.wait_for_statuses(STREAM_REPORTS)
     bench.send(tip_at(BEFORE))
     bench.wait_for_state('REACHED')
     assert nearest(bench.commands.q) > 0.0
@@ -146,6 +167,32 @@ def test_links_that_may_touch_do(bench):
     started(bench, allowed_collisions=['base/upper', 'lower/base'])
     bench.send(tip_at(BEHIND))
     bench.wait_for_state('REACHED')
+
+
+# Targets for joints.
+
+LOW, HIGH = (1.0, -1.5), (1.0, 2.5)
+"""The lower link in front of the wall and under it: the elbow alone would swing it into that."""
+
+
+def test_joint_target_with_the_body_in_between_is_reached_over_another_configuration(bench):
+    bench.start_all(ARM, values_at(('shoulder', 'elbow'), LOW), mode='position')
+    assert nearest([np.array([1.0, elbow]) for elbow in np.linspace(-1.5, 2.5, 50)]) < 0.0
+    bench.send_joints(['elbow'], [HIGH[1]])
+    bench.wait_for_state('REACHED')
+    assert np.abs(bench.commands.q[-1] - HIGH).max() < 1e-6
+    assert np.ptp(bench.commands.q[:, 0]) > 0.1, 'the shoulder makes room'
+    assert nearest(bench.commands.q) >= 0.002 - 1e-6
+
+
+def test_joint_target_to_which_there_is_no_way_moves_nothing_and_says_why(bench):
+    started(bench)
+    bench.send_joints(['shoulder', 'elbow'], BEHIND)
+    status = bench.wait_for_state('HOLDING')
+    assert status['reason_code'] == 'collision_ahead'
+    assert "'base'" in status['reason']
+    bench.wait_until_silent()
+    assert len(bench.commands) == 0
 
 
 # What cannot be had.
@@ -189,10 +236,8 @@ def test_node_configures_with_what_it_requires(bench):
 
 def test_pair_keeps_its_own_clearance_and_the_status_names_it(bench):
     started(bench, pair_clearances=['lower/base=0.05'])
-    bench.send(tip_at(BEHIND))
-    assert (
-        "'base' and 'lower' would come within 50 mm" in bench.wait_for_state('HOLDING')['reason']
-    )
+    reason = approach(bench, BEHIND)['reason']
+    assert "'base' and 'lower' would come within 50 mm" in reason
     bench.wait_until_silent()
     assert 0.05 - 1e-6 < nearest(bench.commands.q, links=['lower']) < 0.3
     assert bench.status['nearest_links'] == 'base, lower'

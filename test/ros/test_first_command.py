@@ -55,8 +55,8 @@ def test_first_command_leaves_in_the_callback_and_the_second_one_a_period_later(
 def test_target_on_the_way_waits_for_its_tick(bench, six_axis, start):
     """A command more than once a period would be more than the driver was told to expect."""
     ready(bench, six_axis, 1.0)
-    assert take(bench, shifted(start, y=0.3)) == 1
-    assert take(bench, shifted(start, y=-0.3)) == 0
+    assert take(bench, shifted(start, y=0.1)) == 1
+    assert take(bench, shifted(start, y=-0.1)) == 0
     bench.spin_until(lambda: len(bench.commands) >= 3, 'three commands')
     check_limits(bench, 1.0)
 

@@ -138,7 +138,7 @@ def test_node_without_a_model_ends_when_it_is_interrupted(bench, start_process, 
 @pytest.mark.parametrize(
     ('name', 'value', 'words'),
     [
-        ('path', 'sideways', 'path must be one of line, joint'),
+        ('path', 'sideways', 'path must be one of auto, line, joint'),
         ('max_joint_velocity', '-1.0', 'max_joint_velocity'),
         ('max_joint_velocity', '4.0', 'to stop'),
         ('command_rate', '100', 'command_rate'),

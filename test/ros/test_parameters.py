@@ -52,7 +52,16 @@ NOT_NEGATIVE = [
     'target_timeout',
     'max_target_age',
 ]
-WORDS = ['mode', 'method', 'polish', 'path', 'on_unreachable', 'idle_tips', 'self_collision']
+WORDS = [
+    'mode',
+    'method',
+    'polish',
+    'path',
+    'confirm',
+    'on_unreachable',
+    'idle_tips',
+    'self_collision',
+]
 FIXED = {
     'trajectory_look_ahead': 0.1,
     'jerk_limiting': 'auto',
@@ -92,8 +101,12 @@ LIVE = {
     'position_tolerance': 1e-4,
     'orientation_tolerance': 1e-3,
     'solve_budget': 0.05,
+    'posture': [0.4, -0.4],
     'path': 'joint',
-    'allow_reconfiguration': True,
+    'max_detour': 1.0,
+    'confirm': 'leaving_line',
+    'path_tolerance_position': 0.001,
+    'path_tolerance_orientation': 0.01,
     'on_unreachable': 'hold',
     'max_tip_speed': 0.1,
     'max_tip_rotation': 0.5,
@@ -108,6 +121,7 @@ LIVE = {
     'limit_margin': 0.0,
     'target_timeout': 1.0,
     'jog_timeout': 0.5,
+    'stream_timeout': 0.5,
     'max_target_age': 1.0,
 }
 
@@ -295,6 +309,92 @@ def test_value_of_another_type_is_refused_by_name(make_node, name, value):
     assert set_one(node, name, value)
 
 
+ARM = {'robot_description': PLANAR, 'autostart': False}
+READY = 'configurations.ready'
+
+
+class TestConfigurations:
+    """Lists of joint values: any number of names, and a posture."""
+
+    @pytest.fixture
+    def configured(self, make_node):
+        node = make_node(**ARM, **{READY: [0.1, 0.2]})
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        return node
+
+    def test_there_may_be_any_number_and_whole_numbers_are_taken(self, make_node):
+        values = {READY: [0.1, 0.2], 'configurations.up': [1, 0], 'configurations.a.b': [0.0, 0.0]}
+        settings = read_parameters(make_node(home_configuration=[0.5, 0.5], **values))
+        assert settings.named_configurations == {
+            'home': (0.5, 0.5), 'ready': (0.1, 0.2), 'up': (1.0, 0.0), 'a.b': (0.0, 0.0),
+        }  # fmt: skip
+
+    def test_without_any_there_is_none(self, make_node):
+        assert read_parameters(make_node()).named_configurations == {}
+
+    @pytest.mark.parametrize(
+        ('values', 'reason'),
+        [
+            ({READY: 1.0}, 'configurations.ready must be a list of numbers, one for each joint'),
+            ({READY: 'up'}, 'must be a list of numbers, one for each joint; got text: up'),
+            ({READY: ['up']}, r"got a list of texts: \['up'\]"),
+            ({READY: []}, 'configurations.ready must be a list of numbers'),
+            ({READY: [0.0, math.nan]}, 'configurations.ready must hold finite numbers'),
+            (
+                {'configurations.home': [0.0, 0.0]},
+                'configurations.home cannot be set: set home_configuration instead',
+            ),
+        ],
+    )
+    def test_what_is_none_is_refused_at_the_start(self, make_node, values, reason):
+        with pytest.raises(ParameterError, match=reason):
+            make_node(**values)
+
+    @pytest.mark.parametrize('name', [READY, 'posture', 'home_configuration'])
+    @pytest.mark.parametrize(
+        ('values', 'reason'),
+        [
+            ([0.0], r'{} has shape \(1,\), expected \(2,\): one value for each of j'),
+            ([0.0, 9.0], r"{} has joint 'j1' at 9.0000, outside its limits \[-3.0000, 3.0000\]"),
+        ],
+    )
+    def test_values_that_do_not_suit_the_arm_are_refused_when_it_is_configured_and_later(
+        self, make_node, configured, name, values, reason
+    ):
+        reason = reason.format(name)
+        node = make_node(**ARM, **{name: values})
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        assert re.match(reason, node.node_state.failure_reason)
+        before = configured.get_parameter(name).value
+        assert re.match(reason, set_one(configured, name, values))
+        assert configured.get_parameter(name).value == before
+
+    def test_values_can_change_live_and_whole_numbers_are_taken(self, configured):
+        assert set_one(configured, READY, [1, 0]) == ''
+        assert configured.node_state.parameters.named_configurations == {'ready': (1.0, 0.0)}
+        refused = configured.set_parameters_atomically([Parameter(READY, value='up')])
+        assert refused.reason.startswith('configurations.ready must be a list of numbers')
+        assert list(configured.get_parameter(READY).value) == [1.0, 0.0]
+
+    def test_posture_is_for_single_articulated_arms(self, make_node):
+        for reason in refusals(make_node, posture=[0.0, 0.0], method='points'):
+            assert reason.startswith("posture needs method 'articulated', got 'points'")
+        for reason in refusals(make_node, posture=[0.0, 0.0], tip_links=TWO):
+            assert reason.startswith('posture is for a single arm')
+
+    def test_posture_can_be_taken_back(self, configured):
+        assert set_one(configured, 'posture', [0.5, 0.5]) == ''
+        assert configured.node_state.parameters.solver.posture == (0.5, 0.5)
+        assert set_one(configured, 'posture', []) == ''
+        assert configured.node_state.parameters.solver.posture is None
+
+    @pytest.mark.parametrize('topic', ['target_joints', 'target_configuration'])
+    def test_their_topics_are_taken(self, make_node, topic):
+        wanted = {'output': ['array'], 'array_topic': f'~/{topic}'}
+        with pytest.raises(ParameterError, match=f'is the topic of ~/{topic}'):
+            make_node(**wanted)
+
+
 class TestTogether:
     def test_joints_that_could_not_stop_in_time_are_refused_with_the_figures(self, make_node):
         for reason in refusals(make_node, max_joint_velocity=4.0, max_joint_acceleration=6.0):
@@ -360,7 +460,7 @@ class TestWhileConfigured:
     def test_fixed_parameter_among_live_ones_refuses_them_all(self, configured):
         changes = [Parameter('path', value='joint'), Parameter('base_link', value='l1')]
         assert not configured.set_parameters_atomically(changes).successful
-        assert configured.get_parameter('path').value == 'line'
+        assert configured.get_parameter('path').value == 'auto'
 
     @pytest.mark.parametrize('name', mostly_long(LIVE, 'mode', 'path', 'state_timeout'))
     def test_motion_changes_only_with_what_it_depends_on(self, configured, monkeypatch, name):
@@ -371,7 +471,7 @@ class TestWhileConfigured:
         )
         assert set_one(configured, name, value) == ''
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
-        rest |= {'target_timeout', 'jog_timeout', 'max_target_age'}
+        rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''
         assert len(changes) == (name not in rest)
@@ -451,8 +551,11 @@ class TestMeaning:
         assert settings.solver.position_tolerance == 1e-4
         assert settings.solver.orientation_tolerance == 1e-3
         assert settings.solver.budget == 0.05
+        assert settings.solver.posture == (0.4, -0.4)
         assert settings.motion.path == 'joint'
-        assert settings.motion.allow_reconfiguration
+        assert settings.motion.max_detour == 1.0
+        assert settings.motion.confirm == 'leaving_line'
+        assert settings.motion.path_tolerances == (0.001, 0.01)
         assert not settings.motion.approach_unreachable
         chain = load_urdf(PLANAR).chain()
         assert settings.limits_for(chain).speed_scaling == 0.5
@@ -462,6 +565,7 @@ class TestMeaning:
         assert settings.rules.limit_margin == 0.0
         assert settings.rules.target_timeout == 1.0
         assert settings.rules.jog_timeout == 0.5
+        assert settings.rules.stream_timeout == 0.5
         assert settings.max_target_age == 1.0
 
 

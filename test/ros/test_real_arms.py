@@ -39,6 +39,8 @@ SPEEDS = {
     'max_tip_acceleration': 20.0,
     'max_joint_velocity': FASTEST,
     'max_joint_acceleration': HARDEST,
+    # Each target is sent as soon as the one before is reached, and is no stream.
+    'stream_timeout': 0.05,
     # At such speeds a short pause of a busy machine is a long way for the simulated arm.
     'state_timeout': 5.0,
     'resync_tolerance': 1.0,
@@ -86,7 +88,6 @@ def test_real_arm_reaches_its_targets(bench, name):
         base_link=arm.base_link,
         tip_link=arm.tip_link,
         mode=mode,
-        allow_reconfiguration=True,
         # Random configurations may lie in the robot itself.
         self_collision='never',
         **SPEEDS,

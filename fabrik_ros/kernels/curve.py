@@ -1,0 +1,249 @@
+"""
+Curves in joint space through knots, and how fast joints may go along them.
+
+A curve is a cubic between two knots (Hermite), with a tangent at each; places on it are measured
+along the polyline of the knots. Speeds are known at places of a grid: each knot, and the middle
+between two of them.
+
+"""
+
+import math
+
+from ..transforms import Array
+from ._jit import kernel
+from .braking import LOWER, MAX_ACCELERATION, MAX_VELOCITY, UPPER
+from .point_speeds import largest_share, point_speeds
+
+TINY = 1e-12
+NEAREST_ROOM = 1e-9
+"""Least distance to a limit that a joint is taken to have [rad or m]."""
+BENDING_SHARE = 0.4
+"""Share of the joint accelerations that a bend may need [1]."""
+LEAST_SHARE = 0.3
+"""Share of the joint accelerations that is left to speed up or brake wherever the curve bends."""
+BRAKING_SHARE = 0.6
+"""Share of what a bend leaves of the accelerations that is used to speed up and to brake [1]."""
+LIMIT_SHARE = 0.9
+"""Joints come to limits so much slower, squared, than the last stage allows [1]."""
+SEARCHED = 40
+"""Segments on each side in which the nearest place is looked for."""
+HALVINGS = 40
+"""Steps of a bisection."""
+
+
+@kernel
+def segment_at(places: Array, at: float, guess: int) -> int:
+    """Return the number of the segment that a place is on, beginning the search at another."""
+    last = places.shape[0] - 2
+    i: int = min(max(guess, 0), last)
+    while i < last and at > places[i + 1]:
+        i += 1
+    while i > 0 and at < places[i]:
+        i -= 1
+    return i
+
+
+@kernel
+def curve_at(knots: Array, tangents: Array, places: Array, i: int, t: float, rows: Array) -> None:
+    """
+    Write joint values, their slopes and curvatures at a share `t` of segment `i`.
+
+    Parameters
+    ----------
+    knots, tangents : array, shape (m, n)
+        Joint values, and their slopes there.
+    places : array, shape (m,)
+        Places of the knots.
+    i : int
+        Number of the segment.
+    t : float
+        Share of it, 0 to 1.
+    rows : array, shape (3, n)
+        Written to.
+
+    """
+    h = places[i + 1] - places[i]
+    for j in range(knots.shape[1]):
+        a, b = h * tangents[i, j], h * tangents[i + 1, j]
+        way = knots[i + 1, j] - knots[i, j]
+        square, cubic = 3.0 * way - 2.0 * a - b, a + b - 2.0 * way
+        rows[0, j] = knots[i, j] + t * (a + t * (square + t * cubic))
+        rows[1, j] = (a + t * (2.0 * square + 3.0 * t * cubic)) / h
+        rows[2, j] = (2.0 * square + 6.0 * t * cubic) / (h * h)
+        if t >= 1.0:
+            rows[0, j] = knots[i + 1, j]
+
+
+@kernel
+def fill_speeds(
+    model: Array, most: Array, limits: Array, knots: Array, tangents: Array, places: Array,
+    scaling: float, tip_acceleration: float, window: float, tolerance: float,
+    frames: Array, twists: Array, rows: Array, grid: Array,
+) -> None:  # fmt: skip
+    """
+    Write how fast joints may go along a curve so that they can always brake in time.
+
+    Parameters
+    ----------
+    model, frames, twists : array
+        As for `point_speeds`.
+    most : array, shape (2,)
+        Limits of the speeds of tips and joint centres, and of the rotation of tips.
+    limits : array, shape (4, n)
+        Those of the joints; see `braking.py`.
+    knots, tangents, places : array
+        The curve.
+    scaling : float
+        Share of all speeds to go at.
+    tip_acceleration : float
+        Greatest change of the speed of tips, as a share of their greatest speed [1/s].
+    window, tolerance : float
+        Time over which commands are averaged [s], and how far that may take tips and joint
+        centres off the curve [m].
+    rows : array, shape (6, n)
+        Written over.
+    grid : array, shape (2 m - 1, 3)
+        Written to: places, squared speeds, and accelerations that are left.
+
+    """
+    m, last = knots.shape[0], grid.shape[0] - 1
+    for g in range(last + 1):
+        i, t = g // 2, 0.5 * (g % 2)
+        if g == last:
+            i, t = m - 2, 1.0
+        curve_at(knots, tangents, places, i, t, rows[:3])
+        if 0 < g < last and g % 2 == 0:
+            curve_at(knots, tangents, places, i - 1, 1.0, rows[3:])
+            for j in range(knots.shape[1]):
+                rows[2, j] = max(abs(rows[2, j]), abs(rows[5, j]))
+        grid[g, 0] = places[i] + t * (places[i + 1] - places[i])
+        share = largest_share(model, most, rows[0], rows[1], frames, twists)
+        grid[g, 1] = _squared_speed(limits, rows, scaling, share)
+        if window > 0.0:
+            bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
+            grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))
+        left = tip_acceleration * share
+        for j in range(knots.shape[1]):
+            strongest = limits[MAX_ACCELERATION, j]
+            rest = max(strongest - abs(rows[2, j]) * grid[g, 1], LEAST_SHARE * strongest)
+            left = min(left, BRAKING_SHARE * rest / max(abs(rows[1, j]), TINY))
+        grid[g, 2] = left
+    grid[last, 1] = 0.0
+    for g in range(last - 1, -1, -1):
+        braking = min(grid[g, 2], grid[g + 1, 2])
+        gained = 2.0 * braking * (grid[g + 1, 0] - grid[g, 0])
+        grid[g, 1] = min(grid[g, 1], grid[g + 1, 1] + gained)
+
+
+@kernel
+def _squared_speed(limits: Array, rows: Array, scaling: float, share: float) -> float:
+    """Return the squared speed that joints, tips and bends of a curve allow at a place."""
+    fastest, square = share, math.inf
+    for j in range(rows.shape[1]):
+        q, slope = rows[0, j], rows[1, j]
+        strongest, steep = limits[MAX_ACCELERATION, j], max(abs(slope), TINY)
+        fastest = min(fastest, limits[MAX_VELOCITY, j] / steep)
+        square = min(square, BENDING_SHARE * strongest / max(abs(rows[2, j]), TINY))
+        room = limits[UPPER, j] - q if slope > 0.0 else q - limits[LOWER, j]
+        if steep > TINY:
+            room = max(room, NEAREST_ROOM)
+            square = min(square, LIMIT_SHARE * strongest * room / (steep * steep))
+    return min(square, scaling * scaling * fastest * fastest)
+
+
+@kernel
+def next_speed(
+    grid: Array, at: float, speed: float, change_time: float, dt: float, guess: int
+) -> float:
+    """
+    Return the speed of the next step along a curve [1/s].
+
+    Parameters
+    ----------
+    grid : array, shape (g, 3)
+        See `fill_speeds`.
+    at, speed : float
+        Place on the curve, and speed of the last step.
+    change_time : float
+        Time over which the speed may change [s].
+    dt : float
+        Length of the step [s].
+    guess : int
+        Number of a segment of the curve near the place.
+
+    """
+    last = grid.shape[0] - 1
+    g = min(max(2 * guess, 0), last - 1)
+    while g < last - 1 and at > grid[g + 1, 0]:
+        g += 1
+    while g > 0 and at < grid[g, 0]:
+        g -= 1
+    change = min(grid[g, 2], grid[g + 1, 2]) * change_time
+    most = speed + change
+    i = g + 1
+    while i <= last and grid[i, 0] <= at + most * dt:
+        most = min(most, max(math.sqrt(grid[i, 1]), (grid[i, 0] - at) / dt))
+        i += 1
+    least = 0.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (least + most)
+        if middle * middle <= _squared_at(grid, at + middle * dt, g):
+            least = middle
+        else:
+            most = middle
+    slowest: float = min(speed - change, (grid[last, 0] - at) / dt)
+    return max(least, slowest)
+
+
+@kernel
+def _squared_at(grid: Array, at: float, g: int) -> float:
+    """Return the squared speed that is allowed at a place."""
+    last = grid.shape[0] - 1
+    while g < last - 1 and at > grid[g + 1, 0]:
+        g += 1
+    length = grid[g + 1, 0] - grid[g, 0]
+    t = min(max((at - grid[g, 0]) / length, 0.0), 1.0)
+    return float(grid[g, 1] + t * (grid[g + 1, 1] - grid[g, 1]))
+
+
+@kernel
+def nearest_place(
+    knots: Array, tangents: Array, places: Array, q: Array, guess: int, rows: Array
+) -> float:
+    """Return the place on a curve, near a segment, that is nearest to joint values `q`."""
+    first = max(0, guess - SEARCHED)
+    end = min(knots.shape[0] - 1, guess + SEARCHED + 1)
+    best, nearest = first, math.inf
+    for i in range(first, end):
+        along = square = 0.0
+        for j in range(q.shape[0]):
+            way = knots[i + 1, j] - knots[i, j]
+            along += (q[j] - knots[i, j]) * way
+            square += way * way
+        t = min(max(along / max(square, TINY * TINY), 0.0), 1.0)
+        distance = _squared_distance(knots, tangents, places, i, t, q, rows)
+        if distance < nearest:
+            nearest, best = distance, i
+    begin, finish = 0.0, 1.0
+    for _ in range(HALVINGS):
+        one, other = (2.0 * begin + finish) / 3.0, (begin + 2.0 * finish) / 3.0
+        if _squared_distance(knots, tangents, places, best, one, q, rows) < _squared_distance(
+            knots, tangents, places, best, other, q, rows
+        ):
+            finish = other
+        else:
+            begin = one
+    t = 0.5 * (begin + finish)
+    return float(places[best] + t * (places[best + 1] - places[best]))
+
+
+@kernel
+def _squared_distance(
+    knots: Array, tangents: Array, places: Array, i: int, t: float, q: Array, rows: Array
+) -> float:
+    """Return the squared distance of joint values from a place on a curve."""
+    curve_at(knots, tangents, places, i, t, rows)
+    distance = 0.0
+    for j in range(q.shape[0]):
+        distance += (q[j] - rows[0, j]) ** 2
+    return distance

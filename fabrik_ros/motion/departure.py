@@ -1,0 +1,198 @@
+"""
+How an arm sets out for a goal: after a look along the whole path, or at once by a line.
+
+An arm that rests looks first. One that follows a line heads for another goal at once and looks
+along the new line meanwhile. From any other path it comes to rest before it looks. Goals of a
+stream are followed by the line alone, as far as it goes.
+
+"""
+
+from collections.abc import Callable
+from functools import partial
+import math
+from typing import Protocol
+
+from ..reasons import joined, Reason, ReasonKind
+from ..transforms import Array
+from .goal import Goal
+from .goal_pursuit import GoalPursuit
+from .path import Path
+from .path_choice import PathChoice
+from .path_search import FoundPath, LINE
+
+ATTEMPTS = 3
+"""So often an arm looks for a path to the same goal, if the one before turns out to be blocked."""
+CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
+IN_STREAM = Reason(
+    ReasonKind.PATH_BLOCKED,
+    'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
+)
+
+
+class Mover(Protocol):
+    """What sets out: `Motion`."""
+
+    path: Path | None
+
+    def follow(self, path: Path | None) -> None:
+        """Follow a path from now on."""
+
+    def stay(self, reason: Reason | None) -> None:
+        """Rest, for a reason."""
+
+    def stop(self, reason: Reason | None) -> None:
+        """Slow down to rest, for a reason."""
+
+
+class Departure:
+    """
+    Finds the path to a goal, and sets out when the time has come.
+
+    Parameters
+    ----------
+    mover : Mover
+        Sets out.
+    pursuit : GoalPursuit
+        Has the goal, and finds paths.
+
+    Attributes
+    ----------
+    choice : PathChoice
+        Looks for a path, and proposes those that have to be confirmed.
+
+    """
+
+    def __init__(self, mover: Mover, pursuit: GoalPursuit) -> None:
+        self._mover, self._pursuit = mover, pursuit
+        self.choice = PathChoice()
+        self._in_stream = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Look for no path, now or at rest."""
+        self.choice.forget()
+        self._at_rest: Callable[[], None] | None = None
+        """What begins once the arm rests."""
+        self._retry: Callable[[], None] | None = None
+        """What begins at rest if the path turns out to be blocked."""
+
+    def end_stream(self) -> None:
+        """Take note that there is no goal any longer."""
+        self.forget()
+        self._in_stream = False
+
+    @property
+    def waits_for_rest(self) -> bool:
+        """Whether something begins once the arm rests."""
+        return self._at_rest is not None
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether it is not known yet by which path the arm goes on, if by any."""
+        return self.choice.is_looking or self.waits_for_rest
+
+    def pursue(self, goal: Goal, in_stream: bool, patience: float) -> None:
+        """Set a new goal: see `Motion.pursue`."""
+        path, waited = self._mover.path, self.waits_for_rest
+        self.forget()
+        self._in_stream = in_stream and self._pursuit.options.confirm != 'always'
+        follows_line = path is not None and path.reference is not None
+        if self._in_stream:
+            stops = path is not None and path.is_stop
+            in_joint_space = self._pursuit.options.path == 'joint'
+            if path is None or follows_line or (not waited if stops else in_joint_space):
+                self._head_for(goal)
+            else:
+                self._brake_and_then(partial(self._head_for, goal))
+        elif path is None:
+            self._look_for(goal, patience)
+        elif follows_line and self._pursuit.may_head_on:
+            self._set_out(goal)
+            self._look_meanwhile(goal)
+        else:
+            self._brake_and_then(partial(self._look_for, goal))
+
+    def pursue_configuration(self, q: Array) -> None:
+        """Look for a path in joint space to joint values, shape (n,)."""
+        if self._mover.path is None:
+            self._look_for_configuration(q)
+        else:
+            self._brake_and_then(partial(self._look_for_configuration, q))
+
+    def _head_for(self, goal: Goal) -> None:
+        """Go on to a goal of a stream."""
+        if not self._pursuit.follow_on(goal, self._mover.path):
+            self._set_out(goal)
+
+    def _set_out(self, goal: Goal) -> None:
+        """Head for a goal at once, as far as that goes."""
+        path = self._pursuit.set_out(goal, self._mover.path)
+        if path is None:
+            self._mover.stop(self._pursuit.reason)
+        else:
+            self._mover.follow(path)
+
+    def _look_for(self, goal: Goal, patience: float = 0.0, attempts: int = ATTEMPTS) -> None:
+        """Look for a path to a goal, for an arm that rests."""
+        self._mover.stay(None)
+        work = self._pursuit.find_path(goal, in_steps=attempts < ATTEMPTS)
+        self.choice.begin(work, patience)
+        self._retry = partial(self._look_for, goal, 0.0, attempts - 1) if attempts > 1 else None
+
+    def _look_for_configuration(self, q: Array) -> None:
+        self.choice.begin(self._pursuit.search.to_configuration(q))
+
+    def _look_meanwhile(self, goal: Goal) -> None:
+        """Look along the line that is followed already; stop if it is blocked."""
+        path = self._mover.path
+        if path is not None and path.reference is not None:
+            self.choice.begin(self._pursuit.search.along(path, LINE))
+            self._retry = partial(self._look_for, goal)
+
+    def _brake_and_then(self, act: Callable[[], None]) -> None:
+        """Come to rest, and do something then."""
+        self._mover.stop(CHANGING_PATH)
+        self._at_rest = act
+
+    def stop_short(self, reason: Reason | None) -> None:
+        """Stop short of the goal, for a reason; look for another path where one may."""
+        retry = self._retry
+        self._mover.stop(joined((reason, IN_STREAM if self._in_stream else None)))
+        self._at_rest = retry
+
+    def arrive(self) -> None:
+        """Take note that the arm has arrived: whatever happens now, it does not set out again."""
+        self._retry = None
+
+    def look(self, dt: float, seconds: float = math.inf) -> None:
+        """Look for the path to the goal, and set out once it is known: see `Motion.look`."""
+        if self._at_rest is not None and self._mover.path is None:
+            act, self._at_rest = self._at_rest, None
+            act()
+        if not self.choice.is_looking:
+            return
+        found = self.choice.look(dt, seconds, self._pursuit.options)
+        if found is None:
+            return
+        if self._mover.path is None:
+            self._take(found)
+        elif found.path is None:
+            self.stop_short(found.reason)
+
+    def _take(self, found: FoundPath) -> None:
+        """Set out on a path that was found, or rest and say why there is none."""
+        self._mover.stay(found.reason)
+        if found.path is not None:
+            self._pursuit.take(found)
+            self._mover.follow(found.path)
+        if found.preview is not None and found.preview.reason is not None:
+            self._retry = None  # it is known to end early
+
+    def execute(self) -> bool:
+        """Set out on the path that was proposed, if that is free still; tell if there is one."""
+        proposal = self.choice.proposal
+        if proposal is None or proposal.path is None:
+            return False
+        work = self._pursuit.search.along(proposal.path, proposal.kind)
+        self.choice.begin(work, is_confirmed=True)
+        return True

@@ -1,0 +1,249 @@
+"""
+Routes to a goal in joint space: straight to one of its configurations, or over one between.
+
+A solver returns one configuration of several, or of infinitely many, and knows nothing of
+collisions. Here it is asked from many seeds, the same ones every time. Configurations and routes
+that are not collision-free are left out. This is no planner: what it does not find may exist.
+
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collision.guard import CollisionGuard
+from ..model.mechanism import Mechanism
+from ..solver.solution import Solution
+from ..solver.tree_solver import is_unconstrained
+from ..transforms import Array
+from .pieces import Pieces
+
+SEEDS = 120
+"""Number of seeds from which configurations at a goal are looked for [1]."""
+BETWEEN, NEARBY = 3000, 400
+"""
+Number of configurations between start and goal that are tried, and of those nearby [1].
+
+The first lie farther and farther from the direct routes, the others anywhere.
+"""
+NEAREST, NEXT = 3, 48
+"""From each of them the goals are tried that cost least, and those that are nearest to it [1]."""
+APART = 300
+"""Number of configurations that are tried where links are too near each other at the start [1]."""
+NEAREST_APART, FARTHEST_APART = 0.05, 2.5
+"""How far they are from the start, the nearest first [rad or m]."""
+SAME_DIGITS = 2
+"""Configurations are the same if they agree to this many decimal places [rad or m]."""
+SAME_POSE = 1e-6
+"""Poses are the same if no entry differs by more [1 or m]."""
+TURN = 2.0 * np.pi
+
+
+Route = tuple[Array, ...]
+"""Straight paths in joint space, one after the other: joint values between and at the goal."""
+
+
+class JointRoutes:
+    """
+    Finds routes to a goal in joint space.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    solve : callable
+        Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,), within
+        milliseconds.
+    fastest : array, shape (n,)
+        Greatest speeds of the joints: of several configurations the one soonest reached costs
+        least [rad/s or m/s].
+    guard : CollisionGuard or None
+        Knows what collides, where that is checked.
+    posture : array, shape (n,), optional
+        The configuration nearest to this one is preferred, instead of the one soonest reached.
+
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        solve: Callable[[Array, Array], Solution],
+        fastest: Array,
+        guard: CollisionGuard | None,
+        posture: Array | None = None,
+    ) -> None:
+        self._robot, self._solve, self._fastest, self._guard = robot, solve, fastest, guard
+        self._posture = posture
+        self._turns_whole = _turns_whole(robot)
+
+    def collision_at(self, q: Array) -> str:
+        """Say which links are too near each other at `q`, shape (n,); '' where none are."""
+        return '' if self._guard is None else self._guard.collision_at(q)
+
+    def goals(self, first: Solution, T: Array, q: Array) -> Pieces[list[Array]]:
+        """
+        Find collision-free configurations at a goal, the one that costs least first.
+
+        Parameters
+        ----------
+        first : Solution
+            What the solver said of the goal.
+        T : array, shape (k, 4, 4)
+            The poses it reaches, NaN for tips without a target.
+        q : array, shape (n,)
+            Where the arm is [rad or m].
+
+        """
+        found: dict[tuple[float, ...], Array] = {}
+        for answer in self._answers(first, T, q):
+            for q_goal in self._turned(answer.q, q):
+                found.setdefault(tuple(q_goal.round(SAME_DIGITS)), q_goal)
+            yield
+        goals, preferred = [], q if self._posture is None else self._posture
+        for q_goal in sorted(found.values(), key=lambda q: self._duration(q - preferred)):
+            if not self.collision_at(q_goal):
+                goals.append(q_goal)
+            yield
+        return goals
+
+    def routes(
+        self, goals: Sequence[Array], q: Array, T: Array | None = None
+    ) -> Generator[Route | None, None, None]:
+        """
+        Yield collision-free routes from `q` to one of several goals, the direct ones first.
+
+        None is yielded after each piece of work that found none.
+
+        Parameters
+        ----------
+        goals : sequence of array, shape (n,)
+            Joint values, those preferred first [rad or m].
+        q : array, shape (n,)
+            Where the arm is [rad or m].
+        T : array, shape (k, 4, 4), optional
+            NaN for tips without a target: joints that move only these stay where they are.
+
+        """
+        if self.collision_at(q):
+            apart = yield from self._apart(q)
+            if apart is not None:
+                for route in self.routes(goals, apart, T):
+                    yield None if route is None else (apart, *route)
+            return
+        for q_goal in goals:
+            is_free = yield from self._is_free(q, q_goal)
+            if is_free:
+                yield (q_goal,)
+        for between in self._between(goals, q, T):
+            yield None
+            if self.collision_at(between):
+                continue
+            is_free = yield from self._is_free(q, between)
+            if not is_free:
+                continue
+            for q_goal in (*goals[:NEAREST], *self._nearest(goals, between)):
+                is_free = yield from self._is_free(between, q_goal)
+                if is_free:
+                    yield between, q_goal
+
+    def _nearest(self, goals: Sequence[Array], q: Array) -> list[Array]:
+        """Choose goals near `q`, with joints turned by whole turns to be nearest."""
+        turned = (next(self._turned(q_goal, q)) for q_goal in goals)
+        distinct = {tuple(q_goal.round(SAME_DIGITS)): q_goal for q_goal in turned}
+        return sorted(distinct.values(), key=lambda q_goal: self._duration(q_goal - q))[:NEXT]
+
+    def _apart(self, q: Array) -> Pieces[Array | None]:
+        """Find a configuration nearby to which links that are too near at `q` only move apart."""
+        robot, rng = self._robot, np.random.default_rng(0)
+        for number in range(APART):
+            size = NEAREST_APART * (FARTHEST_APART / NEAREST_APART) ** (number / (APART - 1))
+            away = rng.normal(size=len(q)) * (rng.random(len(q)) < rng.uniform(0.2, 1.0))
+            longest = np.max(np.abs(away))
+            if longest > 0.0:
+                apart: Array = np.clip(q + size * away / longest, robot.lower, robot.upper)
+                if self._guard is not None and self._guard.leads_apart(q, apart):
+                    return apart
+            yield
+        return None
+
+    def _is_free(self, q: Array, q_goal: Array) -> Pieces[bool]:
+        """Whether the straight path in joint space between two configurations is free."""
+        if self._guard is None:
+            return True
+        for collision in self._guard.collisions_on_path(q, q_goal):
+            if collision:
+                return False
+            yield
+        return True
+
+    def _answers(self, first: Solution, T: Array, q: Array) -> Iterator[Solution]:
+        yield first
+        for seed in self._seeds(T, q):
+            answer = self._solve(T, seed)
+            if answer.converged:
+                yield answer
+
+    def _turned(self, q_goal: Array, q: Array) -> Iterator[Array]:
+        """
+        Yield a configuration with joints turned by whole turns to be near `q`.
+
+        The first is the nearest inside the limits; in each other one more joint is turned the
+        other way round.
+        """
+        robot, turns_whole = self._robot, self._turns_whole
+        fewest = np.where(turns_whole, np.ceil((robot.lower - q_goal) / TURN), 0.0)
+        most = np.where(turns_whole, np.floor((robot.upper - q_goal) / TURN), 0.0)
+        exact = (q - q_goal) / TURN
+        nearest = np.clip(np.round(exact), np.minimum(fewest, 0.0), np.maximum(most, 0.0))
+        yield q_goal + TURN * nearest
+        other_way = nearest + np.where(exact > nearest, 1.0, -1.0)
+        for j in np.flatnonzero(turns_whole & (fewest <= other_way) & (other_way <= most)):
+            turns = nearest.copy()
+            turns[j] = other_way[j]
+            yield q_goal + TURN * turns
+
+    def _duration(self, displacement: Array) -> float:
+        """How long a straight path, shape (n,), takes at full speed [s]."""
+        return float(np.max(np.abs(displacement) / self._fastest))
+
+    def _between(self, goals: Sequence[Array], q: Array, T: Array | None) -> Iterator[Array]:
+        """Yield configurations inside the limits, farther and farther from the direct routes."""
+        lower, upper = self._robot.finite_limits()
+        rng, moves = np.random.default_rng(0), self._moves(T)
+        for number in range(BETWEEN if self._guard is not None else 0):
+            on_route = q + rng.random() * (goals[number % len(goals)] - q)
+            spread = min(1.0, (1 + number) / NEARBY)
+            away = np.where(moves, rng.uniform(lower, upper) - on_route, 0.0)
+            yield np.clip(on_route + spread * away, self._robot.lower, self._robot.upper)
+
+    def _seeds(self, T: Array, q: Array) -> Iterator[Array]:
+        """Yield configurations inside the limits, each farther from `q` than the one before."""
+        lower, upper = self._robot.finite_limits()
+        rng, moves = np.random.default_rng(0), self._moves(T)
+        for number in range(1, SEEDS + 1):
+            away = np.where(moves, rng.uniform(lower, upper) - q, 0.0)
+            yield q + number / SEEDS * away
+
+    def _moves(self, T: Array | None) -> npt.NDArray[np.bool_]:
+        """Joints that move a tip with a goal, shape (n,); the others may stay where they are."""
+        if T is None:
+            return np.ones(len(self._robot), dtype=bool)
+        moves = np.zeros(len(self._robot), dtype=bool)
+        for t in np.flatnonzero(~is_unconstrained(T)).tolist():
+            moves |= self._robot.moves(t)
+        return moves
+
+
+def _turns_whole(robot: Mechanism) -> npt.NDArray[np.bool_]:
+    """
+    Which joints stand as before after a whole turn, shape (n,).
+
+    A revolute joint does, unless another one follows it at a ratio.
+    """
+    q = robot.mid_configuration()
+    T = robot.tip_poses(q)
+    turned = (robot.tip_poses(q + turn) for turn in TURN * np.eye(len(q)))
+    same = [np.allclose(T, T_turned, atol=SAME_POSE) for T_turned in turned]
+    whole: npt.NDArray[np.bool_] = robot.is_revolute & np.array(same)
+    return whole

@@ -1,0 +1,441 @@
+"""
+Which path an arm takes by the rules: single targets, repeats, streams, and what is confirmed.
+
+Two links of 1.0 m and 0.8 m in a plane, judged by trigonometry. Their joints turn by 3 rad either
+way, so that no line leads from one side behind the base to the other.
+
+"""
+
+import math
+
+from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.errors import RefusedError
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.follower import Follower, SECOND_TARGET_TIME
+from fabrik_ros.motion.following_rules import FollowingRules
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.motion import Motion
+from fabrik_ros.reasons import ReasonKind
+from helpers import assert_close, PLANAR, said
+from hypothesis import example, given, settings, strategies as st
+import numpy as np
+import pytest
+
+DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
+EXAMPLES = 20 if COMPILED else 2
+TOLERANCE = 1e-4
+CHAIN = load_urdf(PLANAR).chain('l0', 'l3')
+START, BEHIND = (2.7, 0.6), (-2.7, -0.6)
+NEAR, FOLDED = (2.4, 0.9), (0.2, 0.6)
+LONGEST_STOP = FASTEST / HARDEST + 0.1
+"""In which any braking is over [s]."""
+paths = st.sampled_from(['auto', 'line', 'joint'])
+configurations = st.tuples(st.floats(-2.9, 2.9), st.floats(-2.9, 2.9))
+
+
+def tip(q):
+    """Where the tip is, by trigonometry, shape (2,)."""
+    a, b = q[0], q[0] + q[1]
+    return np.array([math.cos(a) + 0.8 * math.cos(b), math.sin(a) + 0.8 * math.sin(b)])
+
+
+def at(point):
+    """Make a target, shape (4, 4), of a place."""
+    T = np.eye(4)
+    T[:2, 3] = point
+    return T
+
+
+class Scene:
+    """An arm that does at once what it is told, and what follows goals with it."""
+
+    def __init__(self, start=START, path='auto', in_pieces=False, rules=None, **options):
+        limits = MotionLimits(0.5, 2.0, 2.0, np.full(2, FASTEST), np.full(2, HARDEST))
+        solver = SolverOptions(
+            mode='position', position_tolerance=TOLERANCE, budget=math.inf, max_restarts=20
+        )
+        self.motion = Motion(CHAIN, limits, solver, MotionOptions(path=path, **options))
+        self.measured = MeasuredJoints()
+        self.follower = Follower(CHAIN, self.motion, rules or FollowingRules(), self.measured)
+        self.follower.looks_in_ticks = not in_pieces
+        self.start = np.array(start)
+        self.now, self.at, self.commands, self.times = 0.0, np.array(start), [], []
+        self.report()
+
+    def report(self):
+        self.measured.update(CHAIN.joint_names, self.at, self.now)
+
+    def accept(self, q):
+        self.follower.accept(at(tip(q)), self.now)
+
+    def execute(self):
+        self.follower.execute(self.now)
+
+    def tick(self):
+        self.now += DT
+        if not self.follower.looks_in_ticks:
+            self.follower.look(self.now, DT, 0.0)
+        command = self.follower.tick(self.now, DT)
+        if command is not None:
+            self.commands.append(command.q)
+            self.times.append(self.now)
+            self.at = command.q
+        self.report()
+
+    def go(self, seconds):
+        for _ in range(round(seconds / DT)):
+            self.tick()
+
+    def rest(self, longest=40.0):
+        """Go on until the arm rests and looks for nothing."""
+        end = self.now + longest
+        self.tick()
+        while not self.follower.is_at_rest or self.follower.is_looking:
+            assert self.now < end, f'it never rests: {self.said}'
+            self.tick()
+
+    @property
+    def said(self):
+        return said(self.follower, self.now)
+
+    @property
+    def state(self):
+        return self.said[0]
+
+    @property
+    def kind(self):
+        return self.follower.state(self.now)[1].kind
+
+    def check(self):
+        q = np.array([self.start, self.start, *self.commands])
+        velocity = np.diff(q, axis=0) / DT
+        assert np.all(np.abs(q) <= 3.0)
+        assert np.abs(velocity).max() <= FASTEST * (1.0 + 1e-6)
+        assert np.abs(np.diff(velocity, axis=0)).max() / DT <= HARDEST * (1.0 + 1e-4)
+
+    def check_arrival(self, q):
+        assert self.said == (State.REACHED, '')
+        assert_close(tip(self.at), tip(q), TOLERANCE * 1.01)
+        self.check()
+
+    def refusal(self):
+        with pytest.raises(RefusedError) as refused:
+            self.execute()
+        return refused.value.reason.kind
+
+
+class TestSingleTarget:
+    @given(configurations, configurations, paths)
+    @example(START, BEHIND, 'line')
+    @settings(max_examples=EXAMPLES, deadline=None)
+    def test_it_is_reached_or_no_command_is_ever_sent_and_the_reason_is_said(
+        self, start, goal, path
+    ):
+        scene = Scene(start, path)
+        scene.accept(goal)
+        scene.rest()
+        scene.go(1.0)
+        if scene.state is State.REACHED:
+            scene.check_arrival(goal)
+        else:
+            assert scene.state is State.HOLDING
+            assert scene.commands == []
+            assert path == 'line', 'these joints get anywhere'
+            assert scene.kind in (ReasonKind.PATH_BLOCKED, ReasonKind.AWAITS_EXECUTE)
+
+    def test_after_a_target_to_which_there_is_no_line_the_next_one_is_reached(self):
+        scene = Scene(START, 'line')
+        scene.accept(BEHIND)
+        scene.go(2.0)
+        assert scene.commands == []
+        scene.accept(NEAR)
+        scene.rest()
+        scene.check_arrival(NEAR)
+
+    def test_line_is_set_out_on_at_once_and_left_only_when_no_second_target_came(self):
+        scene = Scene()
+        scene.accept(NEAR)
+        scene.tick()
+        assert len(scene.commands) == 1
+        scene = Scene()
+        scene.accept(BEHIND)
+        assert scene.state is State.LOOKING
+        scene.go(SECOND_TARGET_TIME - 2 * DT)
+        assert scene.commands == []
+        assert scene.state is State.LOOKING
+        scene.go(4 * DT)
+        assert scene.commands
+        scene.rest()
+        scene.check_arrival(BEHIND)
+
+    @given(configurations, configurations, paths)
+    @settings(max_examples=EXAMPLES // 2, deadline=None)
+    def test_look_in_pieces_makes_the_same_commands_a_little_later(self, start, goal, path):
+        scenes = [Scene(start, path, in_pieces) for in_pieces in (False, True)]
+        for scene in scenes:
+            scene.accept(goal)
+            while scene.follower.is_looking:
+                assert scene.state is State.LOOKING
+                assert scene.commands == []
+                scene.tick()
+            scene.rest()
+            scene.go(1.0)
+        at_once, in_pieces = (np.array(scene.commands) for scene in scenes)
+        assert np.array_equal(at_once, in_pieces)
+
+    def test_arm_that_is_moved_while_it_looks_does_not_set_out(self):
+        scene = Scene(in_pieces=True)
+        scene.accept(BEHIND)
+        scene.tick()
+        scene.at = scene.at - 0.3
+        scene.report()
+        scene.go(3.0)
+        assert scene.commands == []
+        assert scene.state is State.HOLDING
+        assert scene.kind is ReasonKind.MOVED_AWAY
+
+    def test_hold_while_it_looks_ends_the_look(self):
+        scene = Scene(in_pieces=True)
+        scene.accept(BEHIND)
+        scene.tick()
+        scene.follower.hold_when_told()
+        scene.go(3.0)
+        assert scene.commands == []
+        assert scene.kind is ReasonKind.HELD
+
+
+class TestRepeats:
+    @pytest.mark.parametrize('every', [0.05, 0.1, 0.5, 1.0, 3.0])
+    @pytest.mark.parametrize(
+        ('path', 'goal'),
+        [('line', NEAR), ('line', BEHIND), ('auto', NEAR), ('auto', BEHIND), ('joint', BEHIND)],
+    )
+    def test_target_that_is_repeated_is_followed_exactly_as_one_that_is_sent_once(
+        self, path, goal, every
+    ):
+        once, again, rng = Scene(path=path), Scene(path=path), np.random.default_rng(0)
+        for i in range(round(12.0 / DT)):
+            if i == 0:
+                once.accept(goal)
+            if i % round(every / DT) == 0:
+                T = at(tip(goal))
+                if i:
+                    T[:2, 3] += 0.7 * TOLERANCE * rng.uniform(-1.0, 1.0, 2)
+                again.follower.accept(T, again.now)
+            once.tick()
+            again.tick()
+        assert len(once.commands) > 100 or (path, goal) == ('line', BEHIND)
+        assert np.array_equal(once.commands, again.commands)
+        assert once.said == again.said
+
+    def test_repeat_keeps_the_dead_mans_switch_of_targets_away(self):
+        scene = Scene(rules=FollowingRules(target_timeout=0.3))
+        scene.accept(NEAR)
+        while scene.state is State.MOVING:
+            scene.accept(NEAR)
+            scene.go(0.2)
+        assert scene.state is State.REACHED
+
+    def test_repeat_after_a_stop_sets_nothing_in_motion(self):
+        scene = Scene(rules=FollowingRules(target_timeout=0.3))
+        scene.accept(FOLDED)
+        scene.rest()
+        assert scene.kind is ReasonKind.TARGET_TIMEOUT
+        count = len(scene.commands)
+        for _ in range(50):
+            scene.accept(FOLDED)
+            scene.go(0.1)
+        assert len(scene.commands) == count
+
+
+class Stream:
+    """Targets on the straight line between two places, back and forth."""
+
+    def __init__(self, scene, rate, step=0.06, gap_after=0):
+        self.scene, self.rate, self.gap_after = scene, rate, gap_after
+        begin, end = tip(START), tip(BEHIND)
+        count = math.ceil(np.linalg.norm(end - begin) / step)
+        shares = np.concatenate([np.arange(1, count + 1), np.arange(count - 1, 0, -1)]) / count
+        self.points = [begin + share * (end - begin) for share in shares]
+
+    def run(self):
+        """Send all of them; yield after each command whether the second was sent already."""
+        number = 0
+        for point in self.points:
+            self.scene.follower.accept(at(point), self.scene.now)
+            number += 1
+            pause = 1.0 / self.rate
+            if self.gap_after and number == self.gap_after:
+                pause, number = 3.0, 0
+            sent = self.scene.now
+            for _ in range(round(pause / DT)):
+                self.scene.tick()
+                yield number, self.scene.now - sent
+
+
+def off_line(q):
+    """How far the tip is from the line of the stream [m]."""
+    begin, end = tip(START), tip(BEHIND)
+    along = (end - begin) / np.linalg.norm(end - begin)
+    away = tip(q) - begin
+    return abs(away[0] * along[1] - away[1] * along[0])
+
+
+class TestStreams:
+    """Across a limit: the targets come back, and the arm must be as it was before."""
+
+    @pytest.mark.parametrize('rate', [10.0, 2.0, 1.0])
+    @pytest.mark.parametrize('gap_after', [0, 4])
+    def test_under_path_line_the_arm_never_leaves_it(self, rate, gap_after):
+        scene = Scene(path='line')
+        for _ in Stream(scene, rate, gap_after=gap_after).run():
+            assert off_line(scene.at) < 2e-3
+            assert scene.at[0] > 0.0
+            assert scene.at[1] > 0.0
+        assert max(np.array(scene.commands)[:, 0]) > 2.9, 'it came to the limit'
+        scene.check()
+
+    @pytest.mark.parametrize(
+        ('rate', 'gap_after'), [(10.0, 0), (2.0, 0), (1.0, 0), (10.0, 4), (10.0, 7)]
+    )
+    def test_under_path_auto_it_does_not_leave_it_after_the_second_target(self, rate, gap_after):
+        """The first targets are reached by the line; after gaps the second one comes in time."""
+        scene = Scene(path='auto')
+        for number, _ in Stream(scene, rate, gap_after=gap_after).run():
+            if number != 0:
+                assert off_line(scene.at) < 2e-3
+                assert scene.at[0] > 0.0
+        scene.check()
+
+    @pytest.mark.parametrize('rate', [10.0, 2.0, 1.0])
+    def test_first_target_beyond_the_limit_is_not_gone_to_once_a_second_one_came(self, rate):
+        """It may have set out by another path: that comes to rest, and then only lines follow."""
+        scene = Scene(path='auto')
+        scene.accept(BEHIND)
+        scene.go(1.0 / rate)
+        for i in range(1, 30):
+            scene.follower.accept(at(tip(BEHIND) - [0.0, 2e-3 * i]), scene.now)
+            before = scene.at
+            scene.go(1.0 / rate)
+            if i > 2:
+                assert np.abs(scene.at - before).max() <= 0.3, 'lines of millimetres at most'
+        assert scene.state in (State.HOLDING, State.MOVING, State.REACHED)
+        if rate == 10.0:
+            assert off_line(scene.at) < 2e-3, 'the second target came in time'
+        if scene.commands:
+            scene.check()
+
+    def test_blocked_stream_says_how_to_get_there_and_execute_gets_there(self):
+        scene = Scene(path='auto')
+        for i in range(3):
+            scene.follower.accept(at(tip(BEHIND) - [0.0, 1e-2 * i]), scene.now)
+            scene.go(0.1)
+        scene.rest()
+        assert scene.state is State.HOLDING
+        assert scene.kind is ReasonKind.PATH_BLOCKED
+        assert '~/execute' in scene.said[1]
+        scene.execute()
+        scene.rest()
+        assert scene.state is State.REACHED
+        assert_close(tip(scene.at), tip(BEHIND) - [0.0, 2e-2], TOLERANCE * 1.01)
+        scene.check()
+
+
+class TestExecute:
+    """Nothing is taken unasked that was to be confirmed, and only what was proposed."""
+
+    def proposing(self, **options):
+        scene = Scene(**{'confirm': 'always', **options})
+        scene.accept(NEAR)
+        scene.rest()
+        assert scene.state is State.HOLDING
+        assert scene.kind is ReasonKind.AWAITS_EXECUTE
+        return scene
+
+    @pytest.mark.parametrize('path', ['auto', 'line', 'joint'])
+    def test_path_that_waits_is_taken_when_it_is_told(self, path):
+        scene = self.proposing(path=path)
+        scene.go(3.0)
+        assert scene.commands == []
+        scene.execute()
+        scene.rest()
+        scene.check_arrival(NEAR)
+        assert scene.refusal() is ReasonKind.NOTHING_PROPOSED
+
+    def test_repeats_leave_the_proposal_as_it_is(self):
+        scene = self.proposing()
+        proposal = scene.motion.choice.proposal
+        for _ in range(30):
+            scene.accept(NEAR)
+            scene.go(0.1)
+        assert scene.motion.choice.proposal is proposal
+        assert scene.commands == []
+
+    def test_line_on_which_a_joint_turns_there_and_back_is_a_detour(self):
+        """From one side to the other, past the base: the elbow folds and unfolds."""
+        start, goal = (0.5, 1.0), (1.6, 1.0)
+        beyond = elbow_at_nearest(start, goal) - 1.0
+        for max_detour, waits in ((1.9 * beyond, True), (2.1 * beyond, False)):
+            scene = Scene(start, 'line', max_detour=max_detour)
+            scene.accept(goal)
+            scene.rest()
+            assert (scene.state is State.HOLDING) == waits
+            if waits:
+                assert scene.commands == []
+                assert 'j1 would turn' in scene.said[1]
+                scene.execute()
+                scene.rest()
+            scene.check_arrival(goal)
+
+    def test_there_is_nothing_to_execute_before_a_target_and_on_the_way(self):
+        scene = Scene()
+        assert scene.refusal() is ReasonKind.NOTHING_PROPOSED
+        scene.accept(NEAR)
+        scene.go(0.2)
+        assert scene.refusal() is ReasonKind.NOTHING_PROPOSED
+        scene.rest()
+        scene.check_arrival(NEAR)
+
+    def test_another_target_takes_the_place_of_the_proposal(self):
+        scene = self.proposing()
+        scene.go(2.0)
+        scene.accept((2.2, 1.2))
+        scene.rest()
+        scene.execute()
+        scene.rest()
+        scene.check_arrival((2.2, 1.2))
+
+    def test_held_arm_executes_nothing(self):
+        scene = self.proposing()
+        scene.follower.hold_when_told()
+        assert scene.refusal() is ReasonKind.HELD
+        scene.go(2.0)
+        scene.follower.resume(scene.now)
+        assert scene.refusal() is ReasonKind.NOTHING_PROPOSED
+        scene.go(1.0)
+        assert scene.commands == []
+
+    def test_arm_that_was_moved_meanwhile_executes_nothing(self):
+        scene = self.proposing()
+        scene.at = scene.at - 0.3
+        scene.go(1.0)
+        assert scene.refusal() is ReasonKind.MOVED_AWAY
+        scene.go(1.0)
+        assert scene.commands == []
+
+    def test_arm_whose_state_is_lost_executes_nothing(self):
+        scene = self.proposing()
+        scene.now += 5.0
+        assert scene.refusal() is ReasonKind.STATE_MISSING
+        scene.report()
+        scene.go(1.0)
+        assert scene.commands == []
+
+
+def elbow_at_nearest(start, goal):
+    """Angle of the elbow where the line between two places is nearest to the base [rad]."""
+    nearest = np.linalg.norm(0.5 * (tip(start) + tip(goal)))
+    return math.acos((nearest**2 - 1.64) / 1.6)

@@ -1,0 +1,308 @@
+"""
+Laws of paths through knots: on the curve, within all limits, at rest exactly at the end.
+
+The judge of commands counts what is faster or harder than allowed; pinocchio tells where tip and
+joint centres are.
+
+"""
+
+import functools
+import math
+
+from command_judge import Bounds, CommandJudge
+from drawing import random_numbers
+from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.planned_path import PlannedPath
+from fabrik_ros.motion.preview import Onlooker
+from fabrik_ros.planning.pieces import finish
+from helpers import PLANAR, SIX_AXIS, stopped
+from hypothesis import example, given, settings, strategies as st
+import numpy as np
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from judging import Judge
+
+EXAMPLES = 15 if COMPILED else 2
+DT = 0.01
+LONGEST = 6000 if COMPILED else 1500
+"""Steps in which any of these paths is over."""
+OFF_CURVE = 3e-4
+"""Tips and joint centres stay this near to the polyline of the knots [m]."""
+OFF_UNEVEN = 3e-3
+"""... where steps are of very different lengths, and the last stage allows short ones less [m]."""
+OFF_AVERAGED = 1e-3
+"""... where the jerk is limited [m]."""
+
+
+@functools.cache
+def judge():
+    return Judge(SIX_AXIS, 'l0', 'l7')
+
+
+def limits_of(n, tip_speed=0.25, tip_rotation=1.0):
+    return MotionLimits(tip_speed, tip_rotation, 1.0, np.full(n, 1.5), np.full(n, 5.0))
+
+
+def motion_along(knots, limits=None, jerk=None, urdf=SIX_AXIS):
+    chain, jerk_filter = load_urdf(urdf).chain(), None
+    if jerk is not None:
+        pytest.importorskip('ruckig')
+        from fabrik_ros.motion.jerk_filter import JerkFilter
+
+        jerk_filter = JerkFilter(jerk, DT, chain.lower, chain.upper)
+    limits = limits or limits_of(len(chain))
+    motion = Motion(chain, limits, SolverOptions(), MotionOptions(), jerk_filter=jerk_filter)
+    motion.reset(knots[0])
+    motion.follow(PlannedPath(motion.limiter, np.array(knots)))
+    return motion
+
+
+def drive(motion, steps=None, happens=None):
+    """Step until the arm rests; return times and commands."""
+    times, commands = [0.0], [motion.command[0]]
+    for number in range(LONGEST):
+        if happens is not None:
+            happens(number)
+        dt = DT if steps is None else steps[number % len(steps)]
+        motion.step(dt)
+        times.append(times[-1] + dt)
+        commands.append(motion.command[0])
+        if motion.is_at_rest:
+            return np.array(times), np.array(commands)
+    return pytest.fail(stopped(f'the arm never rests: {motion.path.share}'))
+
+
+def assert_kept(motion, times, commands, limits=None):
+    chain = motion.robot
+    limits = limits or limits_of(len(chain))
+    bounds = Bounds(
+        chain.lower, chain.upper, limits.joint_velocity, limits.joint_acceleration,
+        limits.tip_speed, limits.tip_rotation,
+    )  # fmt: skip
+
+    def frames(q):
+        return judge().points(q), judge().pose(q)[None, :3, :3]
+
+    commands_judge = CommandJudge(chain.joint_names, bounds, DT, frames, knows_states=False)
+    for time, q in zip(times, commands, strict=True):
+        commands_judge.check(chain.joint_names, round(1e9 * time), q.tolist())
+    assert commands_judge.violation_count == 0, commands_judge.violations
+
+
+def farthest_off(knots, commands):
+    """
+    Greatest distance of tip and centres from where they are on the polyline of the knots [m].
+
+    The place on the polyline is the one nearest in joint space.
+    """
+    worst = 0.0
+    for q in commands:
+        ways = np.diff(knots, axis=0)
+        along = np.sum((q - knots[:-1]) * ways, axis=1) / np.sum(ways * ways, axis=1)
+        feet = knots[:-1] + np.clip(along, 0.0, 1.0)[:, None] * ways
+        foot = feet[np.argmin(np.linalg.norm(feet - q, axis=1))]
+        apart = np.linalg.norm(judge().points(foot) - judge().points(q), axis=1)
+        worst = max(worst, float(apart.max()))
+    return worst
+
+
+def smooth_knots(rng, count=120, spacing=0.01):
+    """Knots on waves in joint space, closely together, within the limits."""
+    low = np.maximum(judge().lower, -2.0) + 0.3
+    high = np.minimum(judge().upper, 2.0) - 0.3
+    middle, width = rng.uniform(low, high), rng.uniform(0.0, 0.3, len(low))
+    phase, pace = rng.uniform(0.0, 6.0, len(low)), rng.uniform(0.5, 3.0, len(low))
+    t = spacing * np.arange(count)[:, None]
+    return middle + width * np.sin(phase + pace * t)
+
+
+def cornered_knots(rng, corners=3):
+    """Knots on straight pieces that meet at any angle, unevenly spaced up to 0.05 rad."""
+    q = smooth_knots(rng, 1)[0]
+    knots = [q]
+    for _ in range(corners):
+        end = knots[-1] + rng.uniform(-0.25, 0.25, len(q))
+        end = np.clip(end, judge().lower + 0.02, judge().upper - 0.02)
+        count = int(rng.integers(6, 15))
+        shares = np.sort(rng.uniform(0.0, 1.0, count - 1))
+        shares = np.append(0.5 * (shares + np.arange(1, count) / count), 1.0)
+        begin = knots[-1]
+        knots += [begin + share * (end - begin) for share in shares]
+    return np.array(knots)
+
+
+MAKERS = {'smooth': smooth_knots, 'cornered': cornered_knots}
+made = st.sampled_from(sorted(MAKERS))
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(seed=random_numbers(), kind=made)
+def test_path_keeps_limits_and_curve_and_rests_at_its_end(seed, kind):
+    knots = MAKERS[kind](np.random.default_rng(seed))
+    motion = motion_along(knots)
+    times, commands = drive(motion)
+    np.testing.assert_allclose(commands[-1], knots[-1], atol=1e-9)
+    assert motion.reason is None
+    assert_kept(motion, times, commands)
+    assert farthest_off(knots, commands) < OFF_CURVE
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    seed=random_numbers(),
+    kind=made,
+    steps=st.lists(st.floats(0.005, 0.02), min_size=3, max_size=40),
+)
+def test_steps_of_any_length_keep_limits_and_curve(seed, kind, steps):
+    knots = MAKERS[kind](np.random.default_rng(seed))
+    motion = motion_along(knots)
+    times, commands = drive(motion, steps)
+    np.testing.assert_allclose(commands[-1], knots[-1], atol=1e-9)
+    assert_kept(motion, times, commands)
+    assert farthest_off(knots, commands) < OFF_UNEVEN
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(
+    seed=random_numbers(),
+    kind=made,
+    scalings=st.lists(
+        st.tuples(st.integers(1, 60), st.sampled_from([0.0, 0.1, 0.5, 1.0])), max_size=6
+    ),
+)
+@example(seed=0, kind='smooth', scalings=[(30, 0.0), (60, 1.0)])
+def test_speed_scaling_holds_live_and_pauses(seed, kind, scalings):
+    knots = MAKERS[kind](np.random.default_rng(seed))
+    motion = motion_along(knots)
+    due, at = {}, 0
+    for wait, share in scalings:
+        at += wait
+        due[at] = share
+    due[at + 60] = 1.0
+    times, commands = drive(
+        motion, None, lambda number: number in due and motion.scale_speed(due[number])
+    )
+    np.testing.assert_allclose(commands[-1], knots[-1], atol=1e-9)
+    assert_kept(motion, times, commands)
+    assert farthest_off(knots, commands) < OFF_CURVE
+
+
+def test_pause_holds_the_arm_and_the_scale_its_speed():
+    knots = smooth_knots(np.random.default_rng(3))
+    motion = motion_along(knots)
+    for _ in range(20):
+        motion.step(DT)
+    motion.scale_speed(0.0)
+    for _ in range(100):
+        motion.step(DT)
+    assert np.abs(motion.velocity).max() < 1e-9
+    assert not motion.is_at_rest
+    motion.scale_speed(1.0)
+    full = drive(motion)[0][-1]
+    slow = motion_along(knots)
+    slow.scale_speed(0.2)
+    whole = drive(motion_along(knots))[0][-1]
+    assert drive(slow)[0][-1] > 2.0 * whole
+    assert full < whole
+
+
+@settings(max_examples=EXAMPLES // 3, deadline=None)
+@given(seed=random_numbers(), kind=made, stops=st.lists(st.integers(1, 100), max_size=4))
+def test_limited_jerk_keeps_limits_and_goes_on_after_braking(seed, kind, stops):
+    knots = MAKERS[kind](np.random.default_rng(seed))
+    motion = motion_along(knots, jerk=50.0)
+
+    def happens(number):
+        if number in stops:
+            motion.limiter.begin_to_brake()
+            motion.path.lose_speed()
+
+    times, commands = drive(motion, None, happens)
+    np.testing.assert_allclose(commands[-1], knots[-1], atol=1e-9)
+    assert_kept(motion, times, commands)
+    if not stops:
+        assert farthest_off(knots, commands) < OFF_AVERAGED
+
+
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+@given(seed=random_numbers(), halts=st.lists(st.integers(1, 100), min_size=1, max_size=4))
+def test_path_goes_on_from_where_steps_were_taken_back(seed, halts):
+    knots = smooth_knots(np.random.default_rng(seed))
+    motion = motion_along(knots)
+    before = [motion.checkpoint()]
+    for number in range(LONGEST):
+        if motion.is_at_rest:
+            break
+        before.append(motion.checkpoint())
+        motion.step(DT)
+        if number in halts:
+            motion.restore(before[max(0, len(before) - 3)])
+            motion.halt()
+            before = [motion.checkpoint()]
+    assert motion.is_at_rest
+    np.testing.assert_allclose(motion.q, knots[-1], atol=1e-9)
+
+
+def test_joint_at_its_limit_leaves_it_and_comes_back():
+    upper = judge().upper[4]
+    t = np.linspace(0.0, math.pi, 80)[:, None]
+    knots = np.repeat([[0.2, -0.5, 1.2, 0.3, 0.0, -0.4]], len(t), axis=0)
+    knots[:, 0] += 0.5 * t[:, 0]
+    knots[:, 4] = np.minimum(upper, upper - 0.3 * np.sin(2.0 * t[:, 0]))
+    motion = motion_along(knots)
+    times, commands = drive(motion)
+    np.testing.assert_allclose(commands[-1], knots[-1], atol=1e-9)
+    assert_kept(motion, times, commands)
+
+
+def test_other_limits_are_kept_from_when_they_are_set():
+    knots = smooth_knots(np.random.default_rng(5), 200)
+    slower = limits_of(6, 0.05, 0.2)
+    motion = motion_along(knots)
+    for _ in range(20):
+        motion.step(DT)
+    motion.change(slower, SolverOptions(), MotionOptions())
+    for _ in range(40):
+        motion.step(DT)
+    times, commands = drive(motion)
+    assert_kept(motion, times, commands, slower)
+
+
+def test_straight_polyline_takes_little_longer_than_a_joint_path():
+    q, end = np.array([0.2, -0.5, 1.2, 0.3, 0.7, -0.4]), np.array([0.8, -0.3, 1.0, 0.1, 0.2, 0.3])
+    knots = q + np.linspace(0.0, 1.0, 60)[:, None] * (end - q)
+    along = drive(motion_along(knots))[0][-1]
+    motion = motion_along(knots)
+    motion.go_to(end)
+    assert along < 1.1 * drive(motion)[0][-1]
+
+
+def test_preview_tells_the_way_to_the_end():
+    knots = smooth_knots(np.random.default_rng(7))
+    motion = motion_along(knots)
+    last = finish(Onlooker(motion.robot, motion.limiter.joints, None).look(motion.path.ahead()))
+    assert last.share == 1.0
+    assert last.reason is None
+    np.testing.assert_allclose(last.q, knots[-1])
+    assert last.duration <= drive(motion)[0][-1]
+
+
+def test_path_of_no_length_has_arrived():
+    q = np.array([0.2, -0.5, 1.2, 0.3, 0.7, -0.4])
+    motion = motion_along([q, q])
+    drive(motion)
+    np.testing.assert_array_equal(motion.q, q)
+
+
+def test_two_links_stretched_out_and_back():
+    t = np.linspace(-0.4, 0.4, 81)
+    knots = np.column_stack([0.3 - 0.4 * t, t])
+    motion = motion_along(knots, urdf=PLANAR)
+    drive(motion)
+    np.testing.assert_allclose(motion.q, knots[-1], atol=1e-9)
