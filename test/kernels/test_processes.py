@@ -173,8 +173,8 @@ def shifted_along_x(T, way):
 
 
 @pytest.mark.skipif(not COMPILED, reason='nothing is compiled')
-@pytest.mark.parametrize('path', ['line', 'joint'])
-@pytest.mark.parametrize('arm', ['SIX_AXIS', 'PLANAR'])
+@pytest.mark.parametrize('path', mostly_long(['line', 'joint'], 'joint'))
+@pytest.mark.parametrize('arm', mostly_long(['SIX_AXIS', 'PLANAR'], 'SIX_AXIS'))
 def test_after_the_warm_up_of_a_motion_nothing_is_left_to_compile(arm, path):
     code = f'print(here.compiled_by_a_motion({arm!r}, {path!r}))'
     assert in_another_process(code) == '{}'

@@ -270,6 +270,7 @@ def test_limits_hold_even_if_the_motion_keeps_to_none(jerk, next_dt, seed):
     assert jerks <= jerk * (1.0 + ROUNDING) + 0.02
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(jerks, timings, seeds)
 def test_joint_that_starts_outside_its_limits_comes_in_and_never_goes_farther_out(

@@ -9,7 +9,7 @@ pytest.importorskip('coal', reason='coal looks after collisions, and judges them
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import pose_message, PREPARATION, values_at
-from helpers import joint_xml, LIMIT, robot_xml
+from helpers import joint_xml, LIMIT, mostly_long, robot_xml
 import numpy as np
 import pinocchio
 from visualization_msgs.msg import MarkerArray
@@ -82,7 +82,7 @@ def approach(bench, q):
     return bench.wait_for_state('HOLDING')
 
 
-@pytest.mark.parametrize('path', ['line', 'joint', 'auto'])
+@pytest.mark.parametrize('path', mostly_long(['line', 'joint', 'auto'], 'auto'))
 def test_target_behind_the_body_moves_nothing_and_says_why(bench, path):
     started(bench)
     assert bench.set(path=path) == []
@@ -163,6 +163,7 @@ def test_where_it_is_told_not_to_look_it_goes_through(bench):
     assert nearest(bench.commands.q) <= 0.0
 
 
+@pytest.mark.long
 def test_links_that_may_touch_do(bench):
     started(bench, allowed_collisions=['base/upper', 'lower/base'])
     bench.send(tip_at(BEHIND))

@@ -225,6 +225,7 @@ def angles_at(bench, judge, target):
     return np.array(angles)
 
 
+@pytest.mark.long
 def test_elbow_of_seven_joints_stands_where_the_posture_has_it_whatever_the_path(bench):
     pytest.importorskip('xacro')
     urdf = load_urdf(example_arm('seven_axis')).source

@@ -14,6 +14,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, PAUSE, velocities
+from helpers import mostly_long
 from hostile_scene import a_scene
 from judging import distances_from_line
 from nav_msgs.msg import Path
@@ -208,7 +209,11 @@ def test_detour_is_proposed_and_taken_when_somebody_says_so(bench, six_axis, jud
 
 @pytest.mark.parametrize(
     ('confirm', 'asks_for_line', 'asks_for_other'),
-    [('never', False, False), ('leaving_line', False, True), ('always', True, True)],
+    [
+        pytest.param('never', False, False, marks=pytest.mark.long),
+        ('leaving_line', False, True),
+        pytest.param('always', True, True, marks=pytest.mark.long),
+    ],
 )
 def test_paths_are_confirmed_as_that_is_asked_for(
     bench, six_axis, judge, start, behind, confirm, asks_for_line, asks_for_other
@@ -287,7 +292,7 @@ def test_who_listens_later_gets_the_path_and_a_hold_takes_it_away(bench, six_axi
 # -- streams and repeats
 
 
-@pytest.mark.parametrize('path', ['auto', 'line'])
+@pytest.mark.parametrize('path', mostly_long(['auto', 'line'], 'auto'))
 def test_stream_never_leaves_a_line_that_is_blocked_and_holds_there(
     bench, six_axis, judge, start, behind, path
 ):
@@ -312,6 +317,7 @@ def test_target_that_is_repeated_is_no_stream_and_is_reached(ready, judge, behin
     check_arrived(ready, judge, behind)
 
 
+@pytest.mark.long
 def test_repeated_target_sets_nothing_in_motion_after_a_hold(ready, judge, start):
     target = shifted(start, y=0.3)
     timer = stream(ready, [target], 0.1)
@@ -362,6 +368,7 @@ class Stamps:
         return gaps[gaps < PAUSE]
 
 
+@pytest.mark.long
 def test_path_that_is_looked_for_on_the_way_delays_no_command(
     domain_id, tmp_path, six_axis, start, behind
 ):
@@ -416,6 +423,7 @@ def test_hold_ends_looking_and_nothing_begins_after_it(patient, ready, judge, st
     check_arrived(ready, judge, shifted(start, y=0.05))
 
 
+@pytest.mark.long
 def test_deactivation_ends_looking(patient, ready, behind):
     look(ready, behind)
     assert ready.node.trigger_deactivate() == SUCCESS
@@ -444,6 +452,7 @@ def test_lost_states_end_looking_and_the_arm_does_not_set_out_when_they_are_back
     assert bench.refusal(behind).startswith('this target was interrupted')
 
 
+@pytest.mark.long
 def test_arm_moved_by_hand_while_it_looks_stays_where_it_is(patient, bench, six_axis, behind):
     bench.start_node()
     bench.describe(six_axis)
@@ -459,6 +468,7 @@ def test_arm_moved_by_hand_while_it_looks_stays_where_it_is(patient, bench, six_
 # -- what is no more
 
 
+@pytest.mark.long
 def test_old_parameter_warns_and_changes_nothing(bench, six_axis, judge, behind, capfd):
     bench.start_all(six_axis, AT_START, allow_reconfiguration=False)
     assert 'allow_reconfiguration is no more' in capfd.readouterr().err
