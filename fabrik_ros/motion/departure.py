@@ -18,10 +18,8 @@ from .goal import Goal
 from .goal_pursuit import GoalPursuit
 from .path import Path
 from .path_choice import PathChoice
-from .path_search import FoundPath, LINE
+from .path_search import Attempt, FIRST, FoundPath, LINE
 
-ATTEMPTS = 3
-"""So often an arm looks for a path to the same goal, if the one before turns out to be blocked."""
 CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
 IN_STREAM = Reason(
     ReasonKind.PATH_BLOCKED,
@@ -132,12 +130,12 @@ class Departure:
         else:
             self._mover.follow(path)
 
-    def _look_for(self, goal: Goal, patience: float = 0.0, attempts: int = ATTEMPTS) -> None:
+    def _look_for(self, goal: Goal, patience: float = 0.0, attempt: Attempt = FIRST) -> None:
         """Look for a path to a goal, for an arm that rests."""
         self._mover.stay(None)
-        work = self._pursuit.find_path(goal, in_steps=attempts < ATTEMPTS)
-        self.choice.begin(work, patience)
-        self._retry = partial(self._look_for, goal, 0.0, attempts - 1) if attempts > 1 else None
+        self.choice.begin(self._pursuit.find_path(goal, attempt), patience)
+        following = attempt.following
+        self._retry = following and partial(self._look_for, goal, 0.0, following)
 
     def _look_for_configuration(self, q: Array) -> None:
         self.choice.begin(self._pursuit.search.to_configuration(q))

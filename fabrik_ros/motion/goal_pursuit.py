@@ -27,7 +27,7 @@ from .line_tracker import LineTracker
 from .motion_solvers import MotionSolvers
 from .path import Path
 from .path_maker import PathMaker
-from .path_search import FoundPath, LINE, PathSearch
+from .path_search import Attempt, FIRST, FoundPath, LINE, PathSearch
 from .preview import Onlooker
 from .reference_path import LinePath
 from .tolerant_line import TolerantLinePlanner
@@ -228,14 +228,14 @@ class GoalPursuit:
 
     # -- by a path that is looked at before
 
-    def find_path(self, goal: Goal, in_steps: bool = False) -> Pieces[FoundPath]:
+    def find_path(self, goal: Goal, attempt: Attempt = FIRST) -> Pieces[FoundPath]:
         """Look for a path to a goal, for an arm that rests; see `PathSearch.to_goal`."""
         resolved = self.resolve(goal, resting=True)
         yield
         if self._stays(resolved):
             return FoundPath(LINE, None, reason=resolved.reason)
         T_base = self._frame.to_base(resolved.T)
-        return (yield from self.search.to_goal(resolved, T_base, in_steps))
+        return (yield from self.search.to_goal(resolved, T_base, attempt))
 
     def take(self, found: FoundPath) -> None:
         """Take note that a path that was found is followed now."""

@@ -9,6 +9,7 @@ start straight to the end is a detour: it is what remains where nothing else is 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -31,6 +32,24 @@ TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
 LINE, JOINT = 'line', 'joint'
 EXACT = Deviation()
+
+
+class Attempt(Enum):
+    """How often the paths to the same goal that were found before turned out to be blocked."""
+
+    FIRST = 1
+    IN_STEPS = 2
+    """The joints follow a line knot by knot, as it was planned."""
+    OFF_THE_LINE = 3
+    """The arm leaves a line if it may."""
+
+    @property
+    def following(self) -> 'Attempt | None':
+        """The next attempt; None after the last."""
+        return Attempt(self.value + 1) if self is not Attempt.OFF_THE_LINE else None
+
+
+FIRST = Attempt.FIRST
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +118,7 @@ class PathSearch:
         PlannedPath(self._limiter, np.array([mid, mid + TINY_MOVE])).velocity(TINY_MOVE)
 
     def to_goal(
-        self, resolved: ResolvedGoal, T: Array, in_steps: bool = False
+        self, resolved: ResolvedGoal, T: Array, attempt: Attempt = FIRST
     ) -> Pieces[FoundPath]:
         """
         Look for a path to a goal.
@@ -110,14 +129,13 @@ class PathSearch:
             The goal, and a configuration there.
         T : array, shape (k, 4, 4)
             Its poses in the base frame.
-        in_steps : bool
-            Whether the joints are to follow a line knot by knot, as it was planned.
+        attempt : Attempt
+            How often the arm was on the way to it already.
 
         """
         tried: list[FoundPath] = []
-        in_contact = bool(self._routes.collision_at(self._limiter.joints.q))
-        if self._options.path == 'line' or (self._options.path == 'auto' and not in_contact):
-            line = yield from self._line(resolved, T, in_steps)
+        if self._begins_with_line(attempt):
+            line = yield from self._line(resolved, T, in_steps=attempt is not FIRST)
             if line.may_be_taken:
                 return line
             tried.append(line)
@@ -132,6 +150,12 @@ class PathSearch:
                     return joint
                 tried.append(joint)
         return _best_of(tried)
+
+    def _begins_with_line(self, attempt: Attempt) -> bool:
+        if self._options.path != 'auto':
+            return self._options.path == 'line'
+        in_contact = bool(self._routes.collision_at(self._limiter.joints.q))
+        return attempt is not Attempt.OFF_THE_LINE and not in_contact
 
     def to_configuration(self, q_goal: Array) -> Pieces[FoundPath]:
         """Look for a path to joint values, shape (n,), straight or over others."""

@@ -295,7 +295,7 @@ def free_configuration(arm, rng):
             return q
 
 
-@pytest.mark.parametrize('next_dt', [even_steps, uneven_steps])
+@pytest.mark.parametrize('next_dt', mostly_long([even_steps, uneven_steps], even_steps))
 @settings(max_examples=EXAMPLES)
 @given(seeds)
 def test_guarded_arm_never_comes_near_itself_and_stops_in_front(next_dt, seed):
@@ -345,6 +345,7 @@ def test_arm_that_starts_in_collision_never_goes_deeper(seed):
 CLEARANCES_OF_PAIRS = {('l1', 'l3'): 0.1, ('l4', 'l1'): 0.02, ('l2', 'l4'): 0.0}
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(seeds)
 def test_links_within_their_own_clearance_only_move_apart_until_they_are_clear(seed):

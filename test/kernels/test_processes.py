@@ -10,7 +10,7 @@ import sys
 from fabrik_ros import Chain, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.goal import Goal, MotionOptions
 from fabrik_ros.motion.jerk_filter import JerkFilter
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
@@ -154,10 +154,11 @@ def compiled_by_a_motion(arm: str, path: str) -> dict:
     before = compiled_kernels()
     motion.reset(0.3 * np.ones(len(chain)))
     for i, (T, _) in enumerate(scenes(chain)):
-        for k in range(10):
-            motion.aim(shifted_along_x(T, 0.001 * k))
+        motion.aim(T)
+        for k in range(1, 10):
             motion.step(0.01)
             motion.prepare()
+            motion.pursue(Goal.of(shifted_along_x(T, 0.001 * k)[None]), in_stream=True)
         motion.jog(np.full(6, 0.1 * (-1) ** i))
         motion.step(0.01)
         motion.stop('a test')

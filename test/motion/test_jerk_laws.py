@@ -191,6 +191,7 @@ def test_stop_takes_no_longer_than_the_limits_ask_for_and_goes_where_the_ramp_sa
     record.check(jerk)
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(jerks, ways, st.sampled_from([even_steps, late_steps]), seeds)
 def test_arm_comes_to_rest_where_the_motion_does_and_is_still(jerk, path, next_dt, seed):
@@ -332,6 +333,7 @@ class Planar:
             yield min(planar_distances(self.motion.command[0]).values())
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(jerks, timings, seeds)
 def test_arm_whose_jerk_is_limited_never_comes_near_itself(jerk, next_dt, seed):

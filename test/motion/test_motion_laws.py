@@ -81,7 +81,7 @@ def arm(name):
 
 
 NAMES = ['six_axis', 'panda', 'so101', 'pr2', 'gantry'] if COMPILED else ['six_axis', 'gantry']
-ARMS = mostly_long(NAMES, 'six_axis', 'gantry')
+ARMS = mostly_long(NAMES, 'six_axis')
 SOLVER = SolverOptions(
     position_tolerance=1e-5, orientation_tolerance=1e-4, budget=math.inf, max_restarts=6
 )
@@ -308,7 +308,8 @@ def test_nor_is_it_when_speed_limits_change_on_the_way(name, parts, path, seed):
     check_speeds(full, record)
 
 
-@pytest.mark.parametrize('name', mostly_long(NAMES, 'six_axis'))
+@pytest.mark.long
+@pytest.mark.parametrize('name', NAMES)
 @settings(max_examples=EXAMPLES)
 @given(parts(*GOALS, 'joint values', 'jog'), ways, seeds)
 @example([Part('goal', 185670, steps=22)], 'line', 20360)
@@ -350,7 +351,7 @@ def test_velocity_that_is_said_is_the_one_that_is_done(name, parts, path, seed):
             assert np.max(np.abs(done)) <= 2e-3
 
 
-@pytest.mark.parametrize('name', mostly_long(NAMES, 'six_axis'))
+@pytest.mark.parametrize('name', ARMS)
 @settings(max_examples=EXAMPLES)
 @given(st.lists(st.builds(Part, st.just('goal'), seeds, shares, counts), max_size=3), seeds)
 def test_arm_arrives_at_the_last_goal_where_it_may_leave_the_line(name, before, seed):
@@ -395,7 +396,7 @@ def test_arm_at_rest_stays_where_it_is(name, seed, path):
         assert motion.is_at_rest
 
 
-@pytest.mark.parametrize('name', mostly_long(NAMES, 'six_axis'))
+@pytest.mark.parametrize('name', ARMS)
 @settings(max_examples=EXAMPLES)
 @given(seeds, st.floats(0.0, 0.1))
 @example(7784, 0.0)

@@ -174,6 +174,7 @@ print(moves, motion.reason)
 """Paths of a planar arm, printed."""
 
 
+@pytest.mark.long
 def test_rules_hold_without_a_compiler():
     here = Path(__file__).parent
     folders = [here, here.parent, here.parents[1]]

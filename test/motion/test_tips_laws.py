@@ -195,6 +195,7 @@ def test_joints_can_always_follow(seed, parts, path, approaches):
     play.check()
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32 - 1), parts=parts)
 def test_joints_can_always_follow_when_steps_are_uneven(seed, parts):

@@ -19,7 +19,7 @@ from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
 from fabrik_ros.planning.joint_routes import JointRoutes
 from fabrik_ros.planning.pieces import finish
-from fabrik_ros.reasons import ReasonKind
+from fabrik_ros.reasons import Reason, ReasonKind
 from helpers import assert_close, mostly_long, PLANAR, Segment, tree_xml, why
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -181,6 +181,22 @@ def test_arm_whose_line_turns_out_to_be_blocked_under_way_stops_and_looks_for_an
     arm.run()
     arm.check_that_it_is_there()
     assert_close(arm.motion.q, other_elbow(ELBOW_UP), 1e-4)
+
+
+def test_line_that_is_blocked_under_way_twice_is_left_in_the_end():
+    """A guard may forbid at speed what was free when it was looked at."""
+    arm, kinds = PostArm([POST], ELBOW, BESIDE, path='auto'), []
+    blocked = Reason(ReasonKind.COLLISION_AHEAD, 'something is in the way')
+    assert arm.aim(np.array([0.9, 1.5]))
+    for _ in range(3):
+        kinds.append(arm.motion.choice.found.kind)
+        arm.steps(10)
+        arm.motion.departure.stop_short(blocked)
+        while not arm.motion.is_at_rest:
+            arm.steps(1)
+        arm.motion.look(0.0)
+    assert kinds == ['line', 'line', 'joint']
+    assert arm.motion.reason == blocked, 'it does not try for ever'
 
 
 # Posts on both sides.

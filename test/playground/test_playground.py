@@ -333,7 +333,7 @@ def test_missing_display_is_named_with_the_cure():
     [
         [],
         ['--lengths', '3', '1', '1', '--target', '0', '9'],
-        ['--branches', '3', '--limit', '40'],
+        pytest.param(['--branches', '3', '--limit', '40'], marks=pytest.mark.long),
         ['--steps', '5', '--limit', '20', '--branches', '2'],
         ['--steps', '3', '--joints', '40'],
         ['--joints', '1'],

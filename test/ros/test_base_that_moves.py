@@ -181,6 +181,7 @@ class TestWithOdometry:
         check_commands(ride.bench)
         check_errors_at_rest(ride.drive, goals, ride.bench)
 
+    @pytest.mark.long
     def test_target_in_the_base_frame_goes_along(self, ride):
         goals = goals_near_the_start()
         ride.bench.send(matrix_message(goals[0], 'base'), TIPS[0])
@@ -291,6 +292,7 @@ def _zero():
     return Quaternion(x=0.0, y=0.0, z=0.0, w=0.0)
 
 
+@pytest.mark.long
 def test_talos_keeps_both_hands_where_they_are_while_it_walks(bench):
     """Two arms of seven joints on a torso of two: every joint of the upper body helps."""
     drive = Drive(x=0.2, y=0.05, heading=0.2)

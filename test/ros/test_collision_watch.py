@@ -82,7 +82,7 @@ def approach(bench, q):
     return bench.wait_for_state('HOLDING')
 
 
-@pytest.mark.parametrize('path', mostly_long(['line', 'joint', 'auto'], 'auto'))
+@pytest.mark.parametrize('path', mostly_long(['line', 'joint', 'auto'], 'line'))
 def test_target_behind_the_body_moves_nothing_and_says_why(bench, path):
     started(bench)
     assert bench.set(path=path) == []
@@ -155,6 +155,7 @@ def test_target_inside_the_body_moves_nothing_where_the_arm_is_to_hold(bench):
     assert nearest(bench.commands.q) > 0.2
 
 
+@pytest.mark.long
 def test_where_it_is_told_not_to_look_it_goes_through(bench):
     started(bench, self_collision='never')
     assert bench.status['self_collision'] == "off: the parameter self_collision is 'never'"
@@ -186,6 +187,7 @@ def test_joint_target_with_the_body_in_between_is_reached_over_another_configura
     assert nearest(bench.commands.q) >= 0.002 - 1e-6
 
 
+@pytest.mark.long
 def test_joint_target_to_which_there_is_no_way_moves_nothing_and_says_why(bench):
     started(bench)
     bench.send_joints(['shoulder', 'elbow'], BEHIND)

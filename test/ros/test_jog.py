@@ -137,6 +137,8 @@ def test_jog_ends_a_target_and_a_target_ends_a_jog(ready, stick, judge):
     ready.spin_until(lambda: len(ready.commands) > 45, 'the arm is on its way')
     stick.push(twist(DOWN), 60)
     stick.let_go()
+    # Topics keep no order among each other: a jog on its way would end the target.
+    ready.wait_for_commands(10)
     ready.send(target)
     ready.wait_for_state('REACHED')
     assert judge.errors(target, ready.commands.q[-1]) < (1e-5, 1e-4)
@@ -194,6 +196,7 @@ def test_frames_of_others_are_refused_with_those_to_use(ready, stick):
         reason = stick.refusal(twist(SIDE, frame_id=frame))
         assert f"a jog in frame '{frame}': expected 'base_link'" in reason
         assert "'tool0' for the tool" in reason
+        ready.wait_for_statuses(2)  # with the jogs that were on their way
         ready.node.node_state.tally.last_refusal = ''
         ready.wait_for_statuses(2)
     assert len(ready.commands) == 0

@@ -85,6 +85,7 @@ class TestDescriptions:
         said = [line for line in lines if 'publishers send' in line]
         assert ['[WARN]' in line for line in said].count(True) == 2, 'one for each'
 
+    @pytest.mark.long
     def test_one_publisher_is_no_fault(self, bench):
         bench.start_node()
         bench.wait_for_statuses(LONG)
@@ -137,6 +138,7 @@ class TestCommands:
         assert said.count('nobody listens') == 4, 'each once when it came, once when it went'
         assert said.count('no longer: nobody listens') == 2
 
+    @pytest.mark.long
     def test_joint_state_may_be_unheard_where_a_controller_listens(self, bench, six_axis):
         bench._listen(Float64MultiArray, ARRAY, lambda message: None)
         rename = ['--ros-args', '-r', '~/joint_command:=/nobody/joint_command']
@@ -153,6 +155,7 @@ class TestCommands:
         assert 'on /driver/joint_command (sensor_msgs/JointState)' in warning
         assert 'the driver of the arm should' in warning
 
+    @pytest.mark.long
     def test_listener_that_does_not_fit_is_named(self, bench, six_axis):
         start_renamed(bench, six_axis, {}, ['--ros-args', '-r', '~/joint_command:=/driver/in'])
         asks_for_more = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -160,6 +163,7 @@ class TestCommands:
         warning = wait_for_warning(bench, 'cannot take')
         assert '/tester cannot take the commands on /driver/in, which are sensor_msgs/' in warning
 
+    @pytest.mark.long
     def test_nobody_has_to_listen_to_a_node_that_is_inactive(self, bench, six_axis):
         bench.start_node(autostart=False, output=ALL)
         bench.describe(six_axis)

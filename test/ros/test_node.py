@@ -828,6 +828,7 @@ class TestSimulatedTime:
         bench.wait_for_state('REACHED')
         check_commands(bench, judge)
 
+    @pytest.mark.long
     def test_configured_anew_while_the_clock_stands_it_goes_on_where_it_was(
         self, bench, clock, judge, away
     ):

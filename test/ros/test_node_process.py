@@ -111,6 +111,7 @@ def test_last_status_after_a_signal_is_of_an_arm_at_rest(bench, moving, said):
     assert bench.status['reason'] == 'the node was interrupted'
 
 
+@pytest.mark.long
 def test_second_interrupt_does_not_cut_the_ramp_short(bench, moving, said):
     """A terminal sends one and `ros2 launch` another."""
     for _ in range(3):
@@ -121,6 +122,7 @@ def test_second_interrupt_does_not_cut_the_ramp_short(bench, moving, said):
     assert 'Traceback' not in said()
 
 
+@pytest.mark.long
 def test_commands_keep_their_pace_on_the_way(bench, moving):
     """No pause: neither the compiler nor the garbage collector holds them up."""
     bench.wait_for_state('REACHED')

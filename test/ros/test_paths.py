@@ -435,6 +435,7 @@ def test_deactivation_ends_looking(patient, ready, behind):
     assert len(ready.commands) == 0
 
 
+@pytest.mark.long
 def test_lost_states_end_looking_and_the_arm_does_not_set_out_when_they_are_back(
     patient, bench, six_axis, behind
 ):

@@ -23,6 +23,7 @@ from bench import PREPARATION, values_at
 from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.sim.physical_arm import PhysicalArmNode
+from helpers import mostly_long
 from judging import Judge
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -46,7 +47,7 @@ NEAR, STILL = 5e-3, 1e-3
 """Of the arm at rest [rad, rad/s]."""
 
 
-@pytest.fixture(params=list(WAYS))
+@pytest.fixture(params=mostly_long(WAYS, 'six_axis'))
 def moving(request, bench, domain_id, tmp_path):
     """Node in a process of its own that moves an arm at full speed."""
     start, end = WAYS[request.param]
