@@ -32,7 +32,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
 from fabrik_ros.ros import configured_arm, main as main_module, node as node_module
 from fabrik_ros.ros.conversions import stamped_pose
-from fabrik_ros.ros.tip_topics import NEWEST
+from fabrik_ros.ros.target_subscription import NEWEST
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import rclpy
