@@ -88,6 +88,10 @@ class CollisionUnavailableError(CollisionError):
     """Collisions cannot be looked for at all: coal is missing, or there is no geometry."""
 
 
+class SceneError(CollisionError):
+    """What is said to stand around the robot makes no sense."""
+
+
 class MotionError(FabrikError):
     """The motion cannot be limited as asked for: ruckig is missing."""
 

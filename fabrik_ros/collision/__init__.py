@@ -1,17 +1,26 @@
-"""Self-collision of arms, from the collision geometry of the URDF; needs coal."""
+"""Collisions of arms with themselves and with obstacles; needs coal."""
 
+from .checked_pairs import CheckedPairs, Nearest
 from .guard import CollisionGuard
 from .meshes import MeshFinder
 from .pairs import LeftOut, LeftOutReason
-from .self_collision import Nearest, SelfCollision
+from .scene import Obstacle, Scene
+from .scene_file import load_scene
+from .self_collision import SelfCollision
 from .solids import MissingGeometry
+from .world_collision import WorldCollision
 
 __all__ = [
+    'CheckedPairs',
     'CollisionGuard',
     'LeftOut',
     'LeftOutReason',
     'MeshFinder',
     'MissingGeometry',
     'Nearest',
+    'Obstacle',
+    'Scene',
     'SelfCollision',
+    'WorldCollision',
+    'load_scene',
 ]

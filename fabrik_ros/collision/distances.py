@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kernels.pair_bounds import are_apart, distance_bounds
+from ..model.mechanism import Mechanism
 from ..transforms import Array
 from .solid_frames import SolidFrames
 from .solids import DistanceMeter, Solid
@@ -15,6 +16,13 @@ MEASURING_ERROR = 1e-5
 MANY_PAIRS = 12
 """With more pairs than this it is cheaper to check the balls around the solids first."""
 NO_PAIRS = np.empty(0, dtype=np.intp)
+
+
+def prismatic_limits(mechanism: Mechanism) -> tuple[Array, Array]:
+    """Joint values between which motion bounds hold, shape (n,) each: infinite for turns."""
+    is_revolute = mechanism.is_revolute
+    lower = np.where(is_revolute, -np.inf, mechanism.lower)
+    return lower, np.where(is_revolute, np.inf, mechanism.upper)
 
 
 class PairDistances:
@@ -39,6 +47,10 @@ class PairDistances:
 
     Attributes
     ----------
+    pairs : list of (int, int)
+        The p pairs, as numbers of solids.
+    motion_bounds : array, shape (p, v)
+        As above.
     taken_by_others : array, shape (p,)
         How much nearer the joints outside the arm can have brought each pair so far, at most [m].
 
@@ -55,7 +67,7 @@ class PairDistances:
     ) -> None:
         count = len(lower)
         self._frames = frames
-        self._pairs = list(pairs)
+        self.pairs, self.motion_bounds = list(pairs), motion_bounds
         self._first, self._second = np.array(pairs, dtype=int).reshape(-1, 2).T
         radii = np.array([solid.radius for solid in solids])
         self._radii = radii[self._first] + radii[self._second]
@@ -64,15 +76,15 @@ class PairDistances:
         self._motion_bounds = np.ascontiguousarray(motion_bounds[:, :count])
         self._lower, self._upper = lower, upper
         self._always_hold = bool(np.isinf(lower).all() and np.isinf(upper).all())
-        self.taken_by_others = np.zeros(len(self._pairs))
-        self._known = np.full(len(self._pairs), -np.inf)
-        self._at = np.zeros((len(self._pairs), count))
+        self.taken_by_others = np.zeros(len(self.pairs))
+        self._known = np.full(len(self.pairs), -np.inf)
+        self._at = np.zeros((len(self.pairs), count))
         self._now, self._holds_now = b'', False
-        self._all = np.arange(len(self._pairs))
+        self._all = np.arange(len(self.pairs))
         self._nowhere = np.zeros(count)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self.pairs)
 
     def bounds(
         self, q: Array, around: Array | None = None, pairs: npt.NDArray[np.intp] | None = None
@@ -130,7 +142,7 @@ class PairDistances:
     def measure(self, p: int, q: Array) -> float:
         """Distance of pair number `p` at joint values `q` [m]; negative by a penetration."""
         self._move(q)
-        distance = self._meter.distance(*self._pairs[p])
+        distance = self._meter.distance(*self.pairs[p])
         self._known[p] = distance - MEASURING_ERROR if self._holds_now else -np.inf
         self._at[p] = q
         return distance
@@ -155,6 +167,11 @@ class PairDistances:
     def forget(self) -> None:
         """Measure everything again when it is asked for."""
         self._known[:] = -np.inf
+
+    def take_over(self, known: 'PairDistances', count: int) -> None:
+        """Know what others knew of their first pairs, which are the first ones here, too."""
+        self._known[:count], self._at[:count] = known._known[:count], known._at[:count]
+        self.taken_by_others[:count] = known.taken_by_others[:count]
 
     def _hold(self, q: Array, around: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""

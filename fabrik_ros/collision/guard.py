@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from ..kernels.pair_bounds import box_around
 from ..transforms import Array
-from .self_collision import SelfCollision
+from .checked_pairs import CheckedPairs
+from .distances import PairDistances
 from .straight_paths import find_blocking, StraightPath
 
 ROUNDING = 1e-6
@@ -53,8 +54,8 @@ class CollisionGuard:
 
     Parameters
     ----------
-    collision : SelfCollision
-        Knows how far the links are apart; its clearances are kept.
+    collision : CheckedPairs
+        Knows how far links and obstacles are apart; its clearances are kept.
 
     Attributes
     ----------
@@ -63,11 +64,9 @@ class CollisionGuard:
 
     """
 
-    def __init__(self, collision: SelfCollision) -> None:
+    def __init__(self, collision: CheckedPairs) -> None:
         self.refusal = ''
         self._collision = collision
-        self._distances = collision.distances
-        self._clearance = collision.clearances
         self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
         self._kept: dict[int, float] = {}
         """
@@ -75,6 +74,14 @@ class CollisionGuard:
 
         Before the joints outside the arm took anything from it: see `taken_by_others`.
         """
+
+    @property
+    def _distances(self) -> PairDistances:
+        return self._collision.distances
+
+    @property
+    def _clearance(self) -> Array:
+        return self._collision.clearances
 
     def reset(self) -> None:
         """Let the arm start anew, where somebody else may have brought links nearer together."""

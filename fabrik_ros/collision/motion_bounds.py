@@ -80,6 +80,28 @@ class MotionBounds:
             bounds[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
         return bounds
 
+    def in_root(self, a: int, count: int) -> Array:
+        """
+        Bound the displacement of a solid in the root link for a unit of each joint value.
+
+        Parameters
+        ----------
+        a : int
+            Number of the solid.
+        count : int
+            How many joint values there are.
+
+        Returns
+        -------
+        array, shape (count,)
+            [m/rad], or 1 for prismatic joints.
+
+        """
+        bounds = np.zeros(count)
+        for i, lever in zip(self._above[a], self._levers(a, self._above[a], []), strict=True):
+            bounds[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
+        return bounds
+
     def _joints_above(self, row: int) -> list[int]:
         above = []
         while row >= 0:

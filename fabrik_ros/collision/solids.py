@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CollisionUnavailableError, shown
-from ..model.geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
+from ..errors import CollisionUnavailableError, SceneError, shown
+from ..model.geometry import Box, Capsule, Collision, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..transforms import Array
 from .meshes import MeshFinder
+from .scene import Obstacle
 
 CURE = (
     'sudo apt install ros-$ROS_DISTRO-coal, or, where ROS 2 is not from apt, pip install coal in '
@@ -63,7 +64,7 @@ class Solid:
     centre: Array
     """Of a ball around the solid, in its own frame, shape (3,) [m]."""
     radius: float
-    """Of that ball [m]."""
+    """Of that ball [m]; infinite where there is none."""
 
 
 def solids_of(
@@ -89,6 +90,30 @@ def solids_of(
             reason = shown(' '.join(str(error).split()), LONGEST_REASON)
             missing.append(MissingGeometry(collision.link, _name(collision.shape), reason))
     return solids, tuple(missing)
+
+
+def solid_of_obstacle(obstacle: Obstacle, root_link: str, finder: MeshFinder) -> Solid:
+    """
+    Make a solid of an obstacle; `link` is the one it stands on or is attached to.
+
+    Raises
+    ------
+    CollisionUnavailableError
+        If coal is not installed.
+    SceneError
+        If it cannot be loaded; says why.
+
+    """
+    coal = _coal()
+    at = Collision(obstacle.link or root_link, obstacle.T_link_obstacle, obstacle.shape)
+    try:
+        load = _hull if obstacle.link else _surface
+        return _solid(at, _geometry(coal, obstacle.shape, finder, load))
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = shown(' '.join(str(error).split()), LONGEST_REASON)
+        raise SceneError(
+            f"obstacle '{shown(obstacle.name)}', {shown(_name(obstacle.shape))}: {reason}"
+        ) from error
 
 
 class DistanceMeter:
@@ -131,8 +156,10 @@ def _coal() -> Any:
     return coal
 
 
-def _geometry(coal: Any, shape: Shape, finder: MeshFinder, hull: Any) -> Any:
+def _geometry(coal: Any, shape: Shape | HalfSpace, finder: MeshFinder, load: Any) -> Any:
     match shape:
+        case HalfSpace():
+            return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
         case Box(size):
             return coal.Box(*size)
         case Cylinder(radius, length):
@@ -142,14 +169,21 @@ def _geometry(coal: Any, shape: Shape, finder: MeshFinder, hull: Any) -> Any:
         case Sphere(radius):
             return coal.Sphere(radius)
         case Mesh(filename, scale):
-            return hull(coal, str(finder.find(filename)), scale)
+            return load(coal, str(finder.find(filename)), scale)
+
+
+def _surface(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
+    """Load the triangles of a mesh."""
+    surface = coal.MeshLoader().load(path, np.array(scale))
+    vertices = np.array(surface.vertices())
+    if len(vertices) == 0 or not np.abs(vertices).max() < LARGEST:
+        raise ValueError(f'{path} has no vertices, or some beyond {LARGEST:.0f} m')
+    return surface
 
 
 def _hull(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
     """Load the convex hull of a mesh."""
-    vertices = np.array(coal.MeshLoader().load(path, np.array(scale)).vertices())
-    if len(vertices) == 0 or not np.abs(vertices).max() < LARGEST:
-        raise ValueError(f'{path} has no vertices, or some beyond {LARGEST:.0f} m')
+    vertices = np.array(_surface(coal, path, scale).vertices())
     points = coal.StdVec_Vec3s()
     points.extend(list(thickened(vertices)))
     try:
@@ -182,6 +216,8 @@ def thickened(points: Array) -> Array:
 
 
 def _solid(collision: Collision, geometry: Any) -> Solid:
+    if isinstance(collision.shape, HalfSpace):
+        return Solid(collision.link, collision.T_link_geometry, geometry, np.zeros(3), math.inf)
     geometry.computeLocalAABB()
     centre, radius = np.array(geometry.aabb_center), float(geometry.aabb_radius)
     size = float(np.abs(collision.T_link_geometry[:3, 3]).max() + np.abs(centre).max()) + radius
@@ -192,5 +228,5 @@ def _solid(collision: Collision, geometry: Any) -> Solid:
     return Solid(collision.link, collision.T_link_geometry, geometry, centre, radius)
 
 
-def _name(shape: Shape) -> str:
+def _name(shape: Shape | HalfSpace) -> str:
     return shape.filename if isinstance(shape, Mesh) else type(shape).__name__.lower()

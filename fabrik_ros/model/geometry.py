@@ -1,4 +1,4 @@
-"""What a robot is made of where it may collide: simple solids and meshes, fixed to links."""
+"""What robots and obstacles are made of where they may collide: simple solids and meshes."""
 
 from dataclasses import dataclass
 
@@ -54,6 +54,11 @@ class Mesh:
 Shape = Box | Cylinder | Capsule | Sphere | Mesh
 
 
+@dataclass(frozen=True)
+class HalfSpace:
+    """All that is below z = 0 of its frame, without end: a floor or, turned, a wall."""
+
+
 @dataclass(frozen=True, eq=False)
 class Collision:
     """One collision geometry of a link."""
@@ -61,4 +66,4 @@ class Collision:
     link: str
     T_link_geometry: Array
     """Where it is, shape (4, 4)."""
-    shape: Shape
+    shape: Shape | HalfSpace

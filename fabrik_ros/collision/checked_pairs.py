@@ -1,0 +1,115 @@
+"""The pairs of solids that are checked for collisions, and how near they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.mechanism import Mechanism
+from ..transforms import Array
+from .distances import MANY_PAIRS, PairDistances
+from .solid_frames import SolidFrames
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The two links, or link and obstacle, that are nearest to each other."""
+
+    distance: float
+    """[m]; 0 or less when they touch, inf when there is no pair."""
+    link_a: str
+    link_b: str
+    """Or the name of an obstacle."""
+    clearance: float
+    """Distance that they must keep [m]."""
+
+
+class CheckedPairs:
+    """
+    Distances of the pairs of solids that must not come near each other, as an arm moves.
+
+    A pair is measured only where the last measurement, less what the joints can have changed
+    since, does not answer the question. The answers are those of measuring all pairs.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The arm, or the arms.
+    frames : SolidFrames
+        Where the solids are.
+    distances : PairDistances
+        What is known of the p pairs of solids.
+    clearances : array, shape (p,)
+        Distance that each must keep [m].
+    names : sequence of (str, str)
+        What each pair is called: the links, or a link and an obstacle.
+
+    Attributes
+    ----------
+    mechanism, distances, clearances
+        As above.
+
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        frames: SolidFrames,
+        distances: PairDistances,
+        clearances: Array,
+        names: Sequence[tuple[str, str]],
+    ) -> None:
+        self.mechanism, self.frames = mechanism, frames
+        self.distances, self.clearances = distances, clearances
+        self._names = list(names)
+
+    def links(self, p: int) -> tuple[str, str]:
+        """Return the names of the links, or of link and obstacle, of pair number `p`."""
+        return self._names[p]
+
+    def distance(self, q: npt.ArrayLike) -> Nearest:
+        """
+        Find the two links that are nearest to each other at joint values `q`, shape (n,).
+
+        All pairs that may penetrate are measured, as depths can be wrong: see `solids`.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        bounds = self.distances.bounds(q)
+        if len(bounds) == 0:
+            return Nearest(math.inf, '', '', 0.0)
+        if np.count_nonzero(bounds <= 0.0) > MANY_PAIRS:
+            self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
+            bounds = self.distances.bounds(q)
+        nearest, p = (math.inf, len(bounds)), int(np.argmin(bounds))
+        while bounds[p] <= max(nearest[0], 0.0):
+            nearest = min(nearest, (self.distances.measure(p, q), p))
+            bounds[p] = math.inf
+            p = int(np.argmin(bounds))
+        distance, p = nearest
+        return Nearest(distance, *self._names[p], float(self.clearances[p]))
+
+    def is_collision_free(self, q: npt.ArrayLike) -> bool:
+        """
+        Whether all distances at joint values `q`, shape (n,), are greater than the clearances.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        due = self.distances.due(q, self.clearances)
+        return all(self.distances.measure(int(p), q) > self.clearances[p] for p in due)
+
+    def set_other_joints(self, values: Mapping[str, float]) -> None:
+        """Set joints outside the arm [rad or m]; names of other joints are ignored."""
+        self.distances.others_moved(self.frames.set_other_joints(values))

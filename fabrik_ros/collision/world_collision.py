@@ -1,0 +1,170 @@
+"""How near the links of a robot are to each other and to what stands around them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+import math
+import os
+
+import numpy as np
+
+from ..errors import SceneError
+from ..transforms import Array
+from .checked_pairs import CheckedPairs
+from .distances import PairDistances, prismatic_limits
+from .meshes import MeshFinder
+from .motion_bounds import MotionBounds
+from .scene import Obstacle, Scene
+from .self_collision import SelfCollision
+from .solid_frames import SolidFrames
+from .solids import Solid, solid_of_obstacle
+
+OBSTACLE_CLEARANCE = 0.02
+"""Distance that links keep from obstacles by default [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class ObstaclePair:
+    """A solid of the robot or an attached obstacle, and an obstacle."""
+
+    name_a: str
+    """Of the link, or of the attached obstacle."""
+    name_b: str
+    """Of the obstacle."""
+    solids: tuple[int, int]
+    motion_bounds: Array
+    """Largest change of their distance for a unit of each joint value, shape (v,)."""
+
+
+class WorldCollision(CheckedPairs):
+    """
+    Distances between the links of a robot, and between them and obstacles, as an arm moves.
+
+    Pairs that no joint of the arm moves against each other are not checked.
+
+    Parameters
+    ----------
+    own : SelfCollision
+        The pairs of links of the robot.
+    scene : Scene
+        The obstacles.
+    clearance : float
+        Distance that links and what they carry keep from obstacles [m].
+    mesh_paths : iterable of path
+        Where meshes of obstacles are; see `MeshFinder`.
+    checks_links : bool
+        Whether pairs of links are checked, too.
+
+    Attributes
+    ----------
+    scene : Scene
+        The obstacles in force; `set_scene` changes them.
+
+    Raises
+    ------
+    SceneError
+        If an obstacle cannot be loaded, or names a link that the robot does not have.
+
+    """
+
+    def __init__(
+        self,
+        own: SelfCollision,
+        scene: Scene,
+        *,
+        clearance: float = OBSTACLE_CLEARANCE,
+        mesh_paths: Iterable[str | os.PathLike[str]] = (),
+        checks_links: bool = True,
+    ) -> None:
+        if not 0.0 <= clearance < math.inf:
+            raise SceneError(
+                f'the clearance of obstacles is {clearance}; expected a length of 0 m or more'
+            )
+        super().__init__(
+            own.mechanism,
+            own.frames,
+            own.distances,
+            own.clearances,
+            [own.links(p) for p in range(len(own.distances))],
+        )
+        self._own, self._own_count = own, len(own.distances) if checks_links else 0
+        self._clearance = clearance
+        self._finder = MeshFinder(mesh_paths, own.robot.folder)
+        bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
+        count = len(own.frames.names)
+        self._bounds_in_root = [bounds.in_root(a, count) for a in range(len(own.solids))]
+        self.set_scene(scene)
+
+    def __repr__(self) -> str:
+        return f'WorldCollision({len(self.distances)} pairs, {self.scene})'
+
+    def set_scene(self, scene: Scene) -> None:
+        """
+        Replace all obstacles; nothing changes if one cannot be loaded.
+
+        Raises
+        ------
+        SceneError
+            If an obstacle cannot be loaded, or names a link that the robot does not have.
+
+        """
+        own, count = self._own, self._own_count
+        scene.check_links(own.robot)
+        root = own.robot.root_link
+        solids = [*own.solids, *(solid_of_obstacle(o, root, self._finder) for o in scene)]
+        frames = SolidFrames(own.robot, own.mechanism, solids)
+        frames.set_other_joints(self.frames.other_joints)
+        added = list(self._pairs(scene, solids, frames))
+        bounds = [own.distances.motion_bounds[:count], *(p.motion_bounds[None] for p in added)]
+        distances = PairDistances(
+            frames,
+            solids,
+            [*own.distances.pairs[:count], *(pair.solids for pair in added)],
+            np.concatenate(bounds),
+            *prismatic_limits(own.mechanism),
+        )
+        distances.take_over(self.distances, count)
+        self.scene, self.frames, self.distances = scene, frames, distances
+        self.clearances = np.concatenate(
+            [own.clearances[:count], np.full(len(added), self._clearance)]
+        )
+        names = [own.links(p) for p in range(count)]
+        self._names = names + [(pair.name_a, pair.name_b) for pair in added]
+
+    def _pairs(
+        self, scene: Scene, solids: list[Solid], frames: SolidFrames
+    ) -> Iterator[ObstaclePair]:
+        """Pair up links with obstacles, and obstacles that links carry with the others."""
+        links = len(self._own.solids)
+        moves = [bool(bounds[: len(self.mechanism)].any()) for bounds in self._bounds_in_root]
+        attached = [o for o in enumerate(scene, links) if o[1].link]
+        for b, obstacle in enumerate(scene, links):
+            if obstacle.link:
+                continue
+            for a, solid in enumerate(solids[:links]):
+                if moves[a] and solid.link not in obstacle.touch_links:
+                    yield ObstaclePair(solid.link, obstacle.name, (a, b), self._bounds_in_root[a])
+        if attached:
+            yield from self._pairs_of_attached(scene, attached, solids, frames)
+
+    def _pairs_of_attached(
+        self,
+        scene: Scene,
+        attached: list[tuple[int, Obstacle]],
+        solids: list[Solid],
+        frames: SolidFrames,
+    ) -> Iterator[ObstaclePair]:
+        """Pair up obstacles that links carry with all else that may come near them."""
+        bounds = MotionBounds(frames.model, frames.moving, solids)
+        names = [solid.link for solid in self._own.solids] + [o.name for o in scene]
+        carriers = [solid.link for solid in self._own.solids] + [o.link for o in scene]
+        seen = set()
+        for b, obstacle in attached:
+            may_touch = {obstacle.link, *obstacle.touch_links}
+            for a in range(len(solids)):
+                pair = (min(a, b), max(a, b))
+                if a == b or pair in seen or carriers[a] in may_touch or names[a] in may_touch:
+                    continue
+                seen.add(pair)
+                between = bounds.between(*pair, len(frames.names))
+                if between[: len(self.mechanism)].any():
+                    yield ObstaclePair(names[a], obstacle.name, (a, b), between)

@@ -1,0 +1,209 @@
+"""
+Laws of obstacles: distances are right, what is skipped is free, and no motion leads into them.
+
+The judge is pinocchio's collision model with the obstacles put into it, each next to the links
+that may meet it; distances of the planar arm are worked out on paper.
+
+"""
+
+import math
+
+from collision_models import planar_arm
+from fabrik_ros import load_urdf
+from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, SelfCollision, WorldCollision
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Sphere
+from fabrik_ros.transforms import rotation_from_rpy, transform
+from helpers import assert_close
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+
+coal = pytest.importorskip('coal', reason='coal measures the distances')
+pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+EXAMPLES = 30 if COMPILED else 3
+JOINTS = 4
+CAPSULES = planar_arm(JOINTS).replace('revolute', 'continuous')
+DRUMS = CAPSULES.replace('capsule', 'cylinder')
+"""pinocchio reads no capsules."""
+
+seeds = st.integers(0, 2**32 - 1)
+lengths = st.floats(0.05, 0.5)
+shapes = st.one_of(
+    st.builds(lambda x, y, z: Box((x, y, z)), lengths, lengths, lengths),
+    st.builds(Cylinder, lengths, lengths),
+    st.builds(Capsule, lengths, lengths),
+    st.builds(Sphere, lengths),
+    st.just(HalfSpace()),
+)
+places = st.tuples(*[st.floats(-1.5, 1.5)] * 3)
+turns = st.tuples(*[st.floats(-3.0, 3.0)] * 3)
+
+
+@st.composite
+def scenes(draw, carriers=('',)):
+    """Draw obstacles that stand around, or are carried by one of some links."""
+    obstacles = []
+    for number in range(draw(st.integers(1, 4))):
+        shape, link = draw(shapes), draw(st.sampled_from(carriers))
+        T = transform(rotation_from_rpy(*draw(turns)), np.array(draw(places)))
+        if link:
+            shape = Sphere(0.1) if isinstance(shape, HalfSpace) else shape
+            T[:3, 3] *= 0.2
+        obstacles.append(Obstacle(f'thing {number}', shape, T, link))
+    return Scene(obstacles)
+
+
+GEOMETRIES = {
+    Box: lambda s: coal.Box(*s.size),
+    Cylinder: lambda s: coal.Cylinder(s.radius, s.length),
+    Capsule: lambda s: coal.Capsule(s.radius, s.length),
+    Sphere: lambda s: coal.Sphere(s.radius),
+    HalfSpace: lambda s: coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0),
+}
+
+
+class SceneJudge:
+    """Knows by pinocchio how near each link, and what it carries, is to each obstacle."""
+
+    def __init__(self, urdf, scene):
+        self._model = pinocchio.buildModelFromXML(urdf)
+        self._geometry = pinocchio.buildGeomFromUrdfString(
+            self._model, urdf, pinocchio.GeometryType.COLLISION
+        )
+        own = len(self._geometry.geometryObjects)
+        for obstacle in scene:
+            frame = self._model.frames[self._model.getFrameId(obstacle.link or 'l0')]
+            T = pinocchio.SE3(obstacle.T_link_obstacle)
+            solid = GEOMETRIES[type(obstacle.shape)](obstacle.shape)
+            at = frame.placement * T
+            self._geometry.addGeometryObject(
+                pinocchio.GeometryObject(obstacle.name, frame.parentJoint, at, solid)
+            )
+        objects = list(self._geometry.geometryObjects)
+        for b in range(own, len(objects)):
+            for a in range(b):
+                if objects[a].parentJoint != objects[b].parentJoint:
+                    self._geometry.addCollisionPair(pinocchio.CollisionPair(a, b))
+        self._data, self._geometry_data = self._model.createData(), self._geometry.createData()
+
+    def distance(self, q):
+        values = np.concatenate([[math.cos(value), math.sin(value)] for value in q])
+        pinocchio.computeDistances(
+            self._model, self._data, self._geometry, self._geometry_data, values
+        )
+        return min((r.min_distance for r in self._geometry_data.distanceResults), default=math.inf)
+
+
+def world_of(scene, xml=DRUMS, **options):
+    robot = load_urdf(xml)
+    own = SelfCollision(robot, robot.chain('l0', robot.links[-1]))
+    return WorldCollision(own, scene, **options)
+
+
+def walk(rng, steps, size, count=JOINTS):
+    q = rng.uniform(-3.0, 3.0, count)
+    for _ in range(steps):
+        q = q + rng.uniform(-size, size, count)
+        if rng.random() < 0.1:
+            q = rng.uniform(-3.0, 3.0, count)
+        yield q
+
+
+@settings(max_examples=EXAMPLES)
+@given(scenes(), seeds)
+def test_distances_from_obstacles_are_those_that_pinocchio_finds(scene, seed):
+    world, judge = world_of(scene, checks_links=False), SceneJudge(DRUMS, scene)
+    for q in walk(np.random.default_rng(seed), 8, 0.1):
+        distance, expected = world.distance(q).distance, judge.distance(q)
+        if expected > 1e-4:
+            assert_close(distance, expected, 1e-5)
+        else:
+            assert distance <= 2e-4
+
+
+@settings(max_examples=EXAMPLES)
+@given(scenes(['', 'l2', f'l{JOINTS}']), seeds)
+def test_what_links_carry_is_as_near_to_all_else_as_pinocchio_finds(scene, seed):
+    world, judge = world_of(scene, checks_links=False), SceneJudge(DRUMS, scene)
+    for q in walk(np.random.default_rng(seed), 8, 0.1):
+        distance, expected = world.distance(q).distance, judge.distance(q)
+        if expected > 1e-4:
+            assert_close(distance, expected, 1e-5)
+        else:
+            assert distance <= 2e-4
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.lists(scenes(['', f'l{JOINTS}']), min_size=2, max_size=4), seeds)
+def test_scene_that_changes_leaves_nothing_behind(changing, seed):
+    """The answers are those of a world that never had another scene."""
+    world, rng = world_of(changing[0]), np.random.default_rng(seed)
+    for scene in changing:
+        for q in walk(rng, 5, 0.1):
+            world.is_collision_free(q)
+        world.set_scene(scene)
+        fresh = world_of(scene)
+        for q in walk(rng, 5, 0.1):
+            assert world.distance(q).distance == fresh.distance(q).distance
+            assert world.is_collision_free(q) == fresh.is_collision_free(q)
+
+
+FASTEST, ACCELERATION, DT = 2.0, 5.0, 0.01
+
+
+def guarded_walk(guard, q, rng, steps):
+    """Go where chance takes the arm, as far as its guard allows; brake else."""
+    full, fastest = np.full(len(q), ACCELERATION), np.full(len(q), FASTEST)
+    velocity, wanted, braking = np.zeros(len(q)), np.zeros(len(q)), False
+    for _ in range(steps):
+        if rng.random() < 0.05:
+            wanted = rng.uniform(-FASTEST, FASTEST, len(q))
+        change = ACCELERATION * DT
+        faster = np.clip(wanted, velocity - change, velocity + change)
+        if not braking and guard.allows(q, q + faster * DT, faster, full, fastest):
+            velocity = faster
+        else:
+            effort = np.max(np.abs(velocity)) / ACCELERATION
+            velocity = velocity * max(0.0, 1.0 - DT / effort) if effort else velocity
+            braking = bool(velocity.any())
+            wanted = wanted if braking else rng.uniform(-FASTEST, FASTEST, len(q))
+        q = q + velocity * DT
+        yield q
+
+
+@settings(max_examples=EXAMPLES)
+@given(scenes(), seeds)
+def test_guarded_arm_never_comes_near_an_obstacle(scene, seed):
+    clearance, rng = 0.02, np.random.default_rng(seed)
+    world, judge = world_of(scene, clearance=clearance), SceneJudge(DRUMS, scene)
+    start = next((q for q in walk(rng, 300, 3.0) if world.is_collision_free(q)), None)
+    if start is None:
+        return
+    for q in guarded_walk(CollisionGuard(world), start, rng, 200):
+        assert judge.distance(q) > clearance - 1e-5
+
+
+def test_arm_that_swings_at_a_wall_is_stopped_in_front_of_it():
+    """On paper: the wall is 0.8 m in front of the base, and the arm 1.9 m long, then round."""
+    wall = transform(rotation_from_rpy(0.0, -0.5 * math.pi, 0.0), np.array([0.8, 0.0, 0.0]))
+    scene = Scene([Obstacle('wall', HalfSpace(), wall)])
+    guard = CollisionGuard(world_of(scene, CAPSULES, clearance=0.02))
+    q, velocity = np.array([1.5, 0.0, 0.0, 0.0]), np.array([-0.2, 0.0, 0.0, 0.0])
+    full, fastest = np.full(JOINTS, ACCELERATION), np.full(JOINTS, FASTEST)
+    while guard.allows(q, q + velocity * DT, velocity, full, fastest):
+        q = q + velocity * DT
+    assert 0.76 < 1.9 * math.cos(q[0]) + 0.05 < 0.78
+    assert guard.refusal == "'l4' and 'wall' would come within 20 mm of each other"
+
+
+def test_what_a_link_carries_is_where_the_link_takes_it():
+    """On paper: a ball at the end of the arm, a metre below another one."""
+    T_l4_ball = transform(np.eye(3), np.array([0.5, 0.0, 0.0]))
+    ball = Obstacle('ball', Sphere(0.1), T_l4_ball, 'l4', ('l1', 'l2', 'l3'))
+    post = Obstacle('post', Sphere(0.1), transform(np.eye(3), np.array([0.0, 3.0, 0.0])))
+    world = world_of(Scene([ball, post]), checks_links=False)
+    nearest = world.distance(np.array([0.5 * math.pi, 0.0, 0.0, 0.0]))
+    assert {nearest.link_a, nearest.link_b} == {'ball', 'post'}
+    assert_close(nearest.distance, 0.8, 1e-6)
