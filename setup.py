@@ -98,7 +98,8 @@ setup(
         ],
         'sim': [MUJOCO],
         'demo': ['coal', 'matplotlib', 'pin', MUJOCO],
-        'collision': ['coal'],
+        # PyYAML reads scenes.
+        'collision': ['coal', 'pyyaml'],
         'motion': ['ruckig>=0.12'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],

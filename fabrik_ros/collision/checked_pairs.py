@@ -110,6 +110,9 @@ class CheckedPairs:
         due = self.distances.due(q, self.clearances)
         return all(self.distances.measure(int(p), q) > self.clearances[p] for p in due)
 
+    def keep_distances_at(self, q: Array) -> None:
+        """Let obstacles that are too near at `q`, shape (n,), be as near; here there are none."""
+
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set joints outside the arm [rad or m]; names of other joints are ignored."""
         self.distances.others_moved(self.frames.set_other_joints(values))

@@ -83,9 +83,10 @@ class CollisionGuard:
     def _clearance(self) -> Array:
         return self._collision.clearances
 
-    def reset(self) -> None:
-        """Let the arm start anew, where somebody else may have brought links nearer together."""
+    def reset(self, q: Array) -> None:
+        """Let the arm start anew at `q`, where somebody else may have brought it near things."""
         self._kept.clear()
+        self._collision.keep_distances_at(q)
 
     def warm_up(self) -> None:
         """Compile what a step needs."""

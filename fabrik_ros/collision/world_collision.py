@@ -1,9 +1,8 @@
 """How near the links of a robot are to each other and to what stands around them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 import math
-import os
 
 import numpy as np
 
@@ -20,6 +19,8 @@ from .solids import Solid, solid_of_obstacle
 
 OBSTACLE_CLEARANCE = 0.02
 """Distance that links keep from obstacles by default [m]."""
+EASE = 0.001
+"""Links that are too near at the start may come this much nearer [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,8 @@ class WorldCollision(CheckedPairs):
         The obstacles.
     clearance : float
         Distance that links and what they carry keep from obstacles [m].
-    mesh_paths : iterable of path
-        Where meshes of obstacles are; see `MeshFinder`.
+    finder : MeshFinder, optional
+        Finds the meshes of obstacles; left out, in packages of ROS.
     checks_links : bool
         Whether pairs of links are checked, too.
 
@@ -72,7 +73,7 @@ class WorldCollision(CheckedPairs):
         scene: Scene,
         *,
         clearance: float = OBSTACLE_CLEARANCE,
-        mesh_paths: Iterable[str | os.PathLike[str]] = (),
+        finder: MeshFinder | None = None,
         checks_links: bool = True,
     ) -> None:
         if not 0.0 <= clearance < math.inf:
@@ -88,7 +89,7 @@ class WorldCollision(CheckedPairs):
         )
         self._own, self._own_count = own, len(own.distances) if checks_links else 0
         self._clearance = clearance
-        self._finder = MeshFinder(mesh_paths, own.robot.folder)
+        self._finder = finder or MeshFinder()
         bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
         count = len(own.frames.names)
         self._bounds_in_root = [bounds.in_root(a, count) for a in range(len(own.solids))]
@@ -129,6 +130,19 @@ class WorldCollision(CheckedPairs):
         )
         names = [own.links(p) for p in range(count)]
         self._names = names + [(pair.name_a, pair.name_b) for pair in added]
+
+    def keep_distances_at(self, q: Array) -> None:
+        """
+        Let links that are nearer to obstacles than their clearance keep the distance they have.
+
+        Arms stand on tables: their first links turn there, as near as they always are. What
+        touches at `q`, shape (n,), may only move apart: see `CollisionGuard`.
+        """
+        self.clearances[self._own_count :] = self._clearance
+        for p in self.distances.due(q, self.clearances):
+            distance = self.distances.measure(int(p), q)
+            if p >= self._own_count and 0.0 < distance <= self._clearance:
+                self.clearances[p] = max(distance - EASE, 0.0)
 
     def _pairs(
         self, scene: Scene, solids: list[Solid], frames: SolidFrames

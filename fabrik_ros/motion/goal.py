@@ -106,7 +106,7 @@ class ResolvedGoal:
 
     def collides(self, collision: str) -> Reason:
         """Take note that no configuration at the goal is collision-free."""
-        text = f'the target is in self-collision: {collision}'
+        text = f'the target is in collision: {collision}'
         self.collision = Reason(ReasonKind.GOAL_IN_COLLISION, text)
         return self.collision
 

@@ -81,7 +81,7 @@ class JointLimiter:
         """Take the arm to stand still at `q`, shape (n,)."""
         self.joints.reset(q)
         if self._guard is not None:
-            self._guard.reset()
+            self._guard.reset(q)
         self._inner_points: Callable[[], StopTrajectory] | None = None
         """Tells the points inside the last step, where there are any."""
 

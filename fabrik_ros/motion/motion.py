@@ -470,7 +470,7 @@ class Motion:
     def _stop_in_front(self, refusal: str) -> None:
         """Stop in front of a collision."""
         self.pursuit.resolve_pending()
-        ahead = Reason(ReasonKind.COLLISION_AHEAD, f'self-collision ahead: {refusal}')
+        ahead = Reason(ReasonKind.COLLISION_AHEAD, f'collision ahead: {refusal}')
         self.departure.stop_short(joined((self.pursuit.reason, ahead)))
 
     def _end_step(self) -> None:

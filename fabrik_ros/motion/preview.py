@@ -125,7 +125,7 @@ class Onlooker:
         collision = self.guard.collision_between(q, q_next, least)
         if not collision:
             return None
-        return Reason(ReasonKind.COLLISION_AHEAD, f'self-collision: {collision}')
+        return Reason(ReasonKind.COLLISION_AHEAD, f'collision: {collision}')
 
     def _duration(self, q: Array, q_next: Array) -> float:
         """How long joints, tips and joint centres need at least between two configurations."""

@@ -1,12 +1,20 @@
-"""Self-collision checking: whether it is on, and which links are nearest."""
+"""Collision checking: whether it is on, and what is nearest to what."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
 
-from ..collision import CollisionGuard, SelfCollision
-from ..errors import CollisionUnavailableError
+from ..collision import (
+    CheckedPairs,
+    CollisionGuard,
+    load_scene,
+    MeshFinder,
+    SelfCollision,
+    WorldCollision,
+)
+from ..errors import CollisionUnavailableError, SceneError, shown
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
@@ -19,7 +27,7 @@ MOST_NAMED = 5
 
 class CollisionWatch:
     """
-    Watches the distances between the links of a robot, where that is wanted and possible.
+    Watches the distances between links, and from obstacles, where that is wanted and possible.
 
     Parameters
     ----------
@@ -30,7 +38,7 @@ class CollisionWatch:
     chain : Chain or Tree
         The arm, or arms, that move.
     parameters : NodeParameters
-        Whether to watch, where meshes are, how near links may come to each other.
+        Whether to watch, where meshes and obstacles are, how near links may come to what.
 
     Attributes
     ----------
@@ -42,21 +50,40 @@ class CollisionWatch:
     CollisionUnavailableError
         If it is required and impossible: coal is not installed, or there is no geometry.
     CollisionError
-        If the clearance of a pair makes no sense.
+        If the clearance of a pair, or the scene, makes no sense.
 
     """
 
     def __init__(
         self, node: Node, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
     ) -> None:
-        self._collision: SelfCollision | None = None
+        self._pairs: CheckedPairs | None = None
         self.guard: CollisionGuard | None = None
         self._state = "off: the parameter self_collision is 'never'"
-        if parameters.self_collision == 'never':
-            node.get_logger().info(f'self-collision checking is {self._state}')
-            return
+        self._log = node.get_logger()
+        is_wanted = parameters.self_collision != 'never'
+        own = self._own_pairs(robot, chain, parameters) if is_wanted or parameters.scene else None
+        if own is not None and is_wanted:
+            self._state = f'on: {len(own.pairs)} pairs of links'
+            self._pairs = own
+            self._warn_of_unused_clearances(own, parameters.clearances_of_pairs)
+        if own is not None and parameters.scene:
+            self._pairs = _world(own, parameters, robot, chain.base_link)
+        if own is not None:
+            self._warn_of_missing_geometry(own)
+        if self._pairs is not None:
+            self.guard = CollisionGuard(self._pairs)
+        if own is not None or not is_wanted:
+            self._log.info(f'self-collision checking is {self._state}')
+        self._obstacles = len(self._pairs.scene) if isinstance(self._pairs, WorldCollision) else 0
+        self._log.info(f'{self._obstacles or "no"} obstacles known')
+
+    def _own_pairs(
+        self, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
+    ) -> SelfCollision | None:
+        """Pair up the links; None, with a warning, where that is impossible and not required."""
         try:
-            self._collision = SelfCollision(
+            return SelfCollision(
                 robot,
                 chain,
                 mesh_paths=parameters.mesh_paths,
@@ -66,44 +93,43 @@ class CollisionWatch:
             )
         except CollisionUnavailableError as error:
             self._state = f'off: {error}'
+            if parameters.scene:
+                raise CollisionUnavailableError(
+                    f"the scene '{parameters.scene}' cannot be kept clear of: {error}"
+                ) from error
             if parameters.self_collision == 'require':
                 raise CollisionUnavailableError(
                     f"self_collision is 'require', but self-collision checking is {self._state}"
                 ) from error
-            node.get_logger().warning(f'self-collision checking is {self._state}')
-            return
-        self.guard = CollisionGuard(self._collision)
-        self._state = f'on: {len(self._collision.pairs)} pairs of links'
-        self._warn_of_missing_geometry(node, self._collision)
-        self._warn_of_unused_clearances(node, self._collision, parameters.clearances_of_pairs)
+            self._log.warning(f'self-collision checking is {self._state}')
+            return None
 
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set the joints outside the arm, by name [rad or m]."""
-        if self._collision is not None:
-            self._collision.set_other_joints(values)
+        if self._pairs is not None:
+            self._pairs.set_other_joints(values)
 
     def facts(self, q: Array | None) -> dict[str, Any]:
-        """Say whether it is on and, at the joint values `q`, which links are nearest."""
-        if self._collision is None or q is None or not self._collision.pairs:
-            return {'self_collision': self._state}
-        nearest = self._collision.distance(q)
-        return {
-            'self_collision': self._state,
+        """Say what is watched and, at the joint values `q`, what is nearest to what."""
+        facts = {'self_collision': self._state, 'obstacles': self._obstacles}
+        if self._pairs is None or q is None or len(self._pairs.distances) == 0:
+            return facts
+        nearest = self._pairs.distance(q)
+        return facts | {
             'nearest_distance': nearest.distance,
             'nearest_links': f'{nearest.link_a}, {nearest.link_b}',
             'nearest_clearance': nearest.clearance,
         }
 
-    def _warn_of_missing_geometry(self, node: Node, collision: SelfCollision) -> None:
+    def _warn_of_missing_geometry(self, collision: SelfCollision) -> None:
         for missing in collision.missing[:MOST_NAMED]:
-            node.get_logger().warning(f'self-collision: {missing}')
+            self._log.warning(f'self-collision: {missing}')
         more = len(collision.missing) - MOST_NAMED
         if more > 0:
-            node.get_logger().warning(f'self-collision: {more} more meshes are missing')
-        node.get_logger().info(f'self-collision checking is {self._state}')
+            self._log.warning(f'self-collision: {more} more meshes are missing')
 
     def _warn_of_unused_clearances(
-        self, node: Node, collision: SelfCollision, clearances: Iterable[tuple[str, str]]
+        self, collision: SelfCollision, clearances: Iterable[tuple[str, str]]
     ) -> None:
         """Warn about clearances of pairs that are not checked."""
         left_out = {frozenset((left.link_a, left.link_b)): left for left in collision.left_out}
@@ -112,6 +138,33 @@ class CollisionWatch:
             pair = frozenset((link_a, link_b))
             why = left_out[pair].reason.value if pair in left_out else 'one has no geometry'
             if pair not in checked:
-                node.get_logger().warning(
+                self._log.warning(
                     f"pair_clearances: '{link_a}' and '{link_b}' are not checked: {why}"
                 )
+
+
+def _world(
+    own: SelfCollision, parameters: NodeParameters, robot: Robot, base_link: str
+) -> WorldCollision:
+    """Load the scene; obstacles without a frame stand in the base frame of the arm."""
+
+    def pose_of(frame: str) -> Array:
+        link = frame or base_link
+        moving = [
+            joint for joint in robot.joints_between(robot.root_link, link) if joint.type.moves
+        ]
+        if moving:
+            raise SceneError(
+                f"frame '{shown(link)}' moves with joint '{shown(moving[0].name)}'; give the "
+                'obstacle a frame that does not, or attach it to the link with `link`'
+            )
+        return robot.pose(robot.root_link, link, {})
+
+    file = Path(parameters.scene)
+    return WorldCollision(
+        own,
+        load_scene(file, pose_of),
+        clearance=parameters.obstacle_clearance,
+        finder=MeshFinder(parameters.mesh_paths, str(file.parent)),
+        checks_links=parameters.self_collision != 'never',
+    )

@@ -154,7 +154,7 @@ class PathParameters:
     on_unreachable: str = parameter(
         'approach',
         '`approach` targets out of reach as near as possible, or `hold`; also for '
-        'targets in self-collision',
+        'targets in collision',
         choices=('approach', 'hold'),
     )
 
@@ -264,7 +264,7 @@ class LimitParameters:
 
 @dataclass(frozen=True)
 class CollisionParameters:
-    """Collisions of the arm with itself."""
+    """Collisions of the arm with itself, and with what stands around it."""
 
     self_collision: str = parameter(
         'auto',
@@ -292,6 +292,20 @@ class CollisionParameters:
         'pairs of links that may touch, as `link_a/link_b`, besides neighbours and pairs that '
         'always touch',
         "For example ['hand/tool'].",
+        live=False,
+    )
+    scene: str = parameter(
+        '',
+        'YAML file with what stands around the arm; needs coal',
+        'Without one the arm knows of no obstacles.',
+        live=False,
+    )
+    obstacle_clearance: float = parameter(
+        0.02,
+        'distance that links keep from obstacles [m]',
+        'Links that are nearer when the arm is started keep the distance they have.',
+        low=0.0,
+        high=WIDEST_CLEARANCE,
         live=False,
     )
     mesh_paths: tuple[str, ...] = parameter(

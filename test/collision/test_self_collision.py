@@ -625,7 +625,7 @@ def test_links_that_part_may_not_come_nearer_on_the_way_there():
 def test_arm_that_somebody_moved_nearer_may_move_apart_from_there():
     _, guard = guard_of(NEAR_HAND.format(0.24), pair_clearances={('l0', 'l3'): 0.05})
     assert allows(guard, [-0.004, 0, 0], [-0.005, 0, 0], [0, 0, 0])
-    guard.reset()
+    guard.reset(np.zeros(3))
     assert allows(guard, STRETCHED, [-0.001, 0, 0], [0, 0, 0])
 
 

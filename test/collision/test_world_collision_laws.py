@@ -207,3 +207,20 @@ def test_what_a_link_carries_is_where_the_link_takes_it():
     nearest = world.distance(np.array([0.5 * math.pi, 0.0, 0.0, 0.0]))
     assert {nearest.link_a, nearest.link_b} == {'ball', 'post'}
     assert_close(nearest.distance, 0.8, 1e-6)
+
+
+@pytest.mark.parametrize(('gap', 'kept'), [(0.1, 0.02), (0.015, 0.014), (0.0005, 0.0)])
+def test_link_that_starts_near_an_obstacle_keeps_that_distance(gap, kept):
+    """On paper: the first link lies along x, 0.05 m thick, above a table or next to it."""
+    table = transform(np.eye(3), np.array([0.0, 0.0, -0.05 - gap]))
+    xml = planar_arm(1).replace('revolute', 'continuous')
+    world = world_of(Scene([Obstacle('table', HalfSpace(), table)]), xml)
+    guard, q = CollisionGuard(world), np.zeros(1)
+    guard.reset(q)
+    assert_close(world.clearances, [kept], 1e-5)
+    assert guard.collision_at(q) == ''
+    assert guard.is_path_free(q, np.ones(1)), 'it turns above the table'
+    world.set_scene(Scene([Obstacle('table', HalfSpace(), np.eye(4))]))
+    guard.reset(q)
+    assert_close(world.clearances, [0.02])
+    assert "'table'" in guard.collision_at(q), 'what touches is no matter of distance'

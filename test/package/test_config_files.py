@@ -22,7 +22,7 @@ WORDS = {
     'jerk_limiting': {'auto', 'require'},
 }
 TOPICS = {'trajectory_topic', 'array_topic', 'ready_topic', 'speed_scaling_topic'}
-TEXTS = {'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
+TEXTS = {'scene', 'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
 FLAGS = {
     'autostart',
     'use_safety_limits',

@@ -136,7 +136,7 @@ def test_moving_arm_takes_the_other_side_as_well():
     arm.check_that_it_is_there()
 
 
-AHEAD = "self-collision: 'l0' and 'l2' would come within 2 mm of each other"
+AHEAD = "collision: 'l0' and 'l2' would come within 2 mm of each other"
 
 
 def test_line_into_a_post_is_not_begun_and_the_reason_names_the_links_and_the_place():
@@ -158,7 +158,7 @@ def test_line_of_a_stream_into_a_post_ends_in_front_of_it():
     arm = PostArm([POST], ELBOW, BESIDE, path='line')
     arm.stream(ELBOW_UP)
     arm.run()
-    assert why(arm.motion).startswith("self-collision ahead: 'l0' and 'l2' would come within 2 mm")
+    assert why(arm.motion).startswith("collision ahead: 'l0' and 'l2' would come within 2 mm")
     assert 'stream_timeout' in why(arm.motion)
     assert arm.nearest < 0.05
 
@@ -203,7 +203,7 @@ def test_line_that_is_blocked_under_way_twice_is_left_in_the_end():
 
 POSTS = [POST, place(other_elbow(ELBOW_UP), ELBOW)]
 BETWEEN = (-0.7, 0.8)
-TOUCHES = "the target is in self-collision: 'l0' and 'l2' would come within 2 mm of each other"
+TOUCHES = "the target is in collision: 'l0' and 'l2' would come within 2 mm of each other"
 
 
 @pytest.mark.parametrize('path', ['auto', 'line', 'joint'])
@@ -222,7 +222,7 @@ def test_target_that_cannot_be_reached_without_touching_is_approached_and_says_s
     assert arm.aim(ELBOW_UP)
     assert why(arm.motion) == TOUCHES
     arm.run()
-    assert why(arm.motion).startswith(f'{TOUCHES}; self-collision ahead: ')
+    assert why(arm.motion).startswith(f'{TOUCHES}; collision ahead: ')
     assert arm.nearest < 0.05
 
 
@@ -350,7 +350,7 @@ def test_direct_motion_to_joint_values_ends_in_front_of_a_post():
     arm = PostArm([POST], ELBOW, LEFT, xml=TURNING_ON, path='joint')
     arm.motion.go_to(RIGHT)
     arm.run()
-    assert why(arm.motion).startswith('self-collision ahead: ')
+    assert why(arm.motion).startswith('collision ahead: ')
 
 
 # Laws of routes and goals, with posts anywhere.

@@ -97,7 +97,7 @@ def test_arm_in_a_stream_stops_in_front_of_its_body_and_names_the_links(bench):
     started(bench)
     assert bench.status['self_collision'].startswith('on: ')
     reason = approach(bench, BEHIND)['reason']
-    assert 'self-collision ahead' in reason
+    assert 'collision ahead' in reason
     assert "'base'" in reason
     bench.wait_until_silent()
     assert 0.0 < nearest(bench.commands.q) < 0.3
@@ -140,7 +140,7 @@ def test_target_inside_the_body_says_so_and_is_approached(bench):
     started(bench)
     bench.send(tip_at(INSIDE))
     reason = bench.wait_for_state('HOLDING')['reason']
-    assert reason.startswith("the target is in self-collision: 'base' and 'l")
+    assert reason.startswith("the target is in collision: 'base' and 'l")
     bench.wait_until_silent()
     assert 0.0 < nearest(bench.commands.q, links=['lower']) < 0.02
 
@@ -149,7 +149,7 @@ def test_target_inside_the_body_moves_nothing_where_the_arm_is_to_hold(bench):
     started(bench, on_unreachable='hold')
     bench.send(tip_at(INSIDE))
     reason = bench.wait_for_state('HOLDING')['reason']
-    assert reason.startswith("the target is in self-collision: 'base' and 'l")
+    assert reason.startswith("the target is in collision: 'base' and 'l")
     bench.send(tip_at((0.5, 0.3)))
     bench.wait_for_state('REACHED')
     assert nearest(bench.commands.q) > 0.2
@@ -254,7 +254,7 @@ def test_target_within_the_clearance_of_a_pair_says_so(bench):
     assert 0.002 < nearest([np.array(near)], links=['lower']) < 0.25
     bench.send(tip_at(near))
     reason = bench.wait_for_state('HOLDING')['reason']
-    assert "the target is in self-collision: 'base' and 'lower' would come within 250 mm" in reason
+    assert "the target is in collision: 'base' and 'lower' would come within 250 mm" in reason
 
 
 @pytest.mark.parametrize('self_collision', ['auto', 'require'])
