@@ -127,7 +127,7 @@ class RosDrive:
             now, state = time.monotonic(), self._status.get('state', '')
             if first is None and np.abs(self._q - start).max() > MOVED:
                 first, looking = now - begin, self._processor_time() - used
-            if np.any(q != self._q) or state == ON_THE_WAY:
+            if np.any(q != self._q) or state in ON_THE_WAY:
                 moved_at = now
             is_decided = self._decided > before or now - begin > HEARING
             is_over = is_decided and (state == ARRIVED or now - moved_at > STILL)
