@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import time
 from typing import Any
 
-from command_judge import PAUSE, PAUSE_PERIODS, runs
+from command_judge import accelerations, PAUSE, PAUSE_PERIODS, runs, velocities
 from diagnostic_msgs.msg import DiagnosticArray
 from fabrik_ros.ros.node import FabrikNode
 from fabrik_ros.sim.simulated_arm import SimulatedArm
@@ -33,6 +33,8 @@ SECOND_REQUEST = 2.0
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3')
 START = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
+FASTEST, HARDEST = 1.5, 5.0
+"""Defaults of the node for joints [rad/s], [rad/s^2]."""
 """The six-axis arm, bent, the tool in front of it and pointing down."""
 
 
@@ -342,6 +344,15 @@ class Puppet:
 
 def six_axis_judge(urdf: str) -> Judge:
     return Judge(urdf, 'base_link', 'tool0')
+
+
+def check_commands(bench: Bench, judge: Judge) -> None:
+    """Check that all commands keep the limits, and the default speeds and accelerations."""
+    assert np.all(np.diff(bench.commands.times) > 0.0)
+    for times, q in bench.commands.runs():
+        assert np.all((judge.lower <= q) & (q <= judge.upper))
+        assert np.all(np.abs(velocities(times, q)) <= FASTEST * (1.0 + 1e-6))
+        assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
 
 
 def shifted(T: np.ndarray, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:

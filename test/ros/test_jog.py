@@ -8,15 +8,15 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from bench import JOINTS, shifted, six_axis_judge, START, values_at
-from command_judge import accelerations, velocities
+from bench import check_commands, JOINTS, shifted, six_axis_judge, START, values_at
+from command_judge import velocities
 from geometry_msgs.msg import TwistStamped
 from judging import distances_from_line, pose_errors
 import numpy as np
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from two_arms import two_arms_xml
 
-FASTEST, HARDEST, PERIOD = 1.5, 5.0, 0.01
+PERIOD = 0.01
 SIDE, BACK, DOWN = (0.0, 0.1, 0.0), (-0.1, 0.0, 0.0), (0.0, 0.0, -0.1)
 
 
@@ -78,14 +78,6 @@ def stick(ready):
 
 def tips(bench, judge):
     return np.array([judge.pose(q)[:3, 3] for q in bench.commands.q])
-
-
-def check_commands(bench, judge):
-    assert np.all(np.diff(bench.commands.times) > 0.0)
-    for times, q in bench.commands.runs():
-        assert np.all((judge.lower <= q) & (q <= judge.upper))
-        assert np.all(np.abs(velocities(times, q)) <= FASTEST * (1.0 + 1e-6))
-        assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
 
 
 def test_tool_moves_at_that_velocity_while_it_comes_and_then_holds(ready, stick, judge):
