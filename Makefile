@@ -57,16 +57,16 @@ demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends i
 	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 15 minutes on two cores
-	@echo 'make test takes about 15 minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 8 minutes on two idle cores
+	@echo 'make test takes about 8 minutes on two idle cores; make test-long runs the rest.'
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
 	$(PYTEST) -m 'not long'
 
 .PHONY: test-long
-test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 5 minutes
-	@echo 'make test-long takes about 5 minutes on two idle cores.'
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 8 minutes
+	@echo 'make test-long takes about 8 minutes on two idle cores.'
 	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 

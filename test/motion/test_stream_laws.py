@@ -115,6 +115,7 @@ def test_right_angle_is_rounded_no_more_than_the_acceleration_asks_for(speed):
     assert gap <= 1.1 * LIMITS.tip_acceleration * turn**2 / 8.0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @given(
     direction=directions,

@@ -207,6 +207,7 @@ def test_joints_can_always_follow_when_steps_are_uneven(seed, parts):
     play.check()
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32 - 1), parts=parts)
 def test_arms_come_to_rest_once_the_base_stands(seed, parts):

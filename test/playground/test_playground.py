@@ -193,6 +193,7 @@ def test_target_out_of_reach_is_pointed_at():
     np.testing.assert_allclose(scene.tree.points, [[0, 0], [0, -1], [0, -2]], atol=1e-12)
 
 
+@pytest.mark.long
 def test_limited_body_gets_as_near_to_a_target_out_of_reach_as_a_long_solve():
     scene = Scene.start(Layout((1.0,) * 12, limit=0.15)).with_target(12, (14.0, -3.0))
     long = scene.tree.solve(scene.targets, position_tolerance=1e-6).residual

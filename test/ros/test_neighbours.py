@@ -148,6 +148,7 @@ class TestCommands:
         assert bench.node.count_subscribers('/nobody/joint_command') == 0
         assert {status['warnings'] for status in bench.statuses} == {''}
 
+    @pytest.mark.long
     def test_joint_state_alone_has_to_be_heard(self, bench, six_axis):
         rename = ['--ros-args', '-r', '~/joint_command:=/driver/joint_command']
         start_renamed(bench, six_axis, {}, rename)

@@ -803,6 +803,7 @@ class TestSimulatedTime:
         stamps = [stamp_seconds(m.header.stamp) for m in bench.commands.messages]
         assert stamps[-1] < 50.0
 
+    @pytest.mark.long
     @pytest.mark.parametrize('far', [1.5, pytest.param(60.0, marks=pytest.mark.long)])
     def test_clock_that_jumps_back_at_rest_moves_and_says_nothing(self, bench, clock, away, far):
         """The next target is pursued, as after a simulation that begins anew."""

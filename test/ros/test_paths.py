@@ -310,6 +310,7 @@ def test_stream_never_leaves_a_line_that_is_blocked_and_holds_there(
     check_commands(bench, judge)
 
 
+@pytest.mark.long
 def test_target_that_is_repeated_is_no_stream_and_is_reached(ready, judge, behind):
     timer = stream(ready, [behind], 0.1)
     ready.wait_for_state('REACHED')
@@ -335,6 +336,7 @@ def test_repeated_target_sets_nothing_in_motion_after_a_hold(ready, judge, start
     check_arrived(ready, judge, target)
 
 
+@pytest.mark.long
 def test_second_target_that_comes_at_once_makes_a_stream(ready, judge, start, behind):
     (near,) = between(start, behind, [0.98])
     targets = ready._targets['']
