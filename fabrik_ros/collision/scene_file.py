@@ -63,11 +63,10 @@ def scene_of(document: object, pose_of: PoseOf) -> Scene:
         If it makes no sense.
 
     """
-    if document is None:
-        return Scene()
     entries = _mapping(document, 'the file')
     _check_keys(entries, (TOP,), 'the file')
-    obstacles = _mapping(entries.get(TOP) or {}, f"'{TOP}'")
+    given = entries.get(TOP)
+    obstacles = {} if given is None else _mapping(given, f"'{TOP}'")
     return Scene(_obstacle(str(name), entry, pose_of) for name, entry in obstacles.items())
 
 
@@ -79,9 +78,29 @@ def _document(path: Path) -> object:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise SceneError(f'the file has more than {LARGEST_FILE} bytes')
+        _check_repeats(yaml.compose(path.read_text(), yaml.SafeLoader))
         return yaml.safe_load(path.read_text())
     except (OSError, UnicodeError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise SceneError(f'cannot be read: {" ".join(str(error).split())}') from error
+
+
+def _check_repeats(node: Any) -> None:
+    """Refuse a key that is given twice: YAML would keep the last and lose an obstacle."""
+    waiting, seen = [] if node is None else [node], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or node.id == 'scalar':
+            continue
+        seen.add(id(node))  # an alias may lead back
+        if node.id == 'sequence':
+            waiting.extend(node.value)
+            continue
+        keys = [key.value for key, _ in node.value if key.id == 'scalar']
+        for key in keys:
+            if keys.count(key) > 1:
+                line = node.start_mark.line + 1
+                raise SceneError(f"'{shown(key)}' is given twice in what begins in line {line}")
+        waiting.extend(value for _, value in node.value)
 
 
 def _obstacle(name: str, entry: object, pose_of: PoseOf) -> Obstacle:

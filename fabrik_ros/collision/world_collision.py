@@ -138,11 +138,13 @@ class WorldCollision(CheckedPairs):
         Arms stand on tables: their first links turn there, as near as they always are. What
         touches at `q`, shape (n,), may only move apart: see `CollisionGuard`.
         """
+        before, self.clearances = self.clearances, self.clearances.copy()
         self.clearances[self._own_count :] = self._clearance
         for p in self.distances.due(q, self.clearances):
             distance = self.distances.measure(int(p), q)
             if p >= self._own_count and 0.0 < distance <= self._clearance:
-                self.clearances[p] = max(distance - EASE, 0.0)
+                kept = before[p] < self._clearance and before[p] < distance
+                self.clearances[p] = before[p] if kept else max(distance - EASE, 0.0)
 
     def _pairs(
         self, scene: Scene, solids: list[Solid], frames: SolidFrames
@@ -171,14 +173,11 @@ class WorldCollision(CheckedPairs):
         bounds = MotionBounds(frames.model, frames.moving, solids)
         names = [solid.link for solid in self._own.solids] + [o.name for o in scene]
         carriers = [solid.link for solid in self._own.solids] + [o.link for o in scene]
-        seen = set()
+        touched = {number: {o.link, *o.touch_links} for number, o in attached}
         for b, obstacle in attached:
-            may_touch = {obstacle.link, *obstacle.touch_links}
-            for a in range(len(solids)):
-                pair = (min(a, b), max(a, b))
-                if a == b or pair in seen or carriers[a] in may_touch or names[a] in may_touch:
-                    continue
-                seen.add(pair)
-                between = bounds.between(*pair, len(frames.names))
-                if between[: len(self.mechanism)].any():
+            others = (a for a in range(len(solids)) if a not in touched or a < b)
+            for a in others:
+                may_touch = carriers[a] in touched[b] or obstacle.link in touched.get(a, ())
+                between = bounds.between(a, b, len(frames.names))
+                if not may_touch and between[: len(self.mechanism)].any():
                     yield ObstaclePair(names[a], obstacle.name, (a, b), between)

@@ -16,6 +16,7 @@ from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
 from .goal import Goal
 from .goal_pursuit import GoalPursuit
+from .limits import MotionLimits
 from .path import Path
 from .path_choice import PathChoice
 from .path_search import Attempt, FIRST, FoundPath, LINE
@@ -31,6 +32,10 @@ class Mover(Protocol):
     """What sets out: `Motion`."""
 
     path: Path | None
+
+    @property
+    def limits(self) -> MotionLimits:
+        """What the motion keeps to now."""
 
     def follow(self, path: Path | None) -> None:
         """Follow a path from now on."""
@@ -57,13 +62,15 @@ class Departure:
     ----------
     choice : PathChoice
         Looks for a path, and proposes those that have to be confirmed.
+    in_stream : bool
+        Whether the goal belongs to a stream, and is followed by the line alone.
 
     """
 
     def __init__(self, mover: Mover, pursuit: GoalPursuit) -> None:
         self._mover, self._pursuit = mover, pursuit
         self.choice = PathChoice()
-        self._in_stream = False
+        self.in_stream = False
         self.forget()
 
     def forget(self) -> None:
@@ -73,11 +80,13 @@ class Departure:
         """What begins once the arm rests."""
         self._retry: Callable[[], None] | None = None
         """What begins at rest if the path turns out to be blocked."""
+        self._look_anew: Callable[[], None] | None = None
+        """Begins the look from rest that goes on, or that ended with a proposal, once more."""
 
     def end_stream(self) -> None:
         """Take note that there is no goal any longer."""
         self.forget()
-        self._in_stream = False
+        self.in_stream = False
 
     @property
     def waits_for_rest(self) -> bool:
@@ -93,9 +102,9 @@ class Departure:
         """Set a new goal: see `Motion.pursue`."""
         path, waited = self._mover.path, self.waits_for_rest
         self.forget()
-        self._in_stream = in_stream and self._pursuit.options.confirm != 'always'
+        self.in_stream = in_stream and not self._must_ask
         follows_line = path is not None and path.reference is not None
-        if self._in_stream:
+        if self.in_stream:
             stops = path is not None and path.is_stop
             in_joint_space = self._pursuit.options.path == 'joint'
             if path is None or follows_line or (not waited if stops else in_joint_space):
@@ -109,6 +118,13 @@ class Departure:
             self._look_meanwhile(goal)
         else:
             self._brake_and_then(partial(self._look_for, goal))
+
+    @property
+    def _must_ask(self) -> bool:
+        """Whether even a goal of a stream waits until its path is confirmed."""
+        options = self._pursuit.options
+        leaves_line = options.path == 'joint' and options.confirm == 'leaving_line'
+        return options.confirm == 'always' or leaves_line
 
     def pursue_configuration(self, q: Array) -> None:
         """Look for a path in joint space to joint values, shape (n,)."""
@@ -134,11 +150,13 @@ class Departure:
         """Look for a path to a goal, for an arm that rests."""
         self._mover.stay(None)
         self.choice.begin(self._pursuit.find_path(goal, attempt), patience)
+        self._look_anew = partial(self._look_for, goal, 0.0, attempt)
         following = attempt.following
         self._retry = following and partial(self._look_for, goal, 0.0, following)
 
     def _look_for_configuration(self, q: Array) -> None:
         self.choice.begin(self._pursuit.search.to_configuration(q))
+        self._look_anew = partial(self._look_for_configuration, q)
 
     def _look_meanwhile(self, goal: Goal) -> None:
         """Look along the line that is followed already; stop if it is blocked."""
@@ -155,7 +173,7 @@ class Departure:
     def stop_short(self, reason: Reason | None) -> None:
         """Stop short of the goal, for a reason; look for another path where one may."""
         retry = self._retry
-        self._mover.stop(joined((reason, IN_STREAM if self._in_stream else None)))
+        self._mover.stop(joined((reason, IN_STREAM if self.in_stream else None)))
         self._at_rest = retry
 
     def arrive(self) -> None:
@@ -181,7 +199,9 @@ class Departure:
         """Set out on a path that was found, or rest and say why there is none."""
         self._mover.stay(found.reason)
         if found.path is not None:
+            self._look_anew = None
             self._pursuit.take(found)
+            found.path.change_limits(self._mover.limits)  # they may have changed meanwhile
             self._mover.follow(found.path)
         if found.preview is not None and found.preview.reason is not None:
             self._retry = None  # it is known to end early
@@ -191,6 +211,10 @@ class Departure:
         proposal = self.choice.proposal
         if proposal is None or proposal.path is None:
             return False
-        work = self._pursuit.search.along(proposal.path, proposal.kind)
-        self.choice.begin(work, is_confirmed=True)
+        self.choice.begin(self._pursuit.search.once_more(proposal), is_confirmed=True)
         return True
+
+    def change_rules(self) -> None:
+        """Look anew from rest: what was found keeps to other rules than those in force now."""
+        if self._mover.path is None and self._look_anew is not None:
+            self._look_anew()

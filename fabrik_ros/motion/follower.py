@@ -133,7 +133,9 @@ class Follower:
             return state, paused or motion.reason
         reason = self._engagement.hold_reason or motion.reason
         if self._is_stopping or (self._engagement.is_engaged and reason is not None):
-            return State.HOLDING, reason
+            is_at_fault = self._is_stopping or self._engagement.hold_reason is not None
+            trouble = self.observer.not_ready or missing or self._moved_away
+            return State.HOLDING, reason if is_at_fault else joined((trouble, reason))
         if self.observer.not_ready is not None:
             return State.HOLDING, self.observer.not_ready
         if missing is not None:
@@ -143,10 +145,17 @@ class Follower:
     def _state_at_rest(self) -> tuple[State, Reason | None]:
         if not self._engagement.is_engaged:
             return State.IDLE, None
-        gap = self.observer.gap(self.motion.q) if self.rules.wait_for_state else 0.0
-        if np.max(gap) > self.rules.resync_tolerance:
+        if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
         return (State.HOLDING, JOG_ENDED) if self.goal is None else (State.REACHED, None)
+
+    @property
+    def _moved_away(self) -> Reason | None:
+        """That the arm is not where its commands left it, at rest; None where it is."""
+        if not self.rules.wait_for_state:
+            return None
+        gap = self.observer.gap(self.motion.q)
+        return MOVED_AWAY if np.max(gap) > self.rules.resync_tolerance else None
 
     @property
     def is_on_the_way(self) -> bool:
@@ -318,7 +327,8 @@ class Follower:
         self._jogs.clear()
         self._set_out()
         q = self.observer.near_command(self._joints.q, self.motion.q)
-        if in_stream and under_way is not None and not self.is_looking:
+        asks = self.motion.pursuit.options.confirm != 'never'
+        if in_stream and under_way is not None and not self.is_looking and not asks:
             self.motion.go_to(q)
         else:
             self.motion.pursue_configuration(q)
@@ -343,10 +353,13 @@ class Follower:
             raise RefusedError(Reason(ReasonKind.NOTHING_PROPOSED, text))
         if self._start.begin(now):
             self.goal = None
+            self.hold(MOVED_AWAY)
             raise RefusedError(MOVED_AWAY)
         self._set_out()
+        self._goal_time = now
         if self._goal_in_joints is not None and motion.choice.proposal is None:
-            motion.pursue_configuration(self._goal_in_joints.q)
+            q = self.observer.near_command(self._goal_in_joints.q, motion.q)
+            motion.pursue_configuration(q)
         elif not motion.execute():
             motion.pursue(goal)
         self._look_at_once(now)
@@ -526,7 +539,7 @@ class Follower:
             lost = missing or self.observer.not_ready
             if lost is not None:
                 self.fail(lost, now)
-            elif not self.observer.is_near(self.motion.command[0]):
+            elif self.observer.does_not_follow(self.motion.command[0]) is not None:
                 self.hold(MOVED_AWAY)
         self.motion.look(dt, seconds)
 
@@ -558,12 +571,13 @@ class Follower:
         motion = self.motion
         self._try_again_time -= dt
         may = self.is_held_in_world and motion.frame.base.moves and motion.is_at_goal
+        may = may and not self.is_looking and motion.choice.proposal is None
         if not (may and motion.reason is not None and self._try_again_time <= 0.0):
             return
         self._try_again_time = TRY_AGAIN_TIME
         if self.goal is not None:
             self._repeat_time = REPEAT_TIME
-            motion.pursue(self.goal)
+            motion.pursue(self.goal, in_stream=motion.departure.in_stream)
 
     def _end_lost_jogs(self, now: float) -> None:
         """Let go of the tips that nobody jogs any longer; stop the arm if they brake slowly."""

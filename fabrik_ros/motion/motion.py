@@ -131,6 +131,7 @@ class Motion:
         self._solver_options = solver_options
         self.pursuit.change(solver_options, options, tips)
         self._change_limits_of_paths()
+        self.departure.change_rules()
 
     def _paths(self) -> set[Path]:
         """Paths that are followed now or may be later."""

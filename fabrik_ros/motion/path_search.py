@@ -67,6 +67,8 @@ class FoundPath:
     """Why the path is not taken unasked; None where it may be."""
     deviation: Deviation = EXACT
     """How far the tips leave the line at most, where they go along it."""
+    rest: Path | None = None
+    """What follows the path, where that only leads to the line."""
 
     @property
     def may_be_taken(self) -> bool:
@@ -184,6 +186,16 @@ class PathSearch:
         """Look along a path from where the arm is."""
         return (yield from self._look(path, kind, path.ahead()))
 
+    def once_more(self, found: FoundPath) -> Pieces[FoundPath]:
+        """Look once more along a path that was found, from where the arm is now."""
+        if found.path is None:
+            return found
+        ahead = found.path.ahead()
+        if found.rest is not None:
+            ahead = ahead.followed_by(found.rest.ahead())
+        again = yield from self._look(found.path, found.kind, ahead)
+        return replace(again, deviation=found.deviation, rest=found.rest)
+
     def _look(self, path: Path, kind: str, ahead: Ahead) -> Pieces[FoundPath]:
         preview = yield from self._onlooker.look(ahead)
         if preview.reason is not None:
@@ -216,7 +228,7 @@ class PathSearch:
             ahead = beginning.ahead().followed_by(rest.ahead())
             joined_later = yield from self._look(beginning, LINE, ahead)
             if joined_later.may_be_taken:
-                return joined_later
+                return replace(joined_later, rest=rest)
         return planned
 
     def _planned_line(self, resolved: ResolvedGoal, T: Array) -> Pieces[FoundPath]:

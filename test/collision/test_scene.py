@@ -72,7 +72,7 @@ def test_every_shape_in_every_place(tmp_path):
     assert (scene['tool'].link, scene['tool'].touch_links) == ('l4', ('l3',))
 
 
-@pytest.mark.parametrize('text', ['', 'obstacles:', 'obstacles: {}'])
+@pytest.mark.parametrize('text', ['obstacles:', 'obstacles: {}'])
 def test_file_may_have_no_obstacles(tmp_path, text):
     assert len(loaded(tmp_path, text)) == 0
 
@@ -116,7 +116,12 @@ def test_what_makes_no_sense_is_refused_with_file_obstacle_and_key(tmp_path, ent
         ('[1, 2]', 'the file: expected keys and values'),
         ('obstacle: {}', "unknown key 'obstacle'; did you mean 'obstacles'?"),
         ('obstacles: [1]', "'obstacles': expected keys and values"),
+        ('', 'the file: expected keys and values'),
+        ('obstacles: []', "'obstacles': expected keys and values"),
+        ('obstacles: false', "'obstacles': expected keys and values"),
         ('{', 'cannot be read'),
+        ('obstacles: {x: {sphere: 1}, y: {sphere: 2}, x: {sphere: 3}}', "'x' is given twice"),
+        ('obstacles: {x: {sphere: 1, xyz: [0, 0, 1], xyz: [0, 0, 2]}}', "'xyz' is given twice"),
         ('!!python/object/apply:os.system [ls]', 'cannot be read'),
         ('a: &a [*a]', 'unknown key'),
     ],

@@ -212,3 +212,34 @@ def test_link_that_starts_near_an_obstacle_keeps_that_distance(gap, kept):
     guard.reset(q)
     assert_close(world.clearances, [0.02])
     assert "'table'" in guard.collision_at(q), 'what touches is no matter of distance'
+
+
+def test_distance_that_is_kept_does_not_shrink_from_start_to_start_and_is_given_back():
+    table = transform(np.eye(3), np.array([0.0, 0.0, -0.06]))
+    xml = planar_arm(1).replace('revolute', 'continuous').replace('0.0 0.0 1.0', '0.0 1.0 0.0')
+    world = world_of(Scene([Obstacle('table', HalfSpace(), table)]), xml)
+    guard = CollisionGuard(world)
+    for _ in range(3):
+        guard.reset(np.zeros(1))
+        assert_close(world.clearances, [0.009], 1e-5)
+    guard.reset(np.array([-1.0]))
+    assert_close(world.clearances, [0.02])
+
+
+def test_obstacle_may_be_called_like_a_link():
+    """What stands beside the arm is checked with what a link carries, whatever it is called."""
+    held = Obstacle('held', Sphere(0.1), transform(np.eye(3), np.array([0.5, 0.0, 0.0])), 'l4')
+    post = Obstacle('l4', Sphere(0.1), transform(np.eye(3), np.array([2.1, 0.0, 0.0])))
+    world = world_of(Scene([held, post]), checks_links=False)
+    assert world.distance(np.zeros(JOINTS)).distance < 0.0
+
+
+@pytest.mark.parametrize('first', ['a', 'b'])
+def test_carried_obstacles_may_touch_each_other_if_one_of_them_says_so(first):
+    here = transform(np.eye(3), np.array([0.25, 0.0, 0.0]))
+    a = Obstacle('a', Sphere(0.4), here, 'l2', ('l1', 'l3', 'l4'))
+    b = Obstacle('b', Sphere(0.4), here, 'l4', ('l1', 'l3'))
+    world = world_of(Scene([a, b] if first == 'a' else [b, a]), checks_links=False)
+    pairs = [set(world.links(p)) for p in range(len(world.distances))]
+    assert {'a', 'b'} not in pairs
+    assert {'b', 'l2'} in pairs

@@ -6,6 +6,7 @@ way, so that no line leads from one side behind the base to the other.
 
 """
 
+from dataclasses import replace
 import math
 
 from fabrik_ros import load_urdf, SolverOptions
@@ -15,6 +16,7 @@ from fabrik_ros.motion.arm_state import State
 from fabrik_ros.motion.follower import Follower, SECOND_TARGET_TIME
 from fabrik_ros.motion.following_rules import FollowingRules
 from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.joint_path import JointPath
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
@@ -344,6 +346,50 @@ class TestStreams:
         scene.check()
 
 
+class CreepingBase:
+    """The arm of a scene on a base that creeps, with targets that stay in the world."""
+
+    def __init__(self, **options):
+        self.scene, self.x = Scene(**options), 0.0
+
+    @property
+    def world_in_base(self):
+        T = np.eye(4)
+        T[0, 3] = -self.x
+        return T
+
+    def accept(self, q):
+        T_world_target = np.linalg.inv(self.world_in_base) @ at(tip(q))
+        self.scene.follower.accept(T_world_target, self.scene.now, 0, self.world_in_base)
+
+    def go(self, seconds):
+        for _ in range(round(seconds / DT)):
+            self.x += 0.005 * DT
+            if self.scene.follower.is_held_in_world:
+                self.scene.motion.carry(self.world_in_base, DT)
+            self.scene.tick()
+
+
+class TestStreamInTheWorld:
+    def test_it_never_leaves_the_line_by_itself_while_the_base_creeps(self):
+        creeping = CreepingBase()
+        creeping.accept(NEAR)
+        creeping.go(0.3)
+        creeping.accept(BEHIND)
+        for _ in range(40):
+            creeping.go(0.1)
+            assert not isinstance(creeping.scene.motion.path, JointPath)
+
+    def test_proposal_stays_as_it_is_while_the_base_creeps(self):
+        creeping = CreepingBase(confirm='always')
+        creeping.accept(NEAR)
+        creeping.go(0.3)
+        proposal = creeping.scene.motion.choice.proposal
+        assert proposal is not None
+        creeping.go(2.0)
+        assert creeping.scene.motion.choice.proposal is proposal
+
+
 class TestExecute:
     """Nothing is taken unasked that was to be confirmed, and only what was proposed."""
 
@@ -424,6 +470,53 @@ class TestExecute:
         scene.go(1.0)
         assert scene.refusal() is ReasonKind.MOVED_AWAY
         scene.go(1.0)
+        assert scene.commands == []
+
+    def test_that_the_arm_was_moved_or_is_not_heard_is_said_while_a_path_waits(self):
+        scene = self.proposing()
+        scene.at = scene.at - 0.3
+        scene.go(0.1)
+        assert scene.kind is ReasonKind.MOVED_AWAY
+        assert scene.refusal() is ReasonKind.MOVED_AWAY
+        assert scene.kind is ReasonKind.MOVED_AWAY, 'nobody jogged it'
+        scene = self.proposing()
+        scene.now += 5.0
+        assert scene.kind is ReasonKind.STATE_MISSING
+
+    def test_path_is_taken_however_long_it_waited_for_the_word(self):
+        scene = self.proposing(rules=FollowingRules(target_timeout=0.5))
+        scene.go(2.0)
+        scene.execute()
+        scene.go(0.4)
+        assert scene.state is State.MOVING
+
+    def test_second_target_of_a_stream_in_joint_space_waits_as_the_first_one_does(self):
+        scene = self.proposing(path='joint', confirm='leaving_line')
+        scene.accept((1.0, 1.5))
+        scene.rest()
+        assert scene.kind is ReasonKind.AWAITS_EXECUTE
+        assert scene.commands == []
+
+    def test_joint_values_that_follow_others_soon_wait_too(self):
+        scene = Scene(confirm='always')
+        for number, value in enumerate((2.0, -2.0)):
+            scene.follower.go_to_joints({CHAIN.joint_names[0]: value}, scene.now)
+            scene.rest()
+            assert scene.kind is ReasonKind.AWAITS_EXECUTE
+            if number == 0:
+                scene.execute()
+                scene.go(0.3)
+                assert scene.state is State.MOVING
+
+    def test_path_that_waits_is_looked_for_anew_when_the_rules_change(self):
+        scene = self.proposing(path='joint')
+        motion = scene.motion
+        before = motion.choice.proposal
+        options = replace(motion.pursuit.options, path='line')
+        motion.change(motion.limits, SolverOptions(mode='position'), options)
+        assert motion.choice.proposal is not before
+        scene.rest()
+        assert motion.choice.proposal.kind == 'line'
         assert scene.commands == []
 
     def test_arm_whose_state_is_lost_executes_nothing(self):

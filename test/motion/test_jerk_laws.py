@@ -327,7 +327,7 @@ class Planar:
         for _ in range(steps):
             resting = self.motion.is_at_rest
             if resting or self.rng.random() < 0.003:
-                self.stops += resting and why(self.motion).startswith('self-collision')
+                self.stops += resting and why(self.motion).startswith('collision ahead')
                 self.motion.go_to(self.configuration(free=self.rng.random() < 0.3))
             self.motion.step(next_dt(self.rng))
             yield min(planar_distances(self.motion.command[0]).values())

@@ -283,7 +283,7 @@ class Refusing:
     def allows(self, *_):
         return False
 
-    def reset(self):
+    def reset(self, q):
         pass
 
 

@@ -11,15 +11,15 @@ import math
 
 from command_judge import Bounds, CommandJudge
 from drawing import random_numbers
-from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
+from fabrik_ros.motion.goal import Goal, MotionOptions
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
 from fabrik_ros.motion.planned_path import PlannedPath
 from fabrik_ros.motion.preview import Onlooker
 from fabrik_ros.planning.pieces import finish
-from helpers import PLANAR, SIX_AXIS, stopped
+from helpers import assert_close, PLANAR, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -306,3 +306,36 @@ def test_two_links_stretched_out_and_back():
     motion = motion_along(knots, urdf=PLANAR)
     drive(motion)
     np.testing.assert_allclose(motion.q, knots[-1], atol=1e-9)
+
+
+def test_what_changes_while_the_path_is_looked_for_holds_on_it():
+    """Through the aligned wrist; the arm is paused just before the path is known."""
+    chain = load_urdf(example_arm('six_axis')).chain()
+    start = np.array([0.3, -1.0, 1.4, -0.6, 0.7, 0.2])
+    beyond = start * [1.0, 1.0, 1.0, 1.0, -1.0, 1.0]
+    limits = MotionLimits(0.25, 1.0, 1.0, np.full(6, 1.5), np.full(6, 5.0))
+
+    def look(pieces):
+        motion = Motion(chain, limits, SolverOptions(), MotionOptions())
+        motion.reset(start)
+        motion.pursue(Goal.of(chain.tip_poses(beyond)))
+        for number in range(pieces):
+            motion.look(0.0, 0.0)
+            if not motion.is_looking:
+                return motion, number
+        return motion, pieces
+
+    motion, pieces = look(100_000)
+    assert isinstance(motion.path, PlannedPath)
+    motion, _ = look(pieces - 1)
+    assert motion.path is None
+    motion.scale_speed(0.0)
+    motion.look(0.0)
+    assert isinstance(motion.path, PlannedPath)
+    for _ in range(50):
+        motion.step(0.01)
+    assert_close(motion.q, start, 1e-12)
+    motion.scale_speed(1.0)
+    while not motion.is_at_rest:
+        motion.step(0.01)
+    assert motion.reason is None

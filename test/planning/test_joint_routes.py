@@ -241,9 +241,9 @@ def test_target_out_of_reach_behind_a_post_tells_both():
     T = arm.motion.robot.forward_kinematics(stretched)
     T[0, 3] = 3.0
     arm.motion.aim(T)
-    assert 'farther away than the arm is long; the target is in self-' in why(arm.motion)
+    assert 'farther away than the arm is long; the target is in collision' in why(arm.motion)
     arm.run()
-    assert 'farther away than the arm is long; the target is in self-' in why(arm.motion)
+    assert 'farther away than the arm is long; the target is in collision' in why(arm.motion)
     assert arm.nearest < 0.05
 
 
