@@ -28,7 +28,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from judging import Judge
 
-EXAMPLES = 15 if COMPILED else 2
+EXAMPLES = 15 if COMPILED else 3
 DT = 0.01
 LONGEST = 6000 if COMPILED else 1500
 """Steps in which any of these paths is over."""

@@ -26,7 +26,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from judging import Judge, pose_errors, TreeJudge
 import pinocchio
 
-EXAMPLES = 20 if COMPILED else 3
+EXAMPLES = 20 if COMPILED else 4
 POSITION, ORIENTATION = 0.005, 0.0873
 SOLVER = SolverOptions(
     position_tolerance=1e-6, orientation_tolerance=1e-6, budget=math.inf, max_restarts=6
