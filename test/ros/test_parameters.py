@@ -63,6 +63,8 @@ WORDS = [
     'self_collision',
 ]
 FIXED = {
+    'scene': 'scene.yaml',
+    'obstacle_clearance': 0.05,
     'trajectory_look_ahead': 0.1,
     'jerk_limiting': 'auto',
     'ready_topic': 'ready',
