@@ -80,7 +80,7 @@ SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant
 
 .PHONY: solver-test-interpreted
 solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; 3 minutes
-	NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: solver-test-bounds
 solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; 3 minutes
