@@ -84,7 +84,7 @@ solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompi
 
 .PHONY: solver-test-bounds
 solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; 3 minutes
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) $(KERNEL_ROOMS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS)
 
 .PHONY: fuzz
 fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
