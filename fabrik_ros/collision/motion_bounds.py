@@ -75,30 +75,21 @@ class MotionBounds:
         # For a link on the path, the joints before it move one solid, those behind the other.
         cuts = [sum(from_a[:cut]) + sum(from_b[cut:]) for cut in range(len(path) + 1)]
         cut = int(np.argmin(cuts))
-        bounds = np.zeros(count)
-        for i, lever in zip(path, from_a[:cut] + from_b[cut:], strict=True):
-            bounds[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
-        return bounds
+        return self._of_values(path, from_a[:cut] + from_b[cut:], count)
 
     def in_root(self, a: int, count: int) -> Array:
         """
-        Bound the displacement of a solid in the root link for a unit of each joint value.
+        Bound how far solid `a` moves in the root link for a unit of each joint value.
 
-        Parameters
-        ----------
-        a : int
-            Number of the solid.
-        count : int
-            How many joint values there are.
-
-        Returns
-        -------
-        array, shape (count,)
-            [m/rad], or 1 for prismatic joints.
-
+        Those of `between`, beside a solid that stands in the root link.
         """
+        path = self._above[a]
+        return self._of_values(path, self._levers(a, path, []), count)
+
+    def _of_values(self, path: list[int], levers: list[float], count: int) -> Array:
+        """Sum up the levers of joints by the joint values that move them, shape (count,)."""
         bounds = np.zeros(count)
-        for i, lever in zip(self._above[a], self._levers(a, self._above[a], []), strict=True):
+        for i, lever in zip(path, levers, strict=True):
             bounds[int(self._model[i, SOURCE])] += abs(self._model[i, MULTIPLIER]) * lever
         return bounds
 
