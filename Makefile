@@ -65,8 +65,8 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; 11 minutes on two
 	$(PYTEST) -m 'not long'
 
 .PHONY: test-long
-test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 8 minutes
-	@echo 'make test-long takes about 8 minutes on two idle cores.'
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; ten minutes or so
+	@echo 'make test-long takes ten minutes or so on two cores.'
 	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
@@ -79,11 +79,11 @@ SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant
 	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py)
 
 .PHONY: solver-test-interpreted
-solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; 3 minutes
+solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 11 minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: solver-test-bounds
-solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; 3 minutes
+solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; at most 8 minutes
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS)
 
 .PHONY: fuzz
