@@ -92,6 +92,10 @@ class SceneError(CollisionError):
     """What is said to stand around the robot makes no sense."""
 
 
+class UnknownFrameError(SceneError):
+    """A frame that an obstacle stands in is not known now; it may be later."""
+
+
 class MotionError(FabrikError):
     """The motion cannot be limited as asked for: ruckig is missing."""
 

@@ -50,6 +50,8 @@ class CheckedPairs:
     ----------
     mechanism, distances, clearances
         As above.
+    version : int
+        Counts the changes of the pairs.
 
     """
 
@@ -64,6 +66,7 @@ class CheckedPairs:
         self.mechanism, self.frames = mechanism, frames
         self.distances, self.clearances = distances, clearances
         self._names = list(names)
+        self.version = 0
 
     def links(self, p: int) -> tuple[str, str]:
         """Return the names of the links, or of link and obstacle, of pair number `p`."""

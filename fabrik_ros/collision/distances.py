@@ -1,6 +1,6 @@
 """Distances of pairs of solids, measured only where bounds of them do not suffice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -168,10 +168,11 @@ class PairDistances:
         """Measure everything again when it is asked for."""
         self._known[:] = -np.inf
 
-    def take_over(self, known: 'PairDistances', count: int) -> None:
-        """Know what others knew of their first pairs, which are the first ones here, too."""
-        self._known[:count], self._at[:count] = known._known[:count], known._at[:count]
-        self.taken_by_others[:count] = known.taken_by_others[:count]
+    def take_over(self, known: 'PairDistances', numbers: Mapping[int, int]) -> None:
+        """Know what others knew of some pairs: `numbers` says which pair of theirs is which."""
+        before, now = list(numbers), list(numbers.values())
+        self._known[now], self._at[now] = known._known[before], known._at[before]
+        self.taken_by_others[now] = known.taken_by_others[before]
 
     def _hold(self, q: Array, around: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""

@@ -14,7 +14,8 @@ anywhere between their start and their end.
 
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 import math
 
@@ -45,6 +46,18 @@ PARTS = 16
 """Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
 
+@dataclass(eq=False)
+class LeastDistances:
+    """Distances that pairs keep on a path."""
+
+    q: Array
+    """Joint values where the path begins, shape (n,)."""
+    values: Array
+    """Shape (p,) [m]."""
+    version: int
+    """Of the pairs."""
+
+
 class CollisionGuard:
     """
     Allows an arm the motion from which it can always stop in front of a collision.
@@ -61,11 +74,13 @@ class CollisionGuard:
     ----------
     refusal : str
         Why the last motion was not allowed; '' when it was.
+    refused_pair : str
+        The names of what would have come too near then; '' when it was allowed.
 
     """
 
     def __init__(self, collision: CheckedPairs) -> None:
-        self.refusal = ''
+        self.refusal = self.refused_pair = ''
         self._collision = collision
         self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
         self._kept: dict[int, float] = {}
@@ -86,6 +101,21 @@ class CollisionGuard:
     def reset(self, q: Array) -> None:
         """Let the arm start anew at `q`, where somebody else may have brought it near things."""
         self._kept.clear()
+        self._collision.keep_distances_at(q)
+
+    def change_world(self, numbers: Mapping[int, int], q: Array) -> None:
+        """
+        Go on with other pairs.
+
+        Parameters
+        ----------
+        numbers : mapping
+            The new numbers of pairs that stay, by their numbers before.
+        q : array, shape (n,)
+            Where the arm is [rad or m]: what is too near there may stay as near.
+
+        """
+        self._kept = {numbers[p]: kept for p, kept in self._kept.items() if p in numbers}
         self._collision.keep_distances_at(q)
 
     def warm_up(self) -> None:
@@ -140,19 +170,20 @@ class CollisionGuard:
 
     def _allow(self) -> bool:
         """Allow a motion on which no pair can come too near."""
-        self.refusal = ''
+        self.refusal = self.refused_pair = ''
         self._kept.clear()
         return True
 
     def _allows(
         self, q: Array, near: npt.NDArray[np.intp], paths: tuple[StraightPath, ...]
     ) -> bool:
-        self.refusal = ''
+        self.refusal = self.refused_pair = ''
         least, kept = self._clearance.copy(), {}
         while (p := self._blocking(paths, near, least)) >= 0:
             distance = self._distances.measure(p, q)
             if p in kept or not self._moves_apart(p, distance, paths):
                 self.refusal = self._reason(p, distance)
+                self.refused_pair = ', '.join(self._collision.links(p))
                 return False
             taken = self._distances.taken_by_others[p]
             kept[p] = max(distance + taken, self._kept.get(p, -math.inf))
@@ -213,19 +244,22 @@ class CollisionGuard:
             level = max(level, min(reached, clearance))
         return level >= clearance
 
-    def least_from(self, q: Array) -> Array:
+    def least_from(self, q: Array) -> LeastDistances:
         """
-        Distances that pairs keep on a path that begins at `q`, shape (p,) [m].
+        Distances that pairs keep on a path that begins at `q`, shape (n,).
 
         Of pairs that all but touch there no bound shows that they do not on the first part: so
         much nearer they may come here, though not when the arm moves (`allows`).
         """
+        return LeastDistances(q, self._least_from(q), self._collision.version)
+
+    def _least_from(self, q: Array) -> Array:
         least: Array = self._clearance.copy()
         for p in self._distances.due(q, self._clearance + EASE):
             least[p] = min(least[p], self._distances.measure(int(p), q) - EASE)
         return least
 
-    def collision_between(self, q: Array, q_next: Array, least: Array) -> str:
+    def collision_between(self, q: Array, q_next: Array, least: LeastDistances) -> str:
         """
         Say which links come too near on a short straight path; '' where none do.
 
@@ -233,15 +267,17 @@ class CollisionGuard:
         ----------
         q, q_next : array, shape (n,)
             Its ends [rad or m].
-        least : array, shape (p,)
-            Distances that pairs keep, of `least_from` [m].
+        least : LeastDistances
+            Distances that pairs keep, of `least_from`.
 
         """
-        near = self._distances.due(0.5 * (q + q_next), least, 0.5 * np.abs(q_next - q))
+        if least.version != self._collision.version:  # the world has changed since
+            least.values, least.version = self._least_from(least.q), self._collision.version
+        near = self._distances.due(0.5 * (q + q_next), least.values, 0.5 * np.abs(q_next - q))
         if len(near) == 0:
             return ''
         part = StraightPath(q, q_next, self._nothing_strays)
-        p = find_blocking(self._distances, part, near, least)
+        p = find_blocking(self._distances, part, near, least.values)
         return '' if p < 0 else self._reason(p)
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:

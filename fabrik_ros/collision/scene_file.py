@@ -14,7 +14,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ..errors import did_you_mean, FabrikError, listed, SceneError, shown
+from ..errors import did_you_mean, FabrikError, listed, SceneError, shown, UnknownFrameError
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..transforms import Array, rotation_from_rpy, transform
 from .scene import Obstacle, Scene
@@ -47,10 +47,31 @@ def load_scene(path: str | Path, pose_of: PoseOf) -> Scene:
         If the file cannot be read or makes no sense; names the file, the obstacle and the key.
 
     """
+    document = load_document(path)
     try:
-        return scene_of(_document(Path(path)), pose_of)
+        return scene_of(document, pose_of)
     except SceneError as error:
-        raise SceneError(f'scene {shown(str(path), 200)}: {error}') from error
+        raise type(error)(f'{_scene_at(path)}: {error}') from error
+
+
+def load_document(path: str | Path) -> object:
+    """
+    Read a file, of which `scene_of` makes a scene.
+
+    Raises
+    ------
+    SceneError
+        If it cannot be read.
+
+    """
+    try:
+        return _document(Path(path))
+    except SceneError as error:
+        raise SceneError(f'{_scene_at(path)}: {error}') from error
+
+
+def _scene_at(path: str | Path) -> str:
+    return f'scene {shown(str(path), 200)}'
 
 
 def scene_of(document: object, pose_of: PoseOf) -> Scene:
@@ -125,10 +146,9 @@ def _obstacle(name: str, entry: object, pose_of: PoseOf) -> Obstacle:
 def _placed(T_frame_obstacle: Array, frame: str, pose_of: PoseOf, where: str) -> Array:
     try:
         return pose_of(frame) @ T_frame_obstacle
-    except SceneError:
-        raise
     except FabrikError as error:
-        raise SceneError(f'{where}: {error}') from error
+        kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
+        raise kind(f'{where}: {error}') from error
 
 
 def _shape(keys: Mapping[str, Any], where: str) -> Shape | HalfSpace:

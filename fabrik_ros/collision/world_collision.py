@@ -1,6 +1,6 @@
 """How near the links of a robot are to each other and to what stands around them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -90,6 +90,9 @@ class WorldCollision(CheckedPairs):
         self._own, self._own_count = own, len(own.distances) if checks_links else 0
         self._clearance = clearance
         self._finder = finder or MeshFinder()
+        self._solids: dict[Obstacle, Solid] = {}
+        self._ends: list[tuple[object, object]] = [(p, p) for p in range(self._own_count)]
+        """What each pair consists of: it is the same pair as long as that is the same."""
         bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
         count = len(own.frames.names)
         self._bounds_in_root = [bounds.in_root(a, count) for a in range(len(own.solids))]
@@ -98,9 +101,16 @@ class WorldCollision(CheckedPairs):
     def __repr__(self) -> str:
         return f'WorldCollision({len(self.distances)} pairs, {self.scene})'
 
-    def set_scene(self, scene: Scene) -> None:
+    def set_scene(self, scene: Scene) -> Mapping[int, int]:
         """
         Replace all obstacles; nothing changes if one cannot be loaded.
+
+        What is known of obstacles that stay is known of them on.
+
+        Returns
+        -------
+        mapping
+            The new numbers of pairs that stay, by their numbers before.
 
         Raises
         ------
@@ -110,8 +120,8 @@ class WorldCollision(CheckedPairs):
         """
         own, count = self._own, self._own_count
         scene.check_links(own.robot)
-        root = own.robot.root_link
-        solids = [*own.solids, *(solid_of_obstacle(o, root, self._finder) for o in scene)]
+        loaded = {obstacle: self._solid_of(obstacle) for obstacle in scene}
+        solids = [*own.solids, *loaded.values()]
         frames = SolidFrames(own.robot, own.mechanism, solids)
         frames.set_other_joints(self.frames.other_joints)
         added = list(self._pairs(scene, solids, frames))
@@ -123,13 +133,24 @@ class WorldCollision(CheckedPairs):
             np.concatenate(bounds),
             *prismatic_limits(own.mechanism),
         )
-        distances.take_over(self.distances, count)
-        self.scene, self.frames, self.distances = scene, frames, distances
-        self.clearances = np.concatenate(
-            [own.clearances[:count], np.full(len(added), self._clearance)]
-        )
+        parts = [*range(len(own.solids)), *scene]
+        ends = self._ends[:count] + [(parts[a], parts[b]) for a, b in (p.solids for p in added)]
+        number_of = {pair: number for number, pair in enumerate(ends)}
+        numbers = {p: number_of[pair] for p, pair in enumerate(self._ends) if pair in number_of}
+        distances.take_over(self.distances, numbers)
+        clearances = np.concatenate([own.clearances[:count], np.full(len(added), self._clearance)])
+        clearances[list(numbers.values())] = self.clearances[list(numbers)]
         names = [own.links(p) for p in range(count)]
         self._names = names + [(pair.name_a, pair.name_b) for pair in added]
+        self.scene, self.frames, self.distances = scene, frames, distances
+        self.clearances, self._ends, self._solids = clearances, ends, loaded
+        self.version += 1
+        return numbers
+
+    def _solid_of(self, obstacle: Obstacle) -> Solid:
+        known = self._solids.get(obstacle)
+        root = self._own.robot.root_link
+        return solid_of_obstacle(obstacle, root, self._finder) if known is None else known
 
     def keep_distances_at(self, q: Array) -> None:
         """

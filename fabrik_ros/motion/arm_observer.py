@@ -45,6 +45,8 @@ class ArmObserver:
         Where a controller of trajectories has its reference; None where nobody says.
     not_ready : Reason or None
         Why the robot is not ready to move, as it says itself.
+    world_fault : Reason or None
+        What is not known of the world around, so that the arm may not move.
     paused_by : Reason or None
         Why the robot pauses the motion.
 
@@ -53,6 +55,7 @@ class ArmObserver:
     def __init__(self, robot: Mechanism, measured: MeasuredJoints, rules: FollowingRules) -> None:
         self._robot, self._measured, self.rules = robot, measured, rules
         self.not_ready: Reason | None = None
+        self.world_fault: Reason | None = None
         self.paused_by: Reason | None = None
         self.delay = 0.0
         self.reference: MeasuredJoints | None = None
@@ -67,6 +70,11 @@ class ArmObserver:
         self._commands.append((now, q))
         while not 0.0 <= now - self._commands[0][0] <= FOLLOWING_TIME + self.delay:
             self._commands.popleft()
+
+    @property
+    def fault(self) -> Reason | None:
+        """Why the arm may not move, whatever its joints do; None where it may."""
+        return self.not_ready or self.world_fault
 
     def missing(self, now: float) -> tuple[str, ...]:
         """Names of the joints whose state is needed, and not known or too old."""

@@ -13,6 +13,9 @@ ACTIVATED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was activated')
 MOVED_AWAY = Reason(
     ReasonKind.MOVED_AWAY, 'the arm was moved away from the target by someone else'
 )
+SEND_AGAIN = Reason(
+    ReasonKind.WORLD_CHANGED, 'a target that stays in the world has to be sent again'
+)
 
 
 class State(Enum):

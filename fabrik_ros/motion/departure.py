@@ -5,6 +5,9 @@ An arm that rests looks first. One that follows a line heads for another goal at
 along the new line meanwhile. From any other path it comes to rest before it looks. Goals of a
 stream are followed by the line alone, as far as it goes.
 
+Where the world changes, the rest of the path is looked at once more. An arm that is stopped by
+such a change does not look for another path by itself: its owner decides.
+
 """
 
 from collections.abc import Callable
@@ -12,13 +15,14 @@ from functools import partial
 import math
 from typing import Protocol
 
+from ..planning.pieces import Pieces
 from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
 from .goal import Goal
 from .goal_pursuit import GoalPursuit
 from .limits import MotionLimits
 from .path import Path
-from .path_choice import PathChoice
+from .path_choice import found_within, PathChoice
 from .path_search import Attempt, FIRST, FoundPath, LINE
 
 CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
@@ -64,6 +68,8 @@ class Departure:
         Looks for a path, and proposes those that have to be confirmed.
     in_stream : bool
         Whether the goal belongs to a stream, and is followed by the line alone.
+    blocked_by_change : Reason or None
+        Why the path that the arm was on is blocked since the world changed.
 
     """
 
@@ -82,6 +88,15 @@ class Departure:
         """What begins at rest if the path turns out to be blocked."""
         self._look_anew: Callable[[], None] | None = None
         """Begins the look from rest that goes on, or that ended with a proposal, once more."""
+        self._is_outdated = False
+        """Whether the world has changed since the path was looked at."""
+        self._was_free = False
+        """Whether a path that was free before the world changed is looked at once more."""
+        self._check: Pieces[FoundPath] | None = None
+        """The look along the rest of the path that is followed, as the world has changed."""
+        self._check_again = False
+        """Whether it has changed since that began."""
+        self.blocked_by_change: Reason | None = None
 
     def end_stream(self) -> None:
         """Take note that there is no goal any longer."""
@@ -172,6 +187,9 @@ class Departure:
 
     def stop_short(self, reason: Reason | None) -> None:
         """Stop short of the goal, for a reason; look for another path where one may."""
+        if self._is_outdated:
+            self._stop_for_change(reason)
+            return
         retry = self._retry
         self._mover.stop(joined((reason, IN_STREAM if self.in_stream else None)))
         self._at_rest = retry
@@ -185,15 +203,27 @@ class Departure:
         if self._at_rest is not None and self._mover.path is None:
             act, self._at_rest = self._at_rest, None
             act()
+        self._go_on_checking(seconds)
         if not self.choice.is_looking:
             return
         found = self.choice.look(dt, seconds, self._pursuit.options)
         if found is None:
             return
         if self._mover.path is None:
-            self._take(found)
+            self._take_if_free(found)
         elif found.path is None:
             self.stop_short(found.reason)
+
+    def _take_if_free(self, found: FoundPath) -> None:
+        """Take a path that was found, after a second look if the world has changed meanwhile."""
+        was_free, self._was_free = self._was_free, False
+        if found.path is not None and self._is_outdated:
+            self._is_outdated, self._was_free = False, True
+            self.choice.begin(self._pursuit.search.once_more(found), is_confirmed=True)
+        elif found.path is None and was_free and self._look_anew is not None:
+            self._look_anew()
+        else:
+            self._take(found)
 
     def _take(self, found: FoundPath) -> None:
         """Set out on a path that was found, or rest and say why there is none."""
@@ -213,6 +243,47 @@ class Departure:
             return False
         self.choice.begin(self._pursuit.search.once_more(proposal), is_confirmed=True)
         return True
+
+    def change_world(self) -> None:
+        """Look once more: along the path that is followed, or that was found meanwhile."""
+        path = self._mover.path
+        if path is None:
+            self._is_outdated = self.choice.is_looking
+        elif self.in_stream or path.is_stop or path.is_jog or path.is_at_goal:
+            return  # it goes on as far as nothing is in the way
+        else:
+            self._is_outdated = not self.choice.is_looking
+            self._check_again = self._check is not None
+            self._check = self._check or self._pursuit.search.rest_of(path, self.choice.found)
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether the rest of the path is looked at once more, as the world has changed."""
+        return self._check is not None
+
+    def _go_on_checking(self, seconds: float) -> None:
+        """Look along the rest of the path for a time; stop where it is blocked."""
+        path = self._mover.path
+        if path is None or path.is_stop:
+            self._check = None
+        if path is None or self._check is None:
+            return
+        found = found_within(self._check, seconds)
+        if found is None:
+            return
+        self._check = None
+        if found.path is None:
+            self._stop_for_change(found.reason)
+        elif self._check_again:
+            self._check_again = False
+            self._check = self._pursuit.search.rest_of(path, self.choice.found)
+        else:
+            self._is_outdated = False
+
+    def _stop_for_change(self, reason: Reason | None) -> None:
+        """Stop as the world has changed, and leave it to others how the arm goes on."""
+        self._mover.stop(reason)
+        self.blocked_by_change = reason
 
     def change_rules(self) -> None:
         """Look anew from rest: what was found keeps to other rules than those in force now."""

@@ -16,7 +16,8 @@ from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
-from .arm_state import Command, JOG_ENDED, MOVED_AWAY, PAUSED, RESUMED, State
+from .arm_state import Command, JOG_ENDED, MOVED_AWAY, PAUSED, RESUMED, SEND_AGAIN, State
+from .blockage import Blockage
 from .following_rules import FollowingRules, home_of
 from .goal import Goal
 from .joint_goal import check_joint_values, is_part_of, JointGoal
@@ -95,6 +96,7 @@ class Follower:
         self._repeat_time = 0.0
         self._try_again_time = 0.0
         self._jogs = ActiveJogs()
+        self._blockage = Blockage()
         self._must_go_back = False
         self.is_going_back = False
         home_of(robot, rules)
@@ -120,7 +122,7 @@ class Follower:
         motion = self.motion
         missing = self.observer.why_missing(now, 'no fresh state of')
         if self.gate.is_held and not self._start.is_under_way:
-            return State.HOLDING, joined((TOLD_TO_HOLD, self.observer.not_ready or missing))
+            return State.HOLDING, joined((TOLD_TO_HOLD, self.observer.fault or missing))
         if self._jog_is_blocked:
             return State.HOLDING, motion.reason
         if self.is_looking and self.is_at_rest:
@@ -134,10 +136,10 @@ class Follower:
         reason = self._engagement.hold_reason or motion.reason
         if self._is_stopping or (self._engagement.is_engaged and reason is not None):
             is_at_fault = self._is_stopping or self._engagement.hold_reason is not None
-            trouble = self.observer.not_ready or missing or self._moved_away
+            trouble = self.observer.fault or missing or self._moved_away
             return State.HOLDING, reason if is_at_fault else joined((trouble, reason))
-        if self.observer.not_ready is not None:
-            return State.HOLDING, self.observer.not_ready
+        if self.observer.fault is not None:
+            return State.HOLDING, self.observer.fault
         if missing is not None:
             return State.WAITING_FOR_STATE, missing
         return self._state_at_rest()
@@ -173,6 +175,11 @@ class Follower:
     def is_looking(self) -> bool:
         """Whether a path to the goal is looked for."""
         return self.motion.is_looking
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the arm goes to its goal, or looks for a path there."""
+        return self.is_on_the_way or self.is_looking
 
     @property
     def should_publish(self) -> bool:
@@ -321,7 +328,7 @@ class Follower:
         self, values: Mapping[str, float], now: float, in_stream: bool = False
     ) -> None:
         """Go to values of some joints; those of a stream straight, as far as that is free."""
-        under_way = self._goal_in_joints if self.is_on_the_way or self.is_looking else None
+        under_way = self._goal_in_joints if self.is_under_way else None
         self._joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
         self.goal = self._joints.goal
         self._jogs.clear()
@@ -434,11 +441,16 @@ class Follower:
         return was_jogged
 
     def _set_out(self) -> None:
+        self._blockage.forget()
         self._engagement.begin()
         self._repeat_time = 0.0
 
     def hold(self, reason: Reason) -> None:
         """Slow down, stay and say nothing more, for a reason, until the next target."""
+        self._blockage.forget()
+        self._stop_for(reason)
+
+    def _stop_for(self, reason: Reason) -> None:
         self._repeat_time = 0.0
         self._jogs.clear()
         self._engagement.hold_reason = reason
@@ -464,7 +476,7 @@ class Follower:
             Whether the commands are to come back to where the arm is measured.
 
         """
-        if (self.is_on_the_way or self.is_looking) and self.goal is not None:
+        if self.is_under_way and self.goal is not None:
             for tip in np.flatnonzero(self.goal.is_target).tolist():
                 self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
             if self._goal_in_joints is not None:
@@ -473,11 +485,88 @@ class Follower:
         self._engagement.has_failed, self._must_go_back = True, goes_back
         self.hold(reason)
 
+    # -- a world that changes
+
+    @property
+    def minds_changes(self) -> bool:
+        """Whether the arm stands before something, and may look for another path by itself."""
+        return self._blockage.is_there or self._blockage.may_come_back
+
+    def change_world(self, now: float, is_near: bool) -> None:
+        """
+        Look at what is ahead in a world that has changed.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        is_near : bool
+            Whether something changed within reach of a stop of the arm, if it `minds_changes`.
+
+        """
+        if self.is_going_back:
+            return
+        motion, blockage = self.motion, self._blockage
+        reason = motion.change_world()
+        stands_short = self.is_at_rest and not self.is_looking
+        if reason is not None:
+            self._block(reason, now)
+        elif blockage.is_there and is_near:
+            blockage.wait(now)
+        elif blockage.may_come_back and stands_short and motion.reason and is_near:
+            self._block(motion.reason, now)
+
+    def _block(self, reason: Reason, now: float) -> None:
+        """Stop as something came into the way, and go on as `on_blocked` says."""
+        replans = self.rules.on_blocked == 'replan' and self.goal is not None
+        self.gate.block(reason, now)
+        self._engagement.has_failed = True
+        self._stop_for(self._blockage.begin(reason, replans, now))
+
+    def heed_blockage(self, now: float) -> None:
+        """Stop where the path is blocked since the world changed; look for another one in time."""
+        reason = self.motion.departure.blocked_by_change
+        if reason is not None:
+            self._block(reason, now)
+        if not self.is_at_rest:
+            self._blockage.wait(now)
+        elif self._blockage.is_due(now):
+            try:
+                self._go_on(now)
+            except RefusedError as error:
+                self.hold(error.reason)
+
+    def _go_on(self, now: float) -> None:
+        """
+        Look for a path to the goal from which the arm was stopped.
+
+        Raises
+        ------
+        RefusedError
+            If the arm is in no state to start, was moved, or the goal is held in the world.
+
+        """
+        goal, joints = self.goal, self._goal_in_joints
+        self._start.check_start(now)
+        if goal is None or goal.in_world.any() or self._moved_away is not None:
+            self.goal = None
+            raise RefusedError(self._moved_away or SEND_AGAIN)
+        self._start.begin(now)
+        self._blockage.go_on()
+        self._engagement.begin()
+        self._goal_time = now
+        if joints is None:
+            self.motion.pursue(goal)
+        else:
+            self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
+        self._look_at_once(now)
+
     def resume(self, now: float) -> None:
         """
         Let the arm set out again, after it was told to hold or after something was wrong.
 
-        A stream of targets that is running has to pause first.
+        After something came into its way it goes on to its goal, if there is a path now. A stream
+        of targets that is running has to pause first.
 
         Raises
         ------
@@ -488,6 +577,10 @@ class Follower:
         self._start.check_causes(now)
         if self._is_stopping:
             raise RefusedError(self._start.still_stopping())
+        if self._blockage.is_there and not self.gate.is_held and self.goal is not None:
+            self.gate.release(RESUMED)
+            self._go_on(now)
+            return
         if self.gate.is_held or self._engagement.hold_reason is not None:
             self._engagement.end()
             self.goal = None
@@ -499,6 +592,7 @@ class Follower:
     def tick(self, now: float, dt: float) -> Command | None:
         """Move on by `dt` seconds; the command to send, or None when there is none."""
         self._try_again(dt)
+        self.heed_blockage(now)
         if self.looks_in_ticks:
             self.look(now, dt, math.inf)
         if not self.should_publish:
@@ -532,11 +626,11 @@ class Follower:
             How long it may take [s].
 
         """
-        if not self.is_looking:
+        if not (self.is_looking or self.motion.departure.is_checking):
             return
         if self.is_at_rest and self.rules.wait_for_state:
             missing = self.observer.why_missing(now, 'the state of these joints is lost')
-            lost = missing or self.observer.not_ready
+            lost = missing or self.observer.fault
             if lost is not None:
                 self.fail(lost, now)
             elif self.observer.does_not_follow(self.motion.command[0]) is not None:
@@ -611,7 +705,7 @@ class Follower:
             self.hold(Reason(ReasonKind.TARGET_TIMEOUT, text))
         lost = (
             self.observer.why_missing(now, 'the state of these joints is lost')
-            or self.observer.not_ready
+            or self.observer.fault
         )
         if lost is not None:
             self.fail(lost, now)

@@ -32,6 +32,10 @@ class FollowingRules:
     """A jog that is not repeated for this long ends [s]."""
     stream_timeout: float = 1.2
     """A different target within this time of the one before belongs to a stream [s]."""
+    on_blocked: str = 'hold'
+    """
+    After something came into the way: 'hold' until told to go on, or 'replan', from rest.
+    """
     idle_tips: str = 'keep'
     """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
 

@@ -199,6 +199,10 @@ class JerkFilter:
             return StopTrajectory(np.zeros(1), self.q[None], self.velocity[None])
         return self._stop.rest_from(self._braked)
 
+    def stop_corners(self) -> Array:
+        """Joint values on the way to rest, shape (m, n), between which no joint turns back."""
+        return self.q[None] if self._stop is None else self._stop.corners()
+
     def _averaged(self, q: Array, dt: float) -> tuple[Array, Array, Array]:
         """State of the average over the window that ends at `q`; the motion is even in between."""
         ages, past = np.append(self._ages + dt, 0.0), np.vstack([self._past, q])

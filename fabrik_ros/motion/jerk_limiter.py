@@ -90,6 +90,13 @@ class JerkLimiter(JointLimiter):
         self.joints.dt = dt
         return True
 
+    def pair_on_stop(self) -> str:
+        """Name what comes too near on the way to rest; '' where nothing does."""
+        guard, q = self._guard, self._filter.q
+        if guard is None or guard.allows_to_rest(q, q, self._filter.stop_corners()):
+            return ''
+        return guard.refused_pair
+
     def _would_not_rest(self, step: Step) -> bool:
         """Whether a step, or the way to rest from there, is not collision-free."""
         guard = self._guard

@@ -193,6 +193,20 @@ class JointLimiter:
         self.refusal = guard.refusal
         return True
 
+    def pair_on_stop(self) -> str:
+        """
+        Name what comes too near on the way to rest; '' where nothing does.
+
+        That is the way to rest from the last command, which was free before the world changed.
+        """
+        guard, joints = self._guard, self.joints
+        limits = joints.limits
+        if guard is None or guard.allows(
+            joints.q, joints.q, joints.velocity, limits.joint_acceleration, limits.joint_velocity
+        ):
+            return ''
+        return guard.refused_pair
+
     def brake(self, dt: float) -> None:
         """Take a step on the way to rest, which was found collision-free before."""
         joints = self.joints

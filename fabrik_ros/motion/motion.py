@@ -376,6 +376,19 @@ class Motion:
         if self.frame.base.moves and self.path is None and self._kept is not None:
             self.path, self._kept = self._kept, None
 
+    def change_world(self) -> Reason | None:
+        """
+        Look at what is ahead in a world that has changed, and tell why the arm has to brake.
+
+        None where its way to rest is free. Then the path ahead is looked at, in pieces: see
+        `look`; where it is blocked now, the arm stops, and `departure` has the reason.
+        """
+        pair = self.limiter.pair_on_stop() if self.limiter.is_moving else ''
+        if pair:
+            return Reason(ReasonKind.CONTACT_POSSIBLE, f'contact possible: {pair}')
+        self.departure.change_world()
+        return None
+
     # -- to rest
 
     def stop(self, reason: Reason | None) -> None:

@@ -83,7 +83,7 @@ class PathChoice:
         """
         self._patience -= dt
         if self.found is None and self._work is not None:
-            self.found = _found_within(self._work, seconds)
+            self.found = found_within(self._work, seconds)
         found = self.found
         if found is None or self._work is None:
             return None
@@ -99,7 +99,7 @@ class PathChoice:
         return found
 
 
-def _found_within(work: Pieces[FoundPath], seconds: float) -> FoundPath | None:
+def found_within(work: Pieces[FoundPath], seconds: float) -> FoundPath | None:
     """Go on with some work for a time; returns what was found, if it is done."""
     end = time.perf_counter() + seconds
     while True:

@@ -196,6 +196,12 @@ class PathSearch:
         again = yield from self._look(found.path, found.kind, ahead)
         return replace(again, deviation=found.deviation, rest=found.rest)
 
+    def rest_of(self, path: Path, found: FoundPath | None) -> Pieces[FoundPath]:
+        """Look along the rest of a path that is followed; `found` is what was found of it."""
+        if found is not None and found.path is path:
+            return self.once_more(found)
+        return self.along(path, LINE)
+
     def _look(self, path: Path, kind: str, ahead: Ahead) -> Pieces[FoundPath]:
         preview = yield from self._onlooker.look(ahead)
         if preview.reason is not None:

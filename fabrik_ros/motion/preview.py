@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..collision.guard import CollisionGuard
+from ..collision.guard import CollisionGuard, LeastDistances
 from ..model.mechanism import Mechanism
 from ..planning.pieces import Pieces
 from ..reasons import Reason, ReasonKind, shown_place
@@ -119,7 +119,7 @@ class Onlooker:
             share,
         )
 
-    def _collision(self, q: Array, q_next: Array, least: Array | None) -> Reason | None:
+    def _collision(self, q: Array, q_next: Array, least: LeastDistances | None) -> Reason | None:
         if self.guard is None or least is None:
             return None
         collision = self.guard.collision_between(q, q_next, least)

@@ -120,11 +120,11 @@ class StartRules:
         Raises
         ------
         RefusedError
-            If a joint has no fresh state, or the robot is not ready.
+            If a joint has no fresh state, the robot is not ready, or the world is not known.
 
         """
         observer = self._observer
-        reason = observer.why_missing(now, 'no fresh joint state of') or observer.not_ready
+        reason = observer.why_missing(now, 'no fresh joint state of') or observer.fault
         if reason is not None:
             self._gate.block(reason, now)
             raise RefusedError(reason)
