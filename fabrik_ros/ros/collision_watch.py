@@ -1,20 +1,14 @@
 """Collision checking: whether it is on, and what is nearest to what."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+import math
 from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
 
-from ..collision import (
-    CheckedPairs,
-    CollisionGuard,
-    load_scene,
-    MeshFinder,
-    SelfCollision,
-    WorldCollision,
-)
-from ..errors import CollisionUnavailableError, SceneError, shown
+from ..collision import CollisionGuard, MeshFinder, Scene, SelfCollision, WorldCollision
+from ..errors import CollisionUnavailableError
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
@@ -27,7 +21,7 @@ MOST_NAMED = 5
 
 class CollisionWatch:
     """
-    Watches the distances between links, and from obstacles, where that is wanted and possible.
+    Watches the distances between links, and from obstacles, where that is possible.
 
     Parameters
     ----------
@@ -50,33 +44,34 @@ class CollisionWatch:
     CollisionUnavailableError
         If it is required and impossible: coal is not installed, or there is no geometry.
     CollisionError
-        If the clearance of a pair, or the scene, makes no sense.
+        If the clearance of a pair makes no sense.
 
     """
 
     def __init__(
         self, node: Node, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
     ) -> None:
-        self._pairs: CheckedPairs | None = None
+        self._pairs: WorldCollision | None = None
         self.guard: CollisionGuard | None = None
         self._state = "off: the parameter self_collision is 'never'"
         self._log = node.get_logger()
         is_wanted = parameters.self_collision != 'never'
-        own = self._own_pairs(robot, chain, parameters) if is_wanted or parameters.scene else None
+        own = self._own_pairs(robot, chain, parameters)
+        if own is not None:
+            self._pairs = WorldCollision(
+                own,
+                Scene(),
+                clearance=parameters.obstacle_clearance,
+                finder=MeshFinder(parameters.mesh_paths, str(Path(parameters.scene).parent)),
+                checks_links=is_wanted,
+            )
+            self.guard = CollisionGuard(self._pairs)
+            self._warn_of_missing_geometry(own)
         if own is not None and is_wanted:
             self._state = f'on: {len(own.pairs)} pairs of links'
-            self._pairs = own
             self._warn_of_unused_clearances(own, parameters.clearances_of_pairs)
-        if own is not None and parameters.scene:
-            self._pairs = _world(own, parameters, robot, chain.base_link)
-        if own is not None:
-            self._warn_of_missing_geometry(own)
-        if self._pairs is not None:
-            self.guard = CollisionGuard(self._pairs)
         if own is not None or not is_wanted:
             self._log.info(f'self-collision checking is {self._state}')
-        self._obstacles = len(self._pairs.scene) if isinstance(self._pairs, WorldCollision) else 0
-        self._log.info(f'{self._obstacles or "no"} obstacles known')
 
     def _own_pairs(
         self, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
@@ -92,6 +87,9 @@ class CollisionWatch:
                 pair_clearances=parameters.clearances_of_pairs,
             )
         except CollisionUnavailableError as error:
+            self._unavailable = str(error)
+            if parameters.self_collision == 'never' and not parameters.scene:
+                return None
             self._state = f'off: {error}'
             if parameters.scene:
                 raise CollisionUnavailableError(
@@ -109,9 +107,38 @@ class CollisionWatch:
         if self._pairs is not None:
             self._pairs.set_other_joints(values)
 
+    def set_scene(self, scene: Scene, q: Array) -> None:
+        """
+        Keep clear of other obstacles from now on, for an arm at `q`, shape (n,).
+
+        Raises
+        ------
+        CollisionError
+            If one makes no sense, or nothing can be measured.
+
+        """
+        if self._pairs is None or self.guard is None:
+            raise CollisionUnavailableError(
+                f'obstacles cannot be kept clear of: {self._unavailable}'
+            )
+        self.guard.change_world(self._pairs.set_scene(scene), q)
+
+    def distance_of(self, names: Container[str], q: Array) -> float:
+        """Measure how near the arm at `q`, shape (n,), is to obstacles with these names [m]."""
+        pairs = self._pairs
+        if pairs is None:
+            return math.inf
+        concerned = (p for p in range(len(pairs.distances)) if pairs.links(p)[1] in names)
+        return min((pairs.distances.measure(p, q) for p in concerned), default=math.inf)
+
+    @property
+    def obstacle_count(self) -> int:
+        """How many obstacles there are [1]."""
+        return 0 if self._pairs is None else len(self._pairs.scene)
+
     def facts(self, q: Array | None) -> dict[str, Any]:
         """Say what is watched and, at the joint values `q`, what is nearest to what."""
-        facts = {'self_collision': self._state, 'obstacles': self._obstacles}
+        facts = {'self_collision': self._state, 'obstacles': self.obstacle_count}
         if self._pairs is None or q is None or len(self._pairs.distances) == 0:
             return facts
         nearest = self._pairs.distance(q)
@@ -141,30 +168,3 @@ class CollisionWatch:
                 self._log.warning(
                     f"pair_clearances: '{link_a}' and '{link_b}' are not checked: {why}"
                 )
-
-
-def _world(
-    own: SelfCollision, parameters: NodeParameters, robot: Robot, base_link: str
-) -> WorldCollision:
-    """Load the scene; obstacles without a frame stand in the base frame of the arm."""
-
-    def pose_of(frame: str) -> Array:
-        link = frame or base_link
-        moving = [
-            joint for joint in robot.joints_between(robot.root_link, link) if joint.type.moves
-        ]
-        if moving:
-            raise SceneError(
-                f"frame '{shown(link)}' moves with joint '{shown(moving[0].name)}'; give the "
-                'obstacle a frame that does not, or attach it to the link with `link`'
-            )
-        return robot.pose(robot.root_link, link, {})
-
-    file = Path(parameters.scene)
-    return WorldCollision(
-        own,
-        load_scene(file, pose_of),
-        clearance=parameters.obstacle_clearance,
-        finder=MeshFinder(parameters.mesh_paths, str(file.parent)),
-        checks_links=parameters.self_collision != 'never',
-    )

@@ -228,6 +228,7 @@ class CommandLoop:
         follower, motion = self.follower, self._motion
         if follower is None:
             return
+        follower.heed_blockage(1e-9 * now)
         if follower.is_looking and follower.is_at_rest:
             tick = self.period, LOOKING_SHARE * self.period
             try:

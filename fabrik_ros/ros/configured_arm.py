@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 from rclpy.node import Node
 
-from ..errors import ChainError, MotionError
+from ..collision import Scene
+from ..errors import ChainError, FabrikError, MotionError
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
@@ -23,9 +24,16 @@ from .base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from .collision_watch import CollisionWatch
 from .command_loop import CommandLoop, StreamState
 from .frame_resolver import FrameResolver
+from .marker_obstacles import Groups
 from .parameters import NodeParameters
 from .robot_state import RobotState
 from .topics import Surroundings
+from .world import World
+
+NEARBY = 0.1
+"""An arm that looks for another path by itself minds changes this near, besides its stop [m]."""
+WARNING_PERIOD = 1.0
+"""The same error is not logged again within this time [s]."""
 
 
 class ConfiguredArm:
@@ -44,6 +52,8 @@ class ConfiguredArm:
         How they move.
     watch : CollisionWatch
         How near their links come to each other.
+    groups : mapping
+        Obstacles in markers that came before.
     stream : StreamState, optional
         What remains of the commands of the arm before this one.
 
@@ -51,6 +61,8 @@ class ConfiguredArm:
     ----------
     measured : MeasuredJoints
         The joints of the robot as measured.
+    world : World
+        What stands around the arm.
     frames : FrameResolver
         Brings targets into the base frame.
     base : BasePose or None
@@ -68,10 +80,11 @@ class ConfiguredArm:
         chain: Chain | Tree,
         motion: Motion,
         watch: CollisionWatch,
+        groups: Groups,
         stream: StreamState | None = None,
     ) -> None:
         node = surroundings.node
-        self._clock = surroundings.clock
+        self._clock, self._log = surroundings.clock, node.get_logger()
         self._topics = surroundings.topics
         self._parameters = parameters
         self.robot, self.chain, self.motion, self.watch = robot, chain, motion, watch
@@ -86,6 +99,12 @@ class ConfiguredArm:
             self.forget_measurements,
             before=stream,
         )
+        self.world = World(
+            parameters, robot, chain.base_link, self.frames, groups, self._set_scene
+        )
+        self._update_world()
+        count = watch.obstacle_count
+        self._log.info(f'{count or "no"} obstacles known')
 
     @property
     def follower(self) -> Follower | None:
@@ -120,6 +139,7 @@ class ConfiguredArm:
         """Send the commands of a follower from now on."""
         self.loop.start(follower)
         self.take_robot_state()
+        self._tell_world_fault()
 
     def close(self) -> None:
         """Stop listening to frames and to the pose of the base."""
@@ -145,6 +165,55 @@ class ConfiguredArm:
             self.follower.observer.not_ready = robot.not_ready
             self.follower.observer.paused_by = robot.paused_by
         self.motion.scale_speed(self._parameters.speed_scaling * robot.speed_scaling)
+
+    # -- the world
+
+    def set_groups(self, groups: Groups) -> None:
+        """
+        Keep clear of the obstacles in markers, and of no others in markers.
+
+        Raises
+        ------
+        FabrikError
+            If one makes no sense; nothing changes.
+
+        """
+        now = self._clock.now()
+        self.world.set_groups(groups, now, self.fresh_values(now))
+        self._tell_world_fault()
+
+    def look_around(self) -> None:
+        """Take up what has changed around the arm without a message, and where its joints are."""
+        self.watch.set_other_joints(self.fresh_values())
+        try:
+            self._update_world()
+        except FabrikError as error:
+            self._log.error(f'obstacles: {error}', throttle_duration_sec=WARNING_PERIOD)
+        self._tell_world_fault()
+
+    def _update_world(self) -> None:
+        now = self._clock.now()
+        self.world.update(now, self.fresh_values(now))
+
+    def _tell_world_fault(self) -> None:
+        if self.follower is not None:
+            self.follower.observer.world_fault = self.world.fault
+
+    def _set_scene(self, scene: Scene, changed: frozenset[str]) -> None:
+        """Keep clear of other obstacles, and look at what is ahead."""
+        follower, q = self.follower, self.motion.command[0]
+        was_near = self._is_near(changed, q)
+        self.watch.set_scene(scene, q)
+        if follower is not None:
+            follower.change_world(self._clock.now(), was_near or self._is_near(changed, q))
+
+    def _is_near(self, names: frozenset[str], q: Array) -> bool:
+        """Whether one of some obstacles is within reach of a stop, where that is minded."""
+        if self.follower is None or not self.follower.minds_changes:
+            return False
+        limits = self.motion.limits
+        stop = 0.5 * limits.tip_speed**2 / limits.tip_acceleration
+        return self.watch.distance_of(names, q) <= stop + NEARBY
 
     def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
         """Look whether a controller plays its commands, by its reference at a time [ns]."""
@@ -202,6 +271,7 @@ def configure_arm(
     description: str,
     parameters: NodeParameters,
     prepare: Callable[[Motion], None],
+    groups: Groups,
     stream: StreamState | None,
 ) -> ConfiguredArm:
     """
@@ -217,6 +287,8 @@ def configure_arm(
         Which links, and how they are to move.
     prepare : callable
         Compiles the solvers of the motion.
+    groups : mapping
+        Obstacles in markers that came before.
     stream : StreamState or None
         What remains of the commands of the arm before this one.
 
@@ -246,7 +318,7 @@ def configure_arm(
     prepare(motion)
     for warning in robot.warnings:
         node.get_logger().warning(f'robot description: {warning}')
-    return ConfiguredArm(surroundings, parameters, robot, chain, motion, watch, stream)
+    return ConfiguredArm(surroundings, parameters, robot, chain, motion, watch, groups, stream)
 
 
 def scaled_limits(

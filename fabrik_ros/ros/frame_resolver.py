@@ -8,10 +8,10 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ..errors import JointValueError, TargetError
+from ..errors import JointValueError, shown, TargetError
 from ..model.robot import Robot
 from ..transforms import Array
-from .conversions import pose_to_matrix, transform_to_matrix
+from .conversions import pose_to_matrix, seconds, transform_to_matrix
 
 LONGEST_LAG = Duration(seconds=0.1)
 """A transform that is older than its target by less than this is used for it."""
@@ -111,6 +111,23 @@ class FrameResolver:
             return T_frame_target
         return self._pose_by_tf(self._world_frame, frame, message) @ T_frame_target
 
+    def newest(self, into: str, frame: str) -> tuple[Array, float]:
+        """
+        Newest pose of a frame that is no link, T_into_frame of shape (4, 4), and its time [s].
+
+        The time is 0 where the frame does not move.
+
+        Raises
+        ------
+        TargetError
+            If it is not known; says why.
+
+        """
+        if self.buffer is None:
+            raise self._not_installed(frame)
+        stamped = self._look_up(into, frame, Time())
+        return transform_to_matrix(stamped.transform), seconds(stamped.header.stamp)
+
     def _frame_of(self, message: PoseStamped) -> str:
         frame: str = message.header.frame_id.removeprefix('/')
         if not frame:
@@ -127,12 +144,15 @@ class FrameResolver:
 
     def _pose_by_tf(self, into: str, frame: str, message: PoseStamped) -> Array:
         if self.buffer is None:
-            raise TargetError(
-                f"frame '{frame}' is no link of the robot, and tf2_ros is not installed to look "
-                f'elsewhere; the links are: {", ".join(self._robot.links)}'
-            )
+            raise self._not_installed(frame)
         stamped = self._look_up(into, frame, Time.from_msg(message.header.stamp))
         return transform_to_matrix(stamped.transform)
+
+    def _not_installed(self, frame: str) -> TargetError:
+        return TargetError(
+            f"frame '{shown(frame)}' is no link of the robot, and tf2_ros is not installed to "
+            f'look elsewhere; the links are: {", ".join(self._robot.links)}'
+        )
 
     def _look_up(self, into: str, frame: str, time: Time) -> Any:
         from tf2_ros import ExtrapolationException, TransformException

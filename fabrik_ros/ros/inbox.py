@@ -1,28 +1,36 @@
 """The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 import time
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .configured_arm import ConfiguredArm
 from .conversions import joint_values, seconds, twist_to_array
+from .marker_obstacles import after
 from .node_state import ActiveArm, NodeState
-from .receiving import age_of, with_receipt
+from .receiving import age_of, with_receipt, with_source_time
 from .tip_topics import LATCHED, TipTopics
 from .topics import Topics
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-OTHER_JOINTS_PERIOD = 0.1
-"""Time between two looks at the joints outside the arm [s]."""
+OBSTACLES = QoSProfile(depth=50)
+LATCHED_OBSTACLES = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+MARKERS_REMEMBERED = 200
+"""Both subscriptions to obstacles together have so many messages waiting at most [1]."""
+LOOK_AROUND_PERIOD = 0.1
+"""Time between two looks at the joints outside the arm, and at frames of obstacles [s]."""
 WARNING_PERIOD = 1.0
 """The same refusal is not logged again within this time [s]."""
 TOO_EARLY = Reason(ReasonKind.INACTIVE, 'it was received while the node was not active')
@@ -60,7 +68,17 @@ class Inbox:
             String, 'robot_description', self.on_description, LATCHED
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(OTHER_JOINTS_PERIOD, self._update_other_joints, clock=steady)
+        node.create_timer(LOOK_AROUND_PERIOD, self._look_around, clock=steady)
+        self._markers_sent: deque[int] = deque(maxlen=MARKERS_REMEMBERED)
+        """When the messages with markers that were taken last were sent [ns]."""
+        self._obstacles = self._subscribe_to_obstacles(OBSTACLES)
+        self._publishers_of_obstacles = 0
+        self._hears_latched = False
+        """Whether obstacles are heard that were sent before the node began."""
+
+    def _subscribe_to_obstacles(self, qos: QoSProfile) -> Any:
+        callback = with_source_time(self.on_obstacles)
+        return self._node.create_subscription(MarkerArray, '~/obstacles', callback, qos)
 
     # -- targets and jogs
 
@@ -204,11 +222,54 @@ class Inbox:
         if self._state.arm is not None:
             self._state.arm.take_reference(time_ns, values)
 
-    def _update_other_joints(self) -> None:
-        """Give the joints outside the arm to the collision watch."""
-        arm = self._state.arm
-        if arm is not None:
-            arm.watch.set_other_joints(arm.fresh_values())
+    # -- what stands around
+
+    def on_obstacles(self, message: MarkerArray, sent: int) -> None:
+        """
+        Take obstacles in markers, sent at a system time [ns].
+
+        Both subscriptions get what a publisher that keeps its messages sends; the one for volatile
+        publishers would miss what was sent before.
+        """
+        if sent in self._markers_sent:
+            return
+        self._markers_sent.append(sent)
+        state = self._state
+        try:
+            groups = after(state.groups, message, state.clock.now())
+            if state.arm is not None:
+                state.arm.set_groups(groups)
+        except FabrikError as error:
+            state.tally.last_refusal = f'obstacles refused: {error}'
+            self._node.get_logger().error(
+                f'obstacles refused, those before stay: {error}',
+                throttle_duration_sec=WARNING_PERIOD,
+            )
+        else:
+            state.groups = groups
+
+    def _look_around(self) -> None:
+        """Take up what has changed around the arm without a message."""
+        self._hear_latched_obstacles()
+        if self._state.arm is not None:
+            self._state.arm.look_around()
+
+    def _hear_latched_obstacles(self) -> None:
+        """
+        Ask for what a publisher sent before, if one keeps its messages.
+
+        Asked in vain, both sides would warn that no messages are received.
+        """
+        topic = str(self._obstacles.topic_name)
+        count = self._node.count_publishers(topic)
+        if self._hears_latched or count == self._publishers_of_obstacles:
+            return
+        self._publishers_of_obstacles = count
+        publishers = self._node.get_publishers_info_by_topic(topic)
+        kinds = {publisher.qos_profile.durability for publisher in publishers}
+        if DurabilityPolicy.TRANSIENT_LOCAL in kinds:
+            self._hears_latched = True
+            self._subscribe_to_obstacles(LATCHED_OBSTACLES)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)

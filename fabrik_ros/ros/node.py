@@ -219,7 +219,12 @@ class FabrikNode(LifecycleNode):
         surroundings = Surroundings(self, shared.clock, self.topics, shared.tally)
         begin = time.perf_counter()
         arm = configure_arm(
-            surroundings, shared.description, shared.parameters, self._prepare, self._stream
+            surroundings,
+            shared.description,
+            shared.parameters,
+            self._prepare,
+            shared.groups,
+            self._stream,
         )
         shared.arm = arm
         self.get_logger().info(

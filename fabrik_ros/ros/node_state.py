@@ -9,6 +9,7 @@ from ..motion.follower import Follower
 from ..motion.start_gate import StartGate, TOLD_TO_HOLD
 from ..reasons import joined, Reason, ReasonKind
 from .configured_arm import ConfiguredArm
+from .marker_obstacles import Groups
 from .node_clock import NodeClock
 from .parameters import NodeParameters
 from .reporter import Tally
@@ -42,6 +43,8 @@ class NodeState:
     description_topic: str = ''
     arm: ConfiguredArm | None = None
     """Exists while the node is configured."""
+    groups: Groups = field(default_factory=dict)
+    """Obstacles in markers that were accepted last."""
     gate: StartGate = field(default_factory=StartGate)
     tally: Tally = field(default_factory=Tally)
     failure_reason: str = ''

@@ -308,6 +308,20 @@ class CollisionParameters:
         high=WIDEST_CLEARANCE,
         live=False,
     )
+    scene_timeout: float = parameter(
+        0.5,
+        'age at which the frame of an obstacle is lost, and the arm stops [s]; 0: never',
+        'Of frames that only tf knows and that move. The obstacle stays where it was.',
+        low=0.0,
+        live=False,
+    )
+    on_blocked: str = parameter(
+        'hold',
+        'after something came into the way: `hold` until told to go on, or `replan`',
+        'hold: ~/resume, or a target after 1 s without any, goes on. replan: looks for another '
+        'path from rest, 1 s after the last change nearby, at most three times.',
+        choices=('hold', 'replan'),
+    )
     mesh_paths: tuple[str, ...] = parameter(
         (),
         'folders with meshes, besides packages of ROS',

@@ -211,6 +211,7 @@ class NodeParameters(
             limit_margin=self.limit_margin,
             stream_timeout=self.stream_timeout,
             idle_tips=self.idle_tips,
+            on_blocked=self.on_blocked,
         )
 
     def jerk_filter_for(self, chain: Chain | Tree) -> JerkFilter | None:

@@ -49,12 +49,13 @@ class Services:
             If something is still wrong.
 
         """
-        follower = self._state.follower
-        if follower is None:
+        arm, follower = self._state.arm, self._state.follower
+        if arm is None or follower is None:
             self._state.gate.release(RESUMED)
             return f'no longer held, but {self._state.inactivity()}'
         follower.resume(self._state.clock.now())
-        return 'ready for a new target'
+        arm.loop.begin_at_once()
+        return 'going on to the target' if follower.is_under_way else 'ready for a new target'
 
     def go_home(self) -> str:
         """

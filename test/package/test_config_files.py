@@ -15,6 +15,7 @@ WORDS = {
     'method': {'articulated', 'points'},
     'polish': {'auto', 'never'},
     'path': {'auto', 'line', 'joint'},
+    'on_blocked': {'hold', 'replan'},
     'confirm': {'never', 'leaving_line', 'always'},
     'on_unreachable': {'approach', 'hold'},
     'idle_tips': {'keep', 'free'},

@@ -65,6 +65,7 @@ WORDS = [
 FIXED = {
     'scene': 'scene.yaml',
     'obstacle_clearance': 0.05,
+    'scene_timeout': 1.0,
     'trajectory_look_ahead': 0.1,
     'jerk_limiting': 'auto',
     'ready_topic': 'ready',
@@ -107,6 +108,7 @@ LIVE = {
     'path': 'joint',
     'max_detour': 1.0,
     'confirm': 'leaving_line',
+    'on_blocked': 'replan',
     'path_tolerance_position': 0.001,
     'path_tolerance_orientation': 0.01,
     'on_unreachable': 'hold',

@@ -124,7 +124,7 @@ def refused(bench, **parameters):
         (None, 'cannot be read'),
         ('obstacles: {post: {box: [1, 2]}}', "obstacle 'post', box: expected 3 numbers"),
         ('obstacles: {post: {sphere: 1, frame: lower}}', "frame 'lower' moves with joint"),
-        ('obstacles: {post: {sphere: 1, frame: lowr}}', "no link named 'lowr'"),
+        ('obstacles: {post: {sphere: 1, frame: lowr}}', "frame 'lowr'"),
         ('obstacles: {post: {mesh: no.stl}}', "obstacle 'post', no.stl: no such file"),
     ],
 )

@@ -1,0 +1,258 @@
+"""What stands around the arm, from the scene file and from markers, as it is now."""
+
+from collections.abc import Callable, Iterator, Mapping
+import math
+from pathlib import Path
+
+import numpy as np
+
+from ..collision import Obstacle, Scene
+from ..collision.scene_file import load_document, scene_of
+from ..errors import FabrikError, SceneError, shown, TargetError, UnknownFrameError
+from ..model.robot import Robot
+from ..reasons import Reason, ReasonKind
+from ..transforms import Array
+from .frame_resolver import FrameResolver
+from .marker_obstacles import Groups, in_time, MarkedObstacle
+from .parameters import NodeParameters
+
+SAME_PLACE = 1e-6
+"""An obstacle whose pose differs by no more in any entry has not moved [1 or m]."""
+SMALL_MOVE = 0.04
+"""An obstacle that has moved by less is where it was, for an arm that waits for quiet [m]."""
+
+SetScene = Callable[[Scene, frozenset[str]], None]
+"""Puts a scene in force, of which obstacles with these names are new, have moved or are gone."""
+
+
+class World:
+    """
+    Keeps the obstacles that the arm is kept clear of up to date.
+
+    Parameters
+    ----------
+    parameters : NodeParameters
+        The scene file, and how old frames may be.
+    robot : Robot
+        Its links are frames, and carry obstacles.
+    base_link : str
+        The frame of obstacles that name none.
+    frames : FrameResolver
+        Knows other frames.
+    groups : mapping
+        Obstacles in markers that came before.
+    set_scene : callable
+        Puts a scene in force, or raises a FabrikError.
+
+    Attributes
+    ----------
+    fault : Reason or None
+        What is not known of the world, so that the arm may not move.
+
+    Raises
+    ------
+    SceneError
+        If the scene file makes no sense, or a frame in it can never be known.
+
+    """
+
+    def __init__(
+        self,
+        parameters: NodeParameters,
+        robot: Robot,
+        base_link: str,
+        frames: FrameResolver,
+        groups: Groups,
+        set_scene: SetScene,
+    ) -> None:
+        self._parameters, self._robot, self._base_link = parameters, robot, base_link
+        self._frames, self._groups, self._set_scene = frames, groups, set_scene
+        self._placed: dict[MarkedObstacle, Obstacle] = {}
+        """Where obstacles in markers stand."""
+        file = Path(parameters.scene)
+        self._document = load_document(file) if parameters.scene else None
+        self._of_file: tuple[Obstacle, ...] = ()
+        self._asks_tf = True
+        """Whether obstacles of the file stand in frames that only tf knows."""
+        self._scene = Scene()
+        self.fault: Reason | None = None
+
+    def set_groups(self, groups: Groups, now: float, values: Mapping[str, float]) -> None:
+        """
+        Take obstacles in markers instead of those before; nothing changes where one is refused.
+
+        Parameters
+        ----------
+        groups : mapping
+            The obstacles.
+        now : float
+            The time [s].
+        values : mapping
+            Measured joint values by name, for frames that move.
+
+        Raises
+        ------
+        FabrikError
+            If one makes no sense, its frame is unknown, or it cannot be kept clear of.
+
+        """
+        for obstacle in _obstacles(groups):
+            if obstacle not in self._placed:
+                self._place(obstacle, now, values)
+        self._put_in_force(groups, now, values)
+        self._groups = groups
+
+    def update(self, now: float, values: Mapping[str, float]) -> None:
+        """
+        Let lifetimes end, and obstacles move with their frames.
+
+        Where the pose of a frame is lost the last one stays, and `fault` says so.
+
+        Raises
+        ------
+        FabrikError
+            If the scene file makes no sense, or an obstacle cannot be kept clear of.
+
+        """
+        groups = in_time(self._groups, now)
+        self._put_in_force(groups, now, values)
+        self._groups = groups
+
+    def _put_in_force(self, groups: Groups, now: float, values: Mapping[str, float]) -> None:
+        """Find where all obstacles are, and put the scene in force if it is another one."""
+        faults: list[str] = []
+        of_file = self._from_file(now, faults)
+        placed = {}
+        for obstacle in _obstacles(groups):
+            try:
+                placed[obstacle] = self._place(obstacle, now, values)
+            except FabrikError as error:
+                faults.append(str(error))
+                if obstacle in self._placed:
+                    placed[obstacle] = self._placed[obstacle]
+        scene = Scene([*of_file, *placed.values()])
+        if scene.obstacles != self._scene.obstacles:
+            self._set_scene(scene, _changed(self._scene, scene))
+        self._scene, self._of_file, self._placed = scene, of_file, placed
+        text = f'the world is not known: {faults[0]}' if faults else ''
+        self.fault = Reason(ReasonKind.WORLD_UNKNOWN, text) if faults else None
+
+    def _from_file(self, now: float, faults: list[str]) -> tuple[Obstacle, ...]:
+        """Find where the obstacles of the scene file are; as before where a frame is lost."""
+        if self._document is None or not self._asks_tf:
+            return self._of_file
+        self._asks_tf = False
+        try:
+            scene = scene_of(self._document, lambda frame: self._pose_of(frame, now))
+        except UnknownFrameError as error:
+            faults.append(str(error))
+            return self._of_file
+        except SceneError as error:
+            raise SceneError(f'scene {shown(self._parameters.scene, 200)}: {error}') from error
+        before = {obstacle.name: obstacle for obstacle in self._of_file}
+        return tuple(_unmoved(before.get(obstacle.name), obstacle) for obstacle in scene)
+
+    def _place(self, marked: MarkedObstacle, now: float, values: Mapping[str, float]) -> Obstacle:
+        """Find where an obstacle in a marker stands, or which link carries it."""
+        frame, name = marked.frame, marked.name
+        try:
+            if frame in self._robot.links:
+                return self._placed.get(marked) or self._on_link(marked, values)
+            T = self._pose_of(frame, now) @ marked.T_frame_obstacle
+        except FabrikError as error:
+            kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
+            raise kind(f"obstacle '{name}': {error}") from error
+        return _unmoved(self._placed.get(marked), Obstacle(name, marked.shape, T))
+
+    def _on_link(self, marked: MarkedObstacle, values: Mapping[str, float]) -> Obstacle:
+        """Attach an obstacle to a link, or leave it where the link is now."""
+        robot, frame = self._robot, marked.frame
+        if marked.is_locked and self._joint_that_moves(frame):
+            return Obstacle(marked.name, marked.shape, marked.T_frame_obstacle, frame)
+        T = robot.pose(robot.root_link, frame, values) @ marked.T_frame_obstacle
+        return Obstacle(marked.name, marked.shape, T)
+
+    def _joint_that_moves(self, link: str) -> str:
+        """Name a joint that moves a link against the root link; '' where none does."""
+        joints = self._robot.joints_between(self._robot.root_link, link)
+        return next((joint.name for joint in joints if joint.type.moves), '')
+
+    def _pose_of(self, frame: str, now: float) -> Array:
+        """
+        Pose of a frame in the root link, shape (4, 4); of the base frame where it has no name.
+
+        Raises
+        ------
+        SceneError
+            If it moves with a joint, or will never be known.
+        UnknownFrameError
+            If it is not known now, or too old.
+
+        """
+        robot, link = self._robot, frame or self._base_link
+        if link not in robot.links:
+            return self._pose_by_tf(frame, now)
+        joint = self._joint_that_moves(link)
+        if joint:
+            raise SceneError(
+                f"frame '{shown(link)}' moves with joint '{shown(joint)}'; give the obstacle a "
+                'frame that does not, or attach it to the link with `link`'
+            )
+        return robot.pose(robot.root_link, link, {})
+
+    def _pose_by_tf(self, frame: str, now: float) -> Array:
+        if self._frames.buffer is not None:
+            self._asks_tf = True
+        try:
+            T, stamp = self._frames.newest(self._robot.root_link, frame)
+        except TargetError as error:
+            kind = UnknownFrameError if self._asks_tf else SceneError
+            raise kind(str(error)) from error
+        timeout = self._parameters.scene_timeout
+        if 0.0 < timeout < now - stamp and stamp > 0.0:
+            raise UnknownFrameError(
+                f"the pose of frame '{shown(frame)}' is {now - stamp:.2f} s old (scene_timeout "
+                f'{timeout:g} s)'
+            )
+        return T
+
+
+def _obstacles(groups: Groups) -> Iterator[MarkedObstacle]:
+    return (obstacle for group in groups.values() for obstacle in group.obstacles)
+
+
+def _unmoved(before: Obstacle | None, obstacle: Obstacle) -> Obstacle:
+    """Return the obstacle before where it is the same in the same place."""
+    if before is None or not _is_alike(before, obstacle):
+        return obstacle
+    apart = np.abs(before.T_link_obstacle - obstacle.T_link_obstacle).max()
+    return before if apart <= SAME_PLACE else obstacle
+
+
+def _is_alike(before: Obstacle, obstacle: Obstacle) -> bool:
+    """Whether two obstacles are the same, but for where they are."""
+    mine, theirs = (
+        (each.name, each.shape, each.link, each.touch_links) for each in (before, obstacle)
+    )
+    return mine == theirs
+
+
+def _changed(before: Scene, scene: Scene) -> frozenset[str]:
+    """Names of obstacles that are new, gone or in another place."""
+    known = {obstacle.name: obstacle for obstacle in before}
+    changed = set(known)
+    for obstacle in scene:
+        old = known.get(obstacle.name)
+        if old is None or not _is_alike(old, obstacle) or _distance(old, obstacle) > SMALL_MOVE:
+            changed.add(obstacle.name)
+        else:
+            changed.discard(obstacle.name)
+    return frozenset(changed)
+
+
+def _distance(before: Obstacle, obstacle: Obstacle) -> float:
+    """How far an obstacle has moved [m]; one that has turned counts as far away."""
+    T, T_before = obstacle.T_link_obstacle, before.T_link_obstacle
+    if np.abs(T[:3, :3] - T_before[:3, :3]).max() > SAME_PLACE:
+        return math.inf
+    return math.dist(T[:3, 3], T_before[:3, 3])
