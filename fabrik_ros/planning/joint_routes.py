@@ -10,14 +10,14 @@ that are not collision-free are left out. This is no planner: what it does not f
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..solver.solution import Solution
-from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
+from .moving_joints import joints_with_goal
 from .pieces import Pieces
+from .whole_turns import WholeTurns
 
 SEEDS = 120
 """Number of seeds from which configurations at a goal are looked for [1]."""
@@ -35,9 +35,6 @@ NEAREST_APART, FARTHEST_APART = 0.05, 2.5
 """How far they are from the start, the nearest first [rad or m]."""
 SAME_DIGITS = 2
 """Configurations are the same if they agree to this many decimal places [rad or m]."""
-SAME_POSE = 1e-6
-"""Poses are the same if no entry differs by more [1 or m]."""
-TURN = 2.0 * np.pi
 
 
 Route = tuple[Array, ...]
@@ -75,7 +72,7 @@ class JointRoutes:
     ) -> None:
         self._robot, self._solve, self._fastest, self._guard = robot, solve, fastest, guard
         self._posture = posture
-        self._turns_whole = _turns_whole(robot)
+        self._turns = WholeTurns(robot)
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near each other at `q`, shape (n,); '' where none are."""
@@ -97,7 +94,7 @@ class JointRoutes:
         """
         found: dict[tuple[float, ...], Array] = {}
         for answer in self._answers(first, T, q):
-            for q_goal in self._turned(answer.q, q):
+            for q_goal in self._turns.of(answer.q, q):
                 found.setdefault(tuple(q_goal.round(SAME_DIGITS)), q_goal)
             yield
         goals, preferred = [], q if self._posture is None else self._posture
@@ -149,7 +146,7 @@ class JointRoutes:
 
     def _nearest(self, goals: Sequence[Array], q: Array) -> list[Array]:
         """Choose goals near `q`, with joints turned by whole turns to be nearest."""
-        turned = (next(self._turned(q_goal, q)) for q_goal in goals)
+        turned = (next(self._turns.of(q_goal, q)) for q_goal in goals)
         distinct = {tuple(q_goal.round(SAME_DIGITS)): q_goal for q_goal in turned}
         return sorted(distinct.values(), key=lambda q_goal: self._duration(q_goal - q))[:NEXT]
 
@@ -184,25 +181,6 @@ class JointRoutes:
             if answer.converged:
                 yield answer
 
-    def _turned(self, q_goal: Array, q: Array) -> Iterator[Array]:
-        """
-        Yield a configuration with joints turned by whole turns to be near `q`.
-
-        The first is the nearest inside the limits; in each other one more joint is turned the
-        other way round.
-        """
-        robot, turns_whole = self._robot, self._turns_whole
-        fewest = np.where(turns_whole, np.ceil((robot.lower - q_goal) / TURN), 0.0)
-        most = np.where(turns_whole, np.floor((robot.upper - q_goal) / TURN), 0.0)
-        exact = (q - q_goal) / TURN
-        nearest = np.clip(np.round(exact), np.minimum(fewest, 0.0), np.maximum(most, 0.0))
-        yield q_goal + TURN * nearest
-        other_way = nearest + np.where(exact > nearest, 1.0, -1.0)
-        for j in np.flatnonzero(turns_whole & (fewest <= other_way) & (other_way <= most)):
-            turns = nearest.copy()
-            turns[j] = other_way[j]
-            yield q_goal + TURN * turns
-
     def _duration(self, displacement: Array) -> float:
         """How long a straight path, shape (n,), takes at full speed [s]."""
         return float(np.max(np.abs(displacement) / self._fastest))
@@ -210,7 +188,7 @@ class JointRoutes:
     def _between(self, goals: Sequence[Array], q: Array, T: Array | None) -> Iterator[Array]:
         """Yield configurations inside the limits, farther and farther from the direct routes."""
         lower, upper = self._robot.finite_limits()
-        rng, moves = np.random.default_rng(0), self._moves(T)
+        rng, moves = np.random.default_rng(0), joints_with_goal(self._robot, T)
         for number in range(BETWEEN if self._guard is not None else 0):
             on_route = q + rng.random() * (goals[number % len(goals)] - q)
             spread = min(1.0, (1 + number) / NEARBY)
@@ -220,30 +198,7 @@ class JointRoutes:
     def _seeds(self, T: Array, q: Array) -> Iterator[Array]:
         """Yield configurations inside the limits, each farther from `q` than the one before."""
         lower, upper = self._robot.finite_limits()
-        rng, moves = np.random.default_rng(0), self._moves(T)
+        rng, moves = np.random.default_rng(0), joints_with_goal(self._robot, T)
         for number in range(1, SEEDS + 1):
             away = np.where(moves, rng.uniform(lower, upper) - q, 0.0)
             yield q + number / SEEDS * away
-
-    def _moves(self, T: Array | None) -> npt.NDArray[np.bool_]:
-        """Joints that move a tip with a goal, shape (n,); the others may stay where they are."""
-        if T is None:
-            return np.ones(len(self._robot), dtype=bool)
-        moves = np.zeros(len(self._robot), dtype=bool)
-        for t in np.flatnonzero(~is_unconstrained(T)).tolist():
-            moves |= self._robot.moves(t)
-        return moves
-
-
-def _turns_whole(robot: Mechanism) -> npt.NDArray[np.bool_]:
-    """
-    Which joints stand as before after a whole turn, shape (n,).
-
-    A revolute joint does, unless another one follows it at a ratio.
-    """
-    q = robot.mid_configuration()
-    T = robot.tip_poses(q)
-    turned = (robot.tip_poses(q + turn) for turn in TURN * np.eye(len(q)))
-    same = [np.allclose(T, T_turned, atol=SAME_POSE) for T_turned in turned]
-    whole: npt.NDArray[np.bool_] = robot.is_revolute & np.array(same)
-    return whole
