@@ -15,6 +15,7 @@ from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..solver.solution import Solution
 from ..transforms import Array
+from .moving_apart import configuration_apart
 from .moving_joints import joints_with_goal
 from .pieces import Pieces
 from .whole_turns import WholeTurns
@@ -29,10 +30,6 @@ The first lie farther and farther from the direct routes, the others anywhere.
 """
 NEAREST, NEXT = 3, 48
 """From each of them the goals are tried that cost least, and those that are nearest to it [1]."""
-APART = 300
-"""Number of configurations that are tried where links are too near each other at the start [1]."""
-NEAREST_APART, FARTHEST_APART = 0.05, 2.5
-"""How far they are from the start, the nearest first [rad or m]."""
 SAME_DIGITS = 2
 """Configurations are the same if they agree to this many decimal places [rad or m]."""
 
@@ -122,8 +119,8 @@ class JointRoutes:
             NaN for tips without a target: joints that move only these stay where they are.
 
         """
-        if self.collision_at(q):
-            apart = yield from self._apart(q)
+        if self._guard is not None and self.collision_at(q):
+            apart = yield from configuration_apart(self._robot, self._guard, q)
             if apart is not None:
                 for route in self.routes(goals, apart, T):
                     yield None if route is None else (apart, *route)
@@ -149,20 +146,6 @@ class JointRoutes:
         turned = (next(self._turns.of(q_goal, q)) for q_goal in goals)
         distinct = {tuple(q_goal.round(SAME_DIGITS)): q_goal for q_goal in turned}
         return sorted(distinct.values(), key=lambda q_goal: self._duration(q_goal - q))[:NEXT]
-
-    def _apart(self, q: Array) -> Pieces[Array | None]:
-        """Find a configuration nearby to which links that are too near at `q` only move apart."""
-        robot, rng = self._robot, np.random.default_rng(0)
-        for number in range(APART):
-            size = NEAREST_APART * (FARTHEST_APART / NEAREST_APART) ** (number / (APART - 1))
-            away = rng.normal(size=len(q)) * (rng.random(len(q)) < rng.uniform(0.2, 1.0))
-            longest = np.max(np.abs(away))
-            if longest > 0.0:
-                apart: Array = np.clip(q + size * away / longest, robot.lower, robot.upper)
-                if self._guard is not None and self._guard.leads_apart(q, apart):
-                    return apart
-            yield
-        return None
 
     def _is_free(self, q: Array, q_goal: Array) -> Pieces[bool]:
         """Whether the straight path in joint space between two configurations is free."""
