@@ -22,6 +22,7 @@ DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
 XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
 COAL = re.compile('coal|hppfcl')
 RUCKIG = re.compile('ruckig')
+OMPL = re.compile('ompl')
 LAUNCH = re.compile(r'launch(_\w+)?')
 
 DRAWING_MODULES = {
@@ -133,6 +134,11 @@ def test_only_the_module_of_jerks_imports_ruckig(module):
     assert imports_of(RUCKIG, module) == []
 
 
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'planning/rrt_connect.py'])
+def test_only_the_module_of_the_search_imports_ompl(module):
+    assert imports_of(OMPL, module) == []
+
+
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launch_parts.py'])
 def test_only_the_module_of_launch_parts_imports_launch(module):
     assert imports_of(LAUNCH, module) == []
@@ -154,10 +160,19 @@ def modules_loaded_by(code: str) -> set[str]:
 
 
 def test_import_loads_neither_ros_nor_what_may_be_missing_nor_a_window_system():
-    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.collision, fabrik_ros.motion.motion')
+    loaded = modules_loaded_by('import fabrik_ros, fabrik_ros.planning, fabrik_ros.motion.motion')
     assert 'fabrik_ros' in loaded
     assert not {name for name in loaded if ROS.fullmatch(name)}
-    assert not loaded & {'coal', 'matplotlib', 'mujoco', 'ruckig', 'tkinter', 'viser', 'xacro'}
+    assert not loaded & {
+        'coal',
+        'matplotlib',
+        'mujoco',
+        'ompl',
+        'ruckig',
+        'tkinter',
+        'viser',
+        'xacro',
+    }
 
 
 def test_import_works_without_numba():

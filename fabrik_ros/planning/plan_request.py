@@ -1,0 +1,98 @@
+"""What way is wanted of a planner."""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from ..errors import JointValueError, shown, TargetError
+from ..model.mechanism import Mechanism
+from ..solver.tree_solver import is_unconstrained
+from ..transforms import Array, is_pose
+
+PLANNING_TIME = 10.0
+"""How long to look for a way by default [s]."""
+AT_LIMIT = 1e-6
+"""Joint values at the goal may be so far outside a limit, by rounding [rad or m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRequest:
+    """
+    From where to where a way is wanted, and how long to look for it.
+
+    Poses, joint values, or both are given: of both, the joint values are the preferred ones of
+    the configurations at the poses.
+    """
+
+    start: Array
+    """Where the arm is, shape (n,) [rad or m]."""
+    T: Array | None = None
+    """Poses of the k tips in the base frame, shape (k, 4, 4); NaN for tips without a target."""
+    q_goals: tuple[Array, ...] = ()
+    """Joint values at the goal, shape (n,) each, the preferred ones first [rad or m]."""
+    posture: Array | None = None
+    """
+    Of several configurations at the goal the one nearest to this one is tried first, shape (n,)
+    [rad or m]; None: the one soonest reached.
+    """
+    fastest: Array | None = None
+    """Greatest speeds of the joints, shape (n,) [rad/s or m/s]; None: all alike."""
+    planning_time: float = PLANNING_TIME
+    """How long to look [s]."""
+    seed: int = 1
+    """Source of chance, above 0: the same one gives the same way, where time suffices."""
+
+    def check(self, robot: Mechanism) -> None:
+        """
+        Check that the request makes sense for a robot.
+
+        Raises
+        ------
+        JointValueError
+            If joint values have another shape, are not finite, or are outside the limits at the
+            goal.
+        TargetError
+            If there is no goal, or one is no pose.
+        ValueError
+            If the planning time or the seed makes no sense.
+
+        """
+        robot.checked(self.start, 'start')
+        for q in self.q_goals:
+            _check_limits(robot, robot.checked(q, 'goal'))
+        for name in ('posture', 'fastest'):
+            if (values := getattr(self, name)) is not None:
+                robot.checked(values, name)
+        if self.fastest is not None and not np.all(self.fastest > 0.0):
+            raise ValueError('fastest must be above 0 for each joint')
+        if not 0.0 < self.planning_time < math.inf:
+            raise ValueError(f'planning_time must be positive, got {self.planning_time}')
+        if self.seed < 1:
+            raise ValueError(f'seed must be 1 or more, got {self.seed}')
+        if self.T is not None:
+            _check_poses(robot, self.T)
+        elif not self.q_goals:
+            raise TargetError('neither poses nor joint values are given as a goal')
+
+
+def _check_limits(robot: Mechanism, q: Array) -> None:
+    outside = (q < robot.lower - AT_LIMIT) | (q > robot.upper + AT_LIMIT)
+    if outside.any():
+        j = int(np.argmax(outside))
+        raise JointValueError(
+            f"the goal has {q[j]:.6g} for joint '{shown(robot.joint_names[j])}', whose limits are "
+            f'{robot.lower[j]:.6g} and {robot.upper[j]:.6g}'
+        )
+
+
+def _check_poses(robot: Mechanism, T: Array) -> None:
+    expected = (len(robot.tip_links), 4, 4)
+    if np.shape(T) != expected:
+        raise TargetError(f'the target has the shape {np.shape(T)}; expected {expected}')
+    is_none = is_unconstrained(T)
+    for link, pose in zip(np.array(robot.tip_links)[~is_none], T[~is_none], strict=True):
+        if not is_pose(pose):
+            raise TargetError(f"the target of '{shown(str(link))}' is no pose")
+    if is_none.all():
+        raise TargetError('no tip has a target')

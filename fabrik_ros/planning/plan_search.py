@@ -1,0 +1,237 @@
+"""
+One search for a way, from start to end.
+
+Configurations at the goal are drawn from the solver. Where no straight way leads to the first
+ones, RRT-Connect searches for a route, and goes on drawing. The route is shortened, and its
+corners are rounded.
+
+"""
+
+from collections.abc import Callable
+import time
+
+import numpy as np
+
+from ..collision.checked_pairs import CheckedPairs
+from ..collision.guard import CollisionGuard
+from ..model.mechanism import Mechanism
+from ..solver.solution import Solution, Status
+from ..transforms import Array
+from .free_space import FreeSpace
+from .goal_sampler import GoalSampler
+from .moving_apart import configuration_apart
+from .moving_joints import joints_with_goal
+from .plan_request import PlanRequest
+from .plan_result import Plan, PlanOutcome
+from .rounding import rounded
+from .rrt_connect import RrtConnect
+from .shortcuts import shortened
+from .whole_turns import WholeTurns
+
+FIRST_DRAWS = 10
+"""Number of draws of goals before the search begins [1]."""
+MOST_DIRECT = 4
+"""To so many goals a straight way is tried before the search begins [1]."""
+LONGEST_EDGE = 1.0
+"""Length of the longest edge of the search [rad]."""
+BEYOND = 1.5 * np.pi
+"""Joints without limits may go so far beyond start and goal [rad]."""
+FIXED = 1e-9
+"""A joint whose limits are nearer to each other does not move [rad or m]."""
+SHORTEST_REACH = 1e-3
+"""[m]."""
+
+
+class PlanSearch:
+    """
+    Searches for one way.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    collision : CheckedPairs or None
+        Knows what collides; obstacles that are nearer at the start than their clearance may stay
+        as near.
+    solve : callable
+        Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,).
+    turns : WholeTurns
+        Turns them.
+    request : PlanRequest
+        From where to where.
+    should_stop : callable
+        Whether to give up.
+
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        collision: CheckedPairs | None,
+        solve: Callable[[Array, Array], Solution],
+        turns: WholeTurns,
+        request: PlanRequest,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._begin = time.monotonic()
+        self._robot, self._collision, self._solve = robot, collision, solve
+        self._turns, self._request, self._is_cancelled = turns, request, should_stop
+        self._rng = np.random.default_rng(request.seed)
+        reach = max(robot.reach, SHORTEST_REACH)
+        self._weights = np.where(robot.is_revolute, 1.0, 1.0 / reach)
+        self._moves = joints_with_goal(robot, None if request.q_goals else request.T)
+
+    def plan(self) -> Plan:
+        """Look for the way."""
+        start = np.clip(self._request.start, self._robot.lower, self._robot.upper)
+        before = [] if np.array_equal(start, self._request.start) else [self._request.start]
+        if self._collision is not None:
+            self._collision.keep_distances_at(start)
+            guard = CollisionGuard(self._collision)
+            if collision := guard.collision_at(start):
+                apart = self._apart(guard, start)
+                if apart is None:
+                    return self._none(PlanOutcome.START_IN_COLLISION, f'at the start {collision}')
+                before, start = [*before, start], apart
+        route = self._route(start)
+        if isinstance(route, Plan):
+            return route
+        return Plan(
+            PlanOutcome.FOUND,
+            '',
+            np.concatenate([np.array(before).reshape(-1, len(start)), route]),
+            self._robot.joint_names,
+            self._time,
+        )
+
+    def _apart(self, guard: CollisionGuard, q: Array) -> Array | None:
+        """Find a free configuration nearby to which links that are too near only move apart."""
+        pieces = configuration_apart(self._robot, guard, q)
+        while not self._should_stop():
+            try:
+                next(pieces)
+            except StopIteration as end:
+                apart: Array | None = end.value
+                return apart
+        return None
+
+    def _route(self, start: Array) -> Array | Plan:
+        """Look for knots from a free configuration to the goal; say why there are none."""
+        space = FreeSpace(self._collision, start, self._should_stop)
+        goals = self._goals(start, space)
+        if not goals.found:
+            return self._no_goal(goals)
+        first = sorted(goals.found, key=self._cost(start))
+        route = self._direct(start, first, space) or self._searched(start, first, goals, space)
+        if route is None or self._is_cancelled():
+            return self._not_found()
+        route = shortened(route, space.is_edge_free, self._length, self._rng)
+        knots = rounded(route, space.is_curve_free, self._robot.reach)
+        return self._not_found() if self._is_cancelled() else knots
+
+    def _goals(self, start: Array, space: FreeSpace) -> GoalSampler:
+        """Find the first free configurations at the goal, or go on until there are no others."""
+        robot, request = self._robot, self._request
+        T, turns = request.T, self._turns
+        goals = GoalSampler(robot, turns, self._solve, space.collision_at, T, start, self._rng)
+        for q in request.q_goals:
+            goals.add(np.clip(q, robot.lower, robot.upper))
+        while not (goals.is_exhausted or self._should_stop()):
+            if goals.found and goals.attempts >= FIRST_DRAWS:
+                break
+            goals.draw()
+        return goals
+
+    def _direct(self, start: Array, goals: list[Array], space: FreeSpace) -> list[Array] | None:
+        """Go straight to one of the first goals, where that is free."""
+        free = (q for q in goals[:MOST_DIRECT] if space.is_edge_free(start, q))
+        goal = next(free, None)
+        return None if goal is None else [start, goal]
+
+    def _searched(
+        self, start: Array, first: list[Array], goals: GoalSampler, space: FreeSpace
+    ) -> list[Array] | None:
+        """Search for a route, to the first goals and to others that are drawn meanwhile."""
+        lower, upper = self._box(start)
+        joints = np.flatnonzero(self._moves & (upper - lower > FIXED))
+        if len(joints) == 0:
+            return None
+        waiting = list(first)
+
+        def drawn() -> Array | None:
+            if not waiting and not goals.is_exhausted:
+                waiting.extend(goals.draw())
+            return waiting.pop(0)[joints] if waiting else None
+
+        def whole(values: Array) -> Array:
+            q: Array = start.copy()
+            q[joints] = values
+            return q
+
+        search = RrtConnect(lower[joints], upper[joints], self._weights[joints], LONGEST_EDGE)
+        route = search.route(
+            start[joints],
+            drawn,
+            lambda a, b: space.is_edge_free(whole(a), whole(b)),
+            self._should_stop,
+            self._request.seed,
+        )
+        return None if route is None else [whole(values) for values in route]
+
+    def _box(self, start: Array) -> tuple[Array, Array]:
+        """Return lower and upper ends, shape (n,), of what is searched: the limits, if any."""
+        robot, q_goals = self._robot, self._request.q_goals
+        beyond = np.where(robot.is_revolute, BEYOND, robot.reach)
+        ends = np.array([start, *q_goals])
+        lower, upper = robot.finite_limits()
+        lower = np.where(lower == robot.lower, lower, ends.min(axis=0) - beyond)
+        upper = np.where(upper == robot.upper, upper, ends.max(axis=0) + beyond)
+        return lower, upper
+
+    def _cost(self, start: Array) -> Callable[[Array], float]:
+        """Say how much a configuration at the goal costs: given ones nothing."""
+        request = self._request
+        preferred = start if request.posture is None else request.posture
+        fastest = 1.0 / self._weights if request.fastest is None else request.fastest
+        given = {q.tobytes() for q in request.q_goals}
+
+        def cost(q: Array) -> float:
+            if q.tobytes() in given:
+                return 0.0
+            return float(np.max(np.abs(q - preferred) / fastest))
+
+        return cost
+
+    def _length(self, displacement: Array) -> float:
+        return float(np.linalg.norm(displacement * self._weights))
+
+    def _should_stop(self) -> bool:
+        """Whether the time is over, or nobody wants the way any more."""
+        return self._time > self._request.planning_time or self._is_cancelled()
+
+    @property
+    def _time(self) -> float:
+        """Time since the beginning [s]."""
+        return time.monotonic() - self._begin
+
+    # -- why there is none
+
+    def _no_goal(self, goals: GoalSampler) -> Plan:
+        if self._is_cancelled():
+            return self._not_found()
+        if goals.collision:
+            reason = f'no configuration at the goal is free: {goals.collision}'
+            return self._none(PlanOutcome.GOAL_IN_COLLISION, reason)
+        status = Status.STALLED if goals.status is None else goals.status
+        reason = f'no configuration at the goal: {status.value}'
+        return self._none(PlanOutcome.GOAL_NOT_REACHABLE, reason)
+
+    def _not_found(self) -> Plan:
+        if self._is_cancelled():
+            return self._none(PlanOutcome.CANCELLED, 'planning was cancelled')
+        reason = f'no way was found within {self._request.planning_time:g} s'
+        return self._none(PlanOutcome.NOT_FOUND, reason)
+
+    def _none(self, outcome: PlanOutcome, reason: str) -> Plan:
+        knots = np.empty((0, len(self._robot)))
+        return Plan(outcome, reason, knots, self._robot.joint_names, self._time)

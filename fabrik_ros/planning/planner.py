@@ -1,0 +1,91 @@
+"""Looks for ways round what stands in the way of one arm."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..collision.checked_pairs import CheckedPairs
+from ..collision.guard import CollisionGuard
+from ..methods import make_tips_solver
+from ..model.mechanism import Mechanism
+from ..solver.options import SolverOptions
+from ..solver.tree_solver import TipOptions
+from .plan_request import PlanRequest
+from .plan_result import Plan
+from .plan_search import PlanSearch
+from .rrt_connect import import_ompl
+from .whole_turns import WholeTurns
+
+SOLVING_BUDGET = 0.004
+"""Time for one draw of a configuration at the goal [s]."""
+
+
+class Planner:
+    """
+    Looks for ways for one arm.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    collision : CheckedPairs or None
+        Knows what collides; a `WorldCollision` knows of obstacles. None: nothing collides.
+    options : SolverOptions, optional
+        Mode and tolerances of goals.
+    tips : mapping, optional
+        What is asked of the tips of a tree, `TipOptions` by tip link.
+
+    Raises
+    ------
+    PlannerUnavailableError
+        If OMPL is not installed.
+
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        collision: CheckedPairs | None,
+        options: SolverOptions | None = None,
+        tips: Mapping[str, TipOptions] | None = None,
+    ) -> None:
+        import_ompl()
+        once = {'budget': SOLVING_BUDGET, 'max_restarts': 0, 'prefer': 'first', 'posture': None}
+        brief = replace(options or SolverOptions(), **once)  # type: ignore[arg-type]
+        self._robot, self._collision = robot, collision
+        self._solver = make_tips_solver(robot, brief, tips)
+        self._turns = WholeTurns(robot)
+
+    def warm_up(self) -> None:
+        """Compile what is needed, by looking for a way."""
+        self._solver.warm_up()
+        if self._collision is not None:
+            CollisionGuard(self._collision).warm_up()
+        mid, rng = self._robot.mid_configuration(), np.random.default_rng(0)
+        ends = mid, self._robot.random_configuration(rng)
+        T = self._robot.tip_poses(ends[1])
+        self.plan(PlanRequest(ends[0], T, planning_time=0.5))
+
+    def plan(self, request: PlanRequest, should_stop: Callable[[], bool] = lambda: False) -> Plan:
+        """
+        Look for a way.
+
+        Parameters
+        ----------
+        request : PlanRequest
+            From where to where.
+        should_stop : callable
+            Whether to give up; asked every few milliseconds.
+
+        Raises
+        ------
+        JointValueError, TargetError, ValueError
+            If the request makes no sense: see `PlanRequest.check`.
+
+        """
+        request.check(self._robot)
+        search = PlanSearch(
+            self._robot, self._collision, self._solver.solve, self._turns, request, should_stop
+        )
+        return search.plan()
