@@ -25,6 +25,7 @@ class State(Enum):
     WAITING_FOR_STATE = 'waiting for the measured state of every joint'
     IDLE = 'ready for a target'
     LOOKING = 'looking for a path to the target'
+    PLANNING = 'planning a path round what is in the way'
     MOVING = 'on the way to the target'
     JOGGING = 'moving as it is jogged'
     REACHED = 'at the target'

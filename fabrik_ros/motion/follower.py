@@ -126,7 +126,8 @@ class Follower:
         if self._jog_is_blocked:
             return State.HOLDING, motion.reason
         if self.is_looking and self.is_at_rest:
-            return State.LOOKING, missing or motion.reason
+            state = State.PLANNING if motion.is_planning else State.LOOKING
+            return state, missing or motion.reason
         if self.is_on_the_way:
             paused = (
                 (self.observer.paused_by or PAUSED) if motion.limits.speed_scaling == 0.0 else None

@@ -28,6 +28,7 @@ from .motion_solvers import MotionSolvers
 from .path import Path
 from .path_maker import PathMaker
 from .path_search import Attempt, FIRST, FoundPath, LINE, PathSearch
+from .planned_routes import RoutePlanner
 from .preview import Onlooker
 from .reference_path import LinePath
 from .tolerant_line import TolerantLinePlanner
@@ -69,6 +70,8 @@ class GoalPursuit:
         How goals are pursued.
     tips : mapping or None
         What is asked of the tips of a tree, `TipOptions` by tip link.
+    route_planner : RoutePlanner, optional
+        Finds ways round what is in the way.
 
     Attributes
     ----------
@@ -92,7 +95,9 @@ class GoalPursuit:
         solver_options: SolverOptions,
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None,
+        route_planner: RoutePlanner | None = None,
     ) -> None:
+        self.route_planner = route_planner
         self._robot, self._limiter, self._frame, self._guard = robot, limiter, frame, guard
         self._pending: PendingGoal | None = None
         self._line: LinePath | None = None
@@ -133,7 +138,9 @@ class GoalPursuit:
         planner = TolerantLinePlanner(
             robot, self._solver_options, self._tips, *options.path_tolerances
         )
-        self.search = PathSearch(robot, limiter, self._maker, planner, routes, onlooker, options)
+        self.search = PathSearch(
+            robot, limiter, self._maker, planner, routes, onlooker, options, self.route_planner
+        )
 
     def warm_up(self) -> None:
         """Compile what goals and lines need."""

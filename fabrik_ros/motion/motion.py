@@ -40,6 +40,7 @@ from .joint_path import JointPath, StopPath
 from .limits import MotionLimits
 from .path import Path
 from .path_choice import PathChoice
+from .planned_routes import RoutePlanner
 
 
 class Motion:
@@ -62,6 +63,8 @@ class Motion:
         Knows what the arm can stop from in front of a collision; it does nothing else then.
     jerk_filter : JerkFilter, optional
         Limits the jerk of the commands; else they are the motion itself.
+    route_planner : RoutePlanner, optional
+        Finds ways round what is in the way; else a configuration between is looked for.
 
     Attributes
     ----------
@@ -87,6 +90,7 @@ class Motion:
         tips: Mapping[str, TipOptions] | None = None,
         guard: CollisionGuard | None = None,
         jerk_filter: JerkFilter | None = None,
+        route_planner: RoutePlanner | None = None,
     ) -> None:
         self.robot, self._guard, self._solver_options = robot, guard, solver_options
         if jerk_filter is None:
@@ -95,7 +99,7 @@ class Motion:
             self.limiter = JerkLimiter(robot, limits, jerk_filter, guard)
         self.frame = GoalFrame(robot)
         self.pursuit = GoalPursuit(
-            robot, self.limiter, self.frame, guard, solver_options, options, tips
+            robot, self.limiter, self.frame, guard, solver_options, options, tips, route_planner
         )
         self.departure = Departure(self, self.pursuit)
         self.reset(robot.mid_configuration())
@@ -218,7 +222,23 @@ class Motion:
         """Why the arm rests, or will rest, short of what it was asked for; what it waits for."""
         if self.path is not None:
             return self.path.reason
-        return self.choice.reason if self.choice.is_looking else self._rest_reason
+        if not self.choice.is_looking:
+            return self._rest_reason
+        return self._planning or self.choice.reason
+
+    @property
+    def is_planning(self) -> bool:
+        """Whether a planner looks for the path to the goal."""
+        return self.choice.is_looking and self._planning is not None
+
+    @property
+    def _planning(self) -> Reason | None:
+        """For how long a planner has been looking; None where it is not."""
+        planner = self.pursuit.route_planner
+        if planner is None or not planner.is_busy:
+            return None
+        text = f'planning a path: {planner.time_passed:.1f} s of {planner.planning_time:g} s'
+        return Reason(ReasonKind.PLANNING, text)
 
     # -- goals
 

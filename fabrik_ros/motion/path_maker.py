@@ -92,10 +92,12 @@ class PathMaker:
         then = partial(self.line, resolved) if self._frame.is_world else None
         return JointPath(self._limiter, *route, reason=resolved.reason, then=then)
 
-    def planned(self, resolved: ResolvedGoal, knots: Array) -> PlannedPath:
-        """Go along joint values on a line to a goal, shape (m, n)."""
+    def planned(self, resolved: ResolvedGoal | None, knots: Array, name: str) -> PlannedPath:
+        """Go along joint values, shape (m, n), to a goal, or to the last ones if there is none."""
+        if resolved is None:
+            return PlannedPath(self._limiter, knots, name)
         then = partial(self.line, resolved) if self._frame.is_world else None
-        return PlannedPath(self._limiter, knots, resolved.reason, then)
+        return PlannedPath(self._limiter, knots, name, resolved.reason, then)
 
     def jog(self, path: Path | None, unconstrained: npt.NDArray[np.bool_]) -> JogPath:
         """Go on as somebody jogs, from where another path is or from where the arm is."""

@@ -1,13 +1,14 @@
 """
 Looks for a path to a goal, for an arm that rests: nothing moves before the whole path is known.
 
-First the line, then straight in joint space to the configuration that costs least, then over one
-between. Options leave some of these out. A path on which a joint turns much farther than from the
-start straight to the end is a detour: it is what remains where nothing else is found.
+First the line, then straight in joint space to the configuration that costs least, then as a
+planner finds a way, or over one configuration between where there is no planner. Options leave
+some of these out. A path on which a joint turns much farther than from the start straight to the
+end is a detour: it is what remains where nothing else is found.
 
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -16,6 +17,8 @@ import numpy as np
 from ..model.mechanism import Mechanism
 from ..planning.joint_routes import JointRoutes, Route
 from ..planning.pieces import Pieces
+from ..planning.plan_request import PlanRequest
+from ..planning.planner_process import PlannerFailure
 from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
 from .goal import MotionOptions, ResolvedGoal
@@ -25,13 +28,15 @@ from .line_tasks import Deviation
 from .path import Path
 from .path_maker import PathMaker
 from .planned_path import PlannedPath
+from .planned_routes import plan_with, RoutePlanner
 from .preview import Ahead, Onlooker, Preview
 from .tolerant_line import TolerantLinePlanner
 
 TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
-LINE, JOINT = 'line', 'joint'
+LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
 EXACT = Deviation()
+NO_ROUTE = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
 
 
 class Attempt(Enum):
@@ -57,7 +62,7 @@ class FoundPath:
     """What was found: a path that was looked at, or the reason why there is none."""
 
     kind: str
-    """'line' or 'joint'."""
+    """'line', 'joint' or 'planned'."""
     path: Path | None
     preview: Preview | None = None
     """As far as the path was looked at; None where there was none to look at."""
@@ -96,6 +101,8 @@ class PathSearch:
         Looks along paths.
     options : MotionOptions
         Which paths are allowed.
+    route_planner : RoutePlanner or None
+        Finds ways that are not straight, if there is one.
 
     """
 
@@ -108,7 +115,9 @@ class PathSearch:
         routes: JointRoutes,
         onlooker: Onlooker,
         options: MotionOptions,
+        route_planner: RoutePlanner | None,
     ) -> None:
+        self._route_planner = route_planner
         self._robot, self._limiter, self._maker = robot, limiter, maker
         self._planner, self._routes = planner, routes
         self._onlooker, self._options = onlooker, options
@@ -162,11 +171,57 @@ class PathSearch:
     def to_configuration(self, q_goal: Array) -> Pieces[FoundPath]:
         """Look for a path to joint values, shape (n,), straight or over others."""
         limiter = self._limiter
-        routes = self._routes.routes((q_goal,), limiter.joints.q)
-        found = yield from self._first_of(routes, lambda route: JointPath(limiter, *route))
-        if found is not None:
+        found = yield from self._by_routes(
+            (q_goal,), None, lambda route: JointPath(limiter, *route), None
+        )
+        if found.path is not None:
             return found
-        return (yield from self.along(JointPath(limiter, q_goal), JOINT))
+        straight = yield from self.along(JointPath(limiter, q_goal), JOINT)
+        return replace(straight, path=None, reason=joined((straight.reason, found.reason)))
+
+    def _by_routes(
+        self,
+        goals: Sequence[Array],
+        T: Array | None,
+        make: Callable[[Route], Path],
+        resolved: ResolvedGoal | None,
+    ) -> Pieces[FoundPath]:
+        """Look for a path in joint space to one of some goals, the straight ones first."""
+        q, planner = self._limiter.joints.q, self._route_planner
+        if planner is None:
+            routes = self._routes.routes(goals, q, T)
+            found = yield from self._first_of(routes, make)
+            return found or FoundPath(JOINT, None, reason=NO_ROUTE)
+        found = yield from self._first_of(self._routes.direct(goals, q), make)
+        if found is not None and found.may_be_taken:
+            return found
+        planned = yield from self._as_planned(planner, goals, T, resolved)
+        return planned if planned.may_be_taken or found is None else found
+
+    def _as_planned(
+        self,
+        planner: RoutePlanner,
+        goals: Sequence[Array],
+        T: Array | None,
+        resolved: ResolvedGoal | None,
+    ) -> Pieces[FoundPath]:
+        """Let a planner look for a path, and look along what it finds."""
+        limits, q = self._limiter.joints.limits, self._limiter.joints.q
+        request = PlanRequest(
+            q,
+            T,
+            tuple(goals),
+            self._routes.posture,
+            limits.joint_velocity,
+            planner.planning_time,
+        )
+        answer = yield from plan_with(planner, request)
+        if isinstance(answer, PlannerFailure):
+            return FoundPath(PLANNED, None, reason=Reason(ReasonKind.PLANNER_FAILED, answer.text))
+        if not answer.found:
+            return FoundPath(PLANNED, None, reason=Reason(ReasonKind.NO_PATH, answer.reason))
+        path = self._maker.planned(resolved, answer.knots, 'the planned path')
+        return (yield from self.along(path, PLANNED))
 
     def _first_of(
         self, routes: Iterator[Route | None], make: Callable[[Route], Path]
@@ -242,7 +297,7 @@ class PathSearch:
         q = self._limiter.joints.q
         check = self._onlooker.check_from(q)
         plan = yield from self._planner.plan(q, T, check)
-        path = self._maker.planned(resolved, plan.knots)
+        path = self._maker.planned(resolved, plan.knots, 'the line')
         found = yield from self.along(path, LINE)
         if plan.reason is None or found.preview is None:
             return replace(found, deviation=plan.greatest)
@@ -253,18 +308,14 @@ class PathSearch:
         self, resolved: ResolvedGoal, goals: list[Array], T: Array
     ) -> Pieces[FoundPath]:
         """Look for a path in joint space to the goal that costs least."""
-        routes = self._routes.routes(goals, self._limiter.joints.q, T)
-        found = yield from self._first_of(
-            routes, lambda route: self._maker.joint_path(resolved, route)
+        found = yield from self._by_routes(
+            goals, T, lambda route: self._maker.joint_path(resolved, route), resolved
         )
-        if found is not None:
+        if found.path is not None:
             return found
         straight = yield from self.along(self._maker.joint_path(resolved, (goals[0],)), JOINT)
-        text = (
-            f'no free path in joint space was found to any of {len(goals)} configurations at the '
-            'target'
-        )
-        reason = joined((straight.reason, Reason(ReasonKind.NO_PATH, text)))
+        text = f'to none of {len(goals)} configurations at the target'
+        reason = joined((straight.reason, found.reason, Reason(ReasonKind.NO_PATH, text)))
         return replace(straight, path=None, reason=reason)
 
     def _as_far_as_it_goes(

@@ -56,6 +56,8 @@ class PlannedPath(Path):
         Knows what the joints can do.
     knots : array, shape (m, n)
         Joint values [rad or m], the first where the arm is.
+    name : str
+        What reasons call it.
     reason, then
         As for `Path`.
 
@@ -65,11 +67,12 @@ class PlannedPath(Path):
         self,
         limiter: JointLimiter,
         knots: Array,
+        name: str = 'the line',
         reason: Reason | None = None,
         then: Callable[[], Path] | None = None,
     ) -> None:
         super().__init__(reason, then)
-        self._limiter, robot = limiter, limiter.robot
+        self._limiter, self._name, robot = limiter, name, limiter.robot
         self._knots = _distinct(knots)
         lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
@@ -186,7 +189,7 @@ class PlannedPath(Path):
             if following is None or largest(following - last) > PREVIEW_MOVE:
                 chosen.append(q)
                 last = q
-        return Ahead('the line', start, iter(chosen), len(chosen))
+        return Ahead(self._name, start, iter(chosen), len(chosen))
 
 
 def _distinct(knots: Array) -> Array:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
-from ..collision.guard import CollisionGuard
+from ..collision.guard import CollisionGuard, LeastDistances
 from ..transforms import Array
 
 LONGEST_PART = 0.2
@@ -45,7 +45,7 @@ class FreeSpace:
         self._start, self.should_stop = start, should_stop
         self._guard = None if collision is None else CollisionGuard(collision)
         if collision is not None and self._guard is not None:
-            self._clearances = collision.clearances
+            self._elsewhere = LeastDistances(start, collision.clearances, collision.version)
             self._near_start = self._guard.least_from(start)
 
     def collision_at(self, q: Array) -> str:
@@ -73,5 +73,5 @@ class FreeSpace:
         if self._guard is None:
             return True
         near = max(np.max(np.abs(end - self._start)) for end in (q, q_next)) <= NEAR_START
-        least = self._near_start if near else self._clearances
+        least = self._near_start if near else self._elsewhere
         return not self._guard.collision_between(q, q_next, least)

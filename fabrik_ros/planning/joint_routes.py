@@ -68,7 +68,7 @@ class JointRoutes:
         posture: Array | None = None,
     ) -> None:
         self._robot, self._solve, self._fastest, self._guard = robot, solve, fastest, guard
-        self._posture = posture
+        self.posture = posture
         self._turns = WholeTurns(robot)
 
     def collision_at(self, q: Array) -> str:
@@ -94,7 +94,7 @@ class JointRoutes:
             for q_goal in self._turns.of(answer.q, q):
                 found.setdefault(tuple(q_goal.round(SAME_DIGITS)), q_goal)
             yield
-        goals, preferred = [], q if self._posture is None else self._posture
+        goals, preferred = [], q if self.posture is None else self.posture
         for q_goal in sorted(found.values(), key=lambda q: self._duration(q - preferred)):
             if not self.collision_at(q_goal):
                 goals.append(q_goal)
@@ -125,10 +125,7 @@ class JointRoutes:
                 for route in self.routes(goals, apart, T):
                     yield None if route is None else (apart, *route)
             return
-        for q_goal in goals:
-            is_free = yield from self._is_free(q, q_goal)
-            if is_free:
-                yield (q_goal,)
+        yield from self.direct(goals, q)
         for between in self._between(goals, q, T):
             yield None
             if self.collision_at(between):
@@ -140,6 +137,15 @@ class JointRoutes:
                 is_free = yield from self._is_free(between, q_goal)
                 if is_free:
                     yield between, q_goal
+
+    def direct(self, goals: Sequence[Array], q: Array) -> Generator[Route | None, None, None]:
+        """Yield collision-free routes from `q` straight to one of several goals: see `routes`."""
+        if self.collision_at(q):
+            return
+        for q_goal in goals:
+            is_free = yield from self._is_free(q, q_goal)
+            if is_free:
+                yield (q_goal,)
 
     def _nearest(self, goals: Sequence[Array], q: Array) -> list[Array]:
         """Choose goals near `q`, with joints turned by whole turns to be nearest."""

@@ -123,6 +123,12 @@ class CollisionWatch:
             )
         self.guard.change_world(self._pairs.set_scene(scene), q)
 
+    def snapshot(self) -> tuple[Scene, Mapping[str, float]]:
+        """Return the obstacles, and the values of the joints outside the arm [rad or m]."""
+        if self._pairs is None:
+            return Scene(), {}
+        return self._pairs.scene, dict(self._pairs.frames.other_joints)
+
     def distance_of(self, names: Container[str], q: Array) -> float:
         """Measure how near the arm at `q`, shape (n,), is to obstacles with these names [m]."""
         pairs = self._pairs

@@ -139,8 +139,9 @@ class CommandLoop:
         """Timer period [ns]. Cached: querying the timer is slower."""
 
     def end(self) -> None:
-        """Send nothing more."""
+        """Send nothing more, and look for no path."""
         self.follower = None
+        self._motion.departure.forget()
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None

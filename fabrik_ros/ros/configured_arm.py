@@ -26,6 +26,7 @@ from .command_loop import CommandLoop, StreamState
 from .frame_resolver import FrameResolver
 from .marker_obstacles import Groups
 from .parameters import NodeParameters
+from .planning import make_planner, NodePlanner, setup_of, why_none
 from .robot_state import RobotState
 from .topics import Surroundings
 from .world import World
@@ -52,6 +53,8 @@ class ConfiguredArm:
         How they move.
     watch : CollisionWatch
         How near their links come to each other.
+    planner : NodePlanner or None
+        Finds ways round what is in the way.
     groups : mapping
         Obstacles in markers that came before.
     stream : StreamState, optional
@@ -63,6 +66,8 @@ class ConfiguredArm:
         The joints of the robot as measured.
     world : World
         What stands around the arm.
+    planner : NodePlanner or None
+        Finds ways round what is in the way.
     frames : FrameResolver
         Brings targets into the base frame.
     base : BasePose or None
@@ -80,6 +85,7 @@ class ConfiguredArm:
         chain: Chain | Tree,
         motion: Motion,
         watch: CollisionWatch,
+        planner: NodePlanner | None,
         groups: Groups,
         stream: StreamState | None = None,
     ) -> None:
@@ -88,6 +94,7 @@ class ConfiguredArm:
         self._topics = surroundings.topics
         self._parameters = parameters
         self.robot, self.chain, self.motion, self.watch = robot, chain, motion, watch
+        self.planner = planner
         self.measured = MeasuredJoints(joint.name for joint in robot.joints)
         self.frames = FrameResolver(node, robot, chain.base_link, parameters.world_frame)
         self.base = _base_pose(node, parameters, robot, chain.base_link, self.frames)
@@ -110,6 +117,11 @@ class ConfiguredArm:
     def follower(self) -> Follower | None:
         """What decides what the arm does; None while the node is inactive."""
         return self.loop.follower
+
+    @property
+    def planner_state(self) -> str:
+        """What the planner does, in the words of the status."""
+        return why_none(self._parameters) if self.planner is None else self.planner.state
 
     @property
     def tip_links(self) -> tuple[str, ...]:
@@ -142,7 +154,9 @@ class ConfiguredArm:
         self._tell_world_fault()
 
     def close(self) -> None:
-        """Stop listening to frames and to the pose of the base."""
+        """Stop listening to frames and to the pose of the base, and end the planner."""
+        if self.planner is not None:
+            self.planner.close()
         if self.base is not None:
             self.base.close()
         self.frames.close()
@@ -155,6 +169,9 @@ class ConfiguredArm:
         if not parameters.moves_like(before, self.chain):
             limits = scaled_limits(parameters, self.chain, self._topics.robot)
             self.motion.change(limits, parameters.solver, parameters.motion, parameters.tips)
+        solves_alike = (parameters.solver, parameters.tips) == (before.solver, before.tips)
+        if self.planner is not None and not solves_alike:
+            self.planner.change(setup_of(self.robot, self.chain, parameters))
         if self.follower is not None:
             self.follower.rules = parameters.rules
 
@@ -190,6 +207,8 @@ class ConfiguredArm:
         except FabrikError as error:
             self._log.error(f'obstacles: {error}', throttle_duration_sec=WARNING_PERIOD)
         self._tell_world_fault()
+        if self.planner is not None:
+            self.planner.attend()
 
     def _update_world(self) -> None:
         now = self._clock.now()
@@ -306,6 +325,7 @@ def configure_arm(
     if parameters.world_frame == chain.base_link:
         raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
     watch = CollisionWatch(node, robot, chain, parameters)
+    planner = make_planner(node, robot, chain, parameters, watch)
     motion = Motion(
         chain,
         scaled_limits(parameters, chain, topics.robot),
@@ -314,11 +334,14 @@ def configure_arm(
         parameters.tips,
         watch.guard,
         _jerk_filter(node, parameters, chain),
+        planner,
     )
     prepare(motion)
     for warning in robot.warnings:
         node.get_logger().warning(f'robot description: {warning}')
-    return ConfiguredArm(surroundings, parameters, robot, chain, motion, watch, groups, stream)
+    return ConfiguredArm(
+        surroundings, parameters, robot, chain, motion, watch, planner, groups, stream
+    )
 
 
 def scaled_limits(

@@ -51,6 +51,7 @@ class NodeStatus:
             'look_ahead': arm.loop.look_ahead,
             'jerk_limited': arm.motion.limiter.limits_jerk,
             'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,
+            'planner': arm.planner_state,
             **arm.watch.facts(q),
         }
         if follower is not None:

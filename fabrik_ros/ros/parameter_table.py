@@ -315,6 +315,15 @@ class CollisionParameters:
         low=0.0,
         live=False,
     )
+    planning_time: float = parameter(
+        10.0,
+        'how long a planner looks for a path round what is in the way [s]; 0: no planner',
+        'Needs OMPL and coal, and works in a process of its own. Without it only paths over one '
+        'configuration between are looked for.',
+        low=0.0,
+        high=600.0,
+        live=False,
+    )
     on_blocked: str = parameter(
         'hold',
         'after something came into the way: `hold` until told to go on, or `replan`',

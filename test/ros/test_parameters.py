@@ -66,6 +66,7 @@ FIXED = {
     'scene': 'scene.yaml',
     'obstacle_clearance': 0.05,
     'scene_timeout': 1.0,
+    'planning_time': 5.0,
     'trajectory_look_ahead': 0.1,
     'jerk_limiting': 'auto',
     'ready_topic': 'ready',

@@ -1,0 +1,123 @@
+"""Paths that a planner finds, in a process of its own; judged by trigonometry on the wire."""
+
+import os
+import signal
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('coal', reason='coal measures the distances')
+pytest.importorskip('ompl', reason='OMPL plans')
+
+from bench import values_at
+from std_srvs.srv import Trigger
+from test_changing_world import (
+    ARM,
+    check_commands,
+    CLEARANCE,
+    END,
+    gaps,
+    post,
+    START,
+    target,
+    tips,
+    World,
+)
+
+POSTS = (0.40, 0.78), (0.70, -0.90)
+"""No straight path in joint space leads between them from the start to the end."""
+RADIUS = 0.05
+WALL = tuple((0.70 * c, 0.70 * s) for c, s in ((0.36, 0.93), (0.42, 0.91), (0.48, 0.88)))
+
+
+@pytest.fixture
+def world(bench):
+    return World(bench)
+
+
+def start(bench, world, places=POSTS, **parameters):
+    values = values_at(('shoulder', 'elbow'), START)
+    parameters = {'planning_time': 10.0, 'max_detour': 7.0, **parameters}
+    bench.start_all(ARM, values, mode='position', **parameters)
+    bench.spin_until(lambda: bench.status['planner'] == 'ready', 'the planner')
+    world.show(*(post(place, RADIUS, f'post{i}') for i, place in enumerate(places)))
+
+
+def closed_in(bench, world, **parameters):
+    """Leave no way to the end: the arm cannot come out between the posts."""
+    ring = [(0.99, 0.3), (0.99, 0.0), (0.9, 0.42), (0.99, -0.1), (0.3, 0.3), (0.25, -0.2)]
+    start(bench, world, ring, **parameters)
+
+
+def test_arm_goes_as_planned_where_no_straight_path_leads(bench, world):
+    start(bench, world)
+    bench.send(target(END))
+    assert bench.wait_for_state('MOVING')['path'] == 'planned'
+    bench.wait_for_state('REACHED')
+    q = bench.commands.q
+    assert abs(tips(q[-1])[0] - tips(END)[0]).max() < 1e-3
+    for place in POSTS:
+        assert gaps(q, place, RADIUS).min() > CLEARANCE - 1e-4
+    check_commands(bench)
+
+
+def test_planning_is_said_and_ends_with_its_time(bench, world):
+    closed_in(bench, world, planning_time=2.0)
+    bench.send(target(END))
+    status = bench.wait_for_state('PLANNING')
+    assert status['reason'].startswith('planning a path: ')
+    assert status['reason'].endswith(' s of 2 s')
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert 'no way was found within 2 s' in reason
+    assert len(bench.commands) == 0
+
+
+@pytest.mark.parametrize('how', ['another target', 'hold', 'deactivate'])
+def test_planning_is_cancelled_at_once(bench, world, how):
+    closed_in(bench, world, planning_time=60.0)
+    bench.send(target(END))
+    bench.wait_for_state('PLANNING')
+    if how == 'another target':
+        bench.send(target((0.05, 0.5)))
+        bench.wait_for_state('REACHED')
+    elif how == 'hold':
+        assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
+        bench.wait_for_state('HOLDING')
+    else:
+        bench.node.trigger_deactivate()
+        bench.wait_for_statuses(2)
+    bench.spin_until(lambda: bench.status['planner'] == 'ready', 'a planner at rest')
+
+
+def test_planner_that_dies_is_said_and_started_again(bench, world, capfd):
+    closed_in(bench, world, planning_time=60.0)
+    bench.send(target(END))
+    bench.wait_for_state('PLANNING')
+    os.kill(bench.node.node_state.arm.planner.pid, signal.SIGKILL)
+    bench.spin_until(lambda: bench.status['planner'] == 'starting', 'the next process')
+    assert bench.status['state'] == 'PLANNING'
+    bench.spin_until(lambda: bench.status['planner'] == 'planning', 'the same request')
+    assert 'ended by signal 9; it is started again' in capfd.readouterr().err
+
+
+def test_world_that_changes_while_planning_is_minded(bench, world):
+    """The way that was found leads through a post that came meanwhile."""
+    start(bench, world)
+    bench.send(target(END))
+    bench.wait_for_state('PLANNING')
+    world.show(*(post(place, RADIUS, f'late{i}') for i, place in enumerate(WALL)), count=5)
+    bench.spin_until(lambda: bench.status['state'] in ('REACHED', 'HOLDING'), 'an end')
+    bench.wait_until_silent()
+    if not len(bench.commands):
+        return  # the posts came before it set out, and left no way
+    for place in (*POSTS, *WALL):
+        assert gaps(bench.commands.q, place, RADIUS).min() > CLEARANCE - 1e-4
+    check_commands(bench)
+
+
+def test_without_a_planner_the_status_says_so(bench, monkeypatch, capfd):
+    monkeypatch.setitem(__import__('sys').modules, 'ompl', None)
+    values = values_at(('shoulder', 'elbow'), START)
+    bench.start_all(ARM, values, mode='position', planning_time=10.0)
+    assert bench.status['planner'].startswith('none: OMPL is not installed')
+    assert 'only simple paths round obstacles are looked for' in capfd.readouterr().err
