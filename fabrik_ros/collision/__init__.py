@@ -4,6 +4,9 @@ from .checked_pairs import CheckedPairs, Nearest
 from .guard import CollisionGuard
 from .meshes import MeshFinder
 from .pairs import LeftOut, LeftOutReason
+from .point_cells import PointCells
+from .point_map import PointMap
+from .robot_shape import PlacedShape, RobotShape
 from .scene import Obstacle, Scene
 from .scene_file import load_scene
 from .self_collision import SelfCollision
@@ -19,6 +22,10 @@ __all__ = [
     'MissingGeometry',
     'Nearest',
     'Obstacle',
+    'PlacedShape',
+    'PointCells',
+    'PointMap',
+    'RobotShape',
     'Scene',
     'SelfCollision',
     'WorldCollision',

@@ -1,6 +1,6 @@
 """Distances of pairs of solids, measured only where bounds of them do not suffice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -69,9 +69,9 @@ class PairDistances:
         self._frames = frames
         self.pairs, self.motion_bounds = list(pairs), motion_bounds
         self._first, self._second = np.array(pairs, dtype=int).reshape(-1, 2).T
-        radii = np.array([solid.radius for solid in solids])
-        self._radii = radii[self._first] + radii[self._second]
-        self._meter = DistanceMeter(list(solids), frames.rotations, frames.points)
+        self._radius_of = np.array([solid.radius for solid in solids])
+        self._radii: Array = self._radius_of[self._first] + self._radius_of[self._second]
+        self._meter = DistanceMeter(list(solids), frames.poses)
         self._bounds_of_others = motion_bounds[:, count:]
         self._motion_bounds = np.ascontiguousarray(motion_bounds[:, :count])
         self._lower, self._upper = lower, upper
@@ -167,6 +167,51 @@ class PairDistances:
     def forget(self) -> None:
         """Measure everything again when it is asked for."""
         self._known[:] = -np.inf
+
+    def unknown(self) -> npt.NDArray[np.intp]:
+        """Numbers of the pairs of which nothing is known."""
+        return np.flatnonzero(self._known == -np.inf)
+
+    def measured_instead(
+        self, number: int, solid: Solid, q: Array
+    ) -> Generator[None, None, Array]:
+        """
+        Measure the pairs of a solid, at `q`, shape (n,), as if there were another one instead.
+
+        One pair in each piece; returns their distances [m], which `replace` takes.
+        """
+        pairs = np.flatnonzero(self._second == number)
+        known = np.empty(len(pairs))
+        for k, p in enumerate(pairs):
+            self._move(q)
+            known[k] = self._meter.distance_to(int(self._first[p]), solid)
+            known[k] += self.taken_by_others[p]
+            yield
+        return np.asarray(known - self.taken_by_others[pairs])
+
+    def replace(self, number: int, solid: Solid, known: Array, q: Array) -> None:
+        """
+        Put other cells in the place of a solid of cells, the second one of its pairs.
+
+        Parameters
+        ----------
+        number : int
+            Number of the solid.
+        solid : Solid
+            The other one.
+        known : array, shape (k,) or ()
+            Distances of its k pairs at `q` [m]; -inf where they are not known.
+        q : array, shape (n,)
+            Joint values.
+
+        """
+        self._meter.replace(number, solid)
+        self._frames.balls[number] = solid.centre
+        pairs = np.flatnonzero(self._second == number)
+        self._radii[pairs] += solid.radius - self._radius_of[number]
+        self._radius_of[number] = solid.radius
+        self._known[pairs] = known - MEASURING_ERROR if self._hold(q, self._nowhere) else -np.inf
+        self._at[pairs] = q
 
     def take_over(self, known: 'PairDistances', numbers: Mapping[int, int]) -> None:
         """Know what others knew of some pairs: `numbers` says which pair of theirs is which."""

@@ -33,8 +33,12 @@ class SolidFrames:
         All joints that move, parents before children.
     model : array
         Rows of `kernels/tree_model.py`: those joints, then a row for each solid.
-    rotations, points : list of array
-        Rotation (3, 3) and origin (3,) [m] of each solid; `move` writes over them.
+    frames : array, shape (g, 12)
+        Rotation, by rows, and origin [m] of each of the g solids; `move` writes over them.
+    poses : list of array, shape (12,)
+        The same, one for each.
+    balls : array, shape (g, 3)
+        Centres of the balls around the solids, each in its own frame [m].
 
     """
 
@@ -53,9 +57,8 @@ class SolidFrames:
         self._values = np.array([0.0] * len(mechanism) + list(self.other_joints.values()))
         self._count = len(mechanism)
         self._frames = np.empty((len(self.model), FRAME))
-        frames = self._frames[len(self.moving) :]
-        self.rotations = [frame[:POSITION].reshape(3, 3) for frame in frames]
-        self.points = [frame[POSITION:] for frame in frames]
+        self.frames = self._frames[len(self.moving) :]
+        self.poses = list(self.frames)
         self.balls = np.array([solid.centre for solid in solids]).reshape(-1, 3)
 
     def set_other_joints(self, values: Mapping[str, float]) -> Array:
@@ -80,9 +83,8 @@ class SolidFrames:
 
     def centres(self) -> Array:
         """Where the centres of the balls around the solids are now, shape (g, 3) [m]."""
-        frames = self._frames[len(self.moving) :]
-        R = frames[:, :POSITION].reshape(-1, 3, 3)
-        centres: Array = np.matmul(R, self.balls[:, :, None])[:, :, 0] + frames[:, POSITION:]
+        R = self.frames[:, :POSITION].reshape(-1, 3, 3)
+        centres: Array = np.matmul(R, self.balls[:, :, None])[:, :, 0] + self.frames[:, POSITION:]
         return centres
 
 

@@ -19,6 +19,15 @@ from ..errors import CollisionUnavailableError, SceneError, shown
 from ..model.geometry import Box, Capsule, Collision, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..transforms import Array
 from .meshes import MeshFinder
+from .outlines import (
+    box_outline,
+    capsule_outline,
+    cylinder_outline,
+    Outline,
+    outline_of,
+    point_outline,
+)
+from .point_cells import CellMeter, PointCells
 from .scene import Obstacle
 
 CURE = (
@@ -60,7 +69,7 @@ class Solid:
     T_link_solid: Array
     """Shape (4, 4)."""
     geometry: Any
-    """Of coal."""
+    """Of coal, or `PointCells`, which stand in the root link and do not move."""
     centre: Array
     """Of a ball around the solid, in its own frame, shape (3,) [m]."""
     radius: float
@@ -116,17 +125,49 @@ def solid_of_obstacle(obstacle: Obstacle, root_link: str, finder: MeshFinder) ->
         ) from error
 
 
+def solid_of_cells(cells: PointCells, root_link: str) -> Solid:
+    """Make a solid of cells, which stand in the root link."""
+    return Solid(root_link, np.eye(4), cells, *cells.ball)
+
+
+def outline(solid: Solid) -> Outline:
+    """Make a polytope, and a margin, of a solid that is no half space."""
+    coal, geometry = _coal(), solid.geometry
+    match geometry:
+        case coal.Box():
+            return box_outline(np.array(geometry.halfSide))
+        case coal.Cylinder():
+            return cylinder_outline(geometry.radius, geometry.halfLength)
+        case coal.Capsule():
+            return capsule_outline(geometry.radius, geometry.halfLength)
+        case coal.Sphere():
+            return point_outline(geometry.radius)
+        case _:
+            return outline_of(np.array(geometry.points()), np.array(geometry.normals()), 0.0)
+
+
 class DistanceMeter:
     """
     Measures the distance between two solids, negative by the depth of a penetration [m].
 
-    Every measurement starts afresh, so the answer depends on nothing but the poses.
+    Every measurement starts afresh, so the answer depends on nothing but the poses. Cells are the
+    second solid of a pair.
+
+    Parameters
+    ----------
+    solids : list of Solid
+        The g solids.
+    poses : list of array, shape (12,)
+        Where they are: rotation by rows, and origin in the root link [m].
+
     """
 
-    def __init__(self, solids: list[Solid], rotations: list[Array], centres: list[Array]) -> None:
+    def __init__(self, solids: list[Solid], poses: list[Array]) -> None:
         coal = _coal()
-        self._solids = solids
-        self._rotations, self._centres = rotations, centres
+        self._solids, self._poses_of_solids = solids, poses
+        self._rotations = [pose[:9].reshape(3, 3) for pose in poses]
+        self._centres = [pose[9:] for pose in poses]
+        self._cell_meters: dict[int, CellMeter] = {}
         self._request = coal.DistanceRequest()
         self._request.enable_signed_distance = True
         self._result = coal.DistanceResult()
@@ -136,6 +177,8 @@ class DistanceMeter:
 
     def distance(self, a: int, b: int) -> float:
         """Distance between solids number `a` and `b` where their frames are now."""
+        if isinstance(self._solids[b].geometry, PointCells):
+            return self.distance_to(a, self._solids[b])
         between = self._between.get((a, b))
         if between is None:
             between = self._measure(self._solids[a].geometry, self._solids[b].geometry)
@@ -146,6 +189,19 @@ class DistanceMeter:
         self._result.clear()
         distance = float(between(T_a, T_b, self._request, self._result))
         return distance if math.isfinite(distance) else -math.inf
+
+    def distance_to(self, a: int, cells: Solid) -> float:
+        """Distance between solid number `a`, where its frame is now, and some cells [m]."""
+        meter = self._cell_meters.get(a)
+        if meter is None:
+            solid = self._solids[a]
+            meter = CellMeter(outline(solid), np.append(solid.centre, solid.radius))
+            self._cell_meters[a] = meter
+        return meter.distance(self._poses_of_solids[a], cells.geometry)
+
+    def replace(self, number: int, cells: Solid) -> None:
+        """Have other cells in the place of a solid of cells from now on."""
+        self._solids[number] = cells
 
 
 def _coal() -> Any:

@@ -1,6 +1,6 @@
 """How near the links of a robot are to each other and to what stands around them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -12,10 +12,12 @@ from .checked_pairs import CheckedPairs
 from .distances import PairDistances, prismatic_limits
 from .meshes import MeshFinder
 from .motion_bounds import MotionBounds
+from .point_cells import PointCells
+from .robot_shape import RobotShape
 from .scene import Obstacle, Scene
 from .self_collision import SelfCollision
 from .solid_frames import SolidFrames
-from .solids import Solid, solid_of_obstacle
+from .solids import Solid, solid_of_cells, solid_of_obstacle
 
 OBSTACLE_CLEARANCE = 0.02
 """Distance that links keep from obstacles by default [m]."""
@@ -96,6 +98,7 @@ class WorldCollision(CheckedPairs):
         bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
         count = len(own.frames.names)
         self._bounds_in_root = [bounds.in_root(a, count) for a in range(len(own.solids))]
+        self._points: dict[str, PointCells] = {}
         self.set_scene(scene)
 
     def __repr__(self) -> str:
@@ -118,13 +121,96 @@ class WorldCollision(CheckedPairs):
             If an obstacle cannot be loaded, or names a link that the robot does not have.
 
         """
-        own, count = self._own, self._own_count
-        scene.check_links(own.robot)
+        scene.check_links(self._own.robot)
         loaded = {obstacle: self._solid_of(obstacle) for obstacle in scene}
-        solids = [*own.solids, *loaded.values()]
+        return self._put_in_force(scene, loaded, self._points)
+
+    def set_points(self, frame: str, cells: PointCells | None) -> Mapping[int, int]:
+        """
+        Replace the cells that the sensor in a frame has measured; None forgets the frame.
+
+        What is known of their distances is forgotten: `refresh` measures them before a command
+        has to. For cells that are renewed again and again there is `renew_points`.
+
+        Returns
+        -------
+        mapping
+            As for `set_scene`.
+
+        """
+        if cells is not None and frame in self._points:
+            unknown, nowhere = np.array(-np.inf), np.zeros(len(self.mechanism))
+            return self._replace_points(frame, cells, unknown, nowhere)
+        points = {known: self._points[known] for known in self._points if known != frame}
+        if cells is not None:
+            points[frame] = cells
+        return self._put_in_force(self.scene, self._solids, points)
+
+    def renew_points(
+        self, frame: str, cells: PointCells, q: Array
+    ) -> Generator[None, None, Mapping[int, int]]:
+        """
+        Replace the cells of a frame in pieces, so that no command has to wait for measurements.
+
+        The distances at `q`, shape (n,), are measured first, one in each piece; the cells are in
+        force when the generator ends. It returns what `set_points` does.
+        """
+        if frame not in self._points:
+            numbers = self.set_points(frame, cells)
+            yield from self.refresh(q)
+            return numbers
+        solid, distances = self._solid_of_points(cells), None
+        while distances is not self.distances:  # `set_scene` may come between two pieces
+            distances = self.distances
+            number = self._number_of_points(frame)
+            known = yield from distances.measured_instead(number, solid, q)
+        return self._replace_points(frame, cells, known, q)
+
+    def _replace_points(
+        self, frame: str, cells: PointCells, known: Array, q: Array
+    ) -> Mapping[int, int]:
+        """Put cells in the place of others; their distances at `q` are known, or -inf."""
+        self._points[frame] = cells
+        solid = self._solid_of_points(cells)
+        self.distances.replace(self._number_of_points(frame), solid, known, q)
+        self.version += 1
+        return {p: p for p in range(len(self.distances))}
+
+    def refresh(self, q: Array) -> Iterator[None]:
+        """Measure what is not known of distances, at `q`, shape (n,), one in each piece."""
+        for p in self.distances.unknown():
+            self.distances.measure(int(p), q)
+            yield
+
+    def robot_shape(self) -> RobotShape:
+        """Return the shape of the robot and of what its links carry now."""
+        carried = [solid for obstacle, solid in self._solids.items() if obstacle.link]
+        return RobotShape(self._own.robot, self.mechanism, [*self._own.solids, *carried])
+
+    def _number_of_points(self, frame: str) -> int:
+        return len(self._own.solids) + len(self.scene) + list(self._points).index(frame)
+
+    def _solid_of_points(self, cells: PointCells) -> Solid:
+        return solid_of_cells(cells, self._own.robot.root_link)
+
+    def _solid_of(self, obstacle: Obstacle) -> Solid:
+        known = self._solids.get(obstacle)
+        root = self._own.robot.root_link
+        return solid_of_obstacle(obstacle, root, self._finder) if known is None else known
+
+    def _put_in_force(
+        self, scene: Scene, loaded: dict[Obstacle, Solid], points: dict[str, PointCells]
+    ) -> Mapping[int, int]:
+        """Check against these obstacles and points; return the new numbers of pairs that stay."""
+        own, count = self._own, self._own_count
+        solids = [*own.solids, *loaded.values(), *map(self._solid_of_points, points.values())]
         frames = SolidFrames(own.robot, own.mechanism, solids)
         frames.set_other_joints(self.frames.other_joints)
-        added = list(self._pairs(scene, solids, frames))
+        self._points = points
+        added = [
+            *self._pairs(scene, solids, frames),
+            *self._pairs_of_points(scene, solids, frames),
+        ]
         bounds = [own.distances.motion_bounds[:count], *(p.motion_bounds[None] for p in added)]
         distances = PairDistances(
             frames,
@@ -133,7 +219,7 @@ class WorldCollision(CheckedPairs):
             np.concatenate(bounds),
             *prismatic_limits(own.mechanism),
         )
-        parts = [*range(len(own.solids)), *scene]
+        parts = [*range(len(own.solids)), *scene, *points]
         ends = self._ends[:count] + [(parts[a], parts[b]) for a, b in (p.solids for p in added)]
         number_of = {pair: number for number, pair in enumerate(ends)}
         numbers = {p: number_of[pair] for p, pair in enumerate(self._ends) if pair in number_of}
@@ -146,11 +232,6 @@ class WorldCollision(CheckedPairs):
         self.clearances, self._ends, self._solids = clearances, ends, loaded
         self.version += 1
         return numbers
-
-    def _solid_of(self, obstacle: Obstacle) -> Solid:
-        known = self._solids.get(obstacle)
-        root = self._own.robot.root_link
-        return solid_of_obstacle(obstacle, root, self._finder) if known is None else known
 
     def keep_distances_at(self, q: Array) -> None:
         """
@@ -196,9 +277,24 @@ class WorldCollision(CheckedPairs):
         carriers = [solid.link for solid in self._own.solids] + [o.link for o in scene]
         touched = {number: {o.link, *o.touch_links} for number, o in attached}
         for b, obstacle in attached:
-            others = (a for a in range(len(solids)) if a not in touched or a < b)
+            others = (a for a in range(len(names)) if a not in touched or a < b)
             for a in others:
                 may_touch = carriers[a] in touched[b] or obstacle.link in touched.get(a, ())
                 between = bounds.between(a, b, len(frames.names))
                 if not may_touch and between[: len(self.mechanism)].any():
                     yield ObstaclePair(names[a], obstacle.name, (a, b), between)
+
+    def _pairs_of_points(
+        self, scene: Scene, solids: list[Solid], frames: SolidFrames
+    ) -> Iterator[ObstaclePair]:
+        """Pair up links, and obstacles that they carry, with the cells of each sensor."""
+        links, count = len(self._own.solids), len(self.mechanism)
+        moving = [(a, solids[a].link, self._bounds_in_root[a]) for a in range(links)]
+        attached = [(a, o) for a, o in enumerate(scene, links) if o.link]
+        if attached:
+            bounds = MotionBounds(frames.model, frames.moving, solids)
+            moving += [(a, o.name, bounds.in_root(a, len(frames.names))) for a, o in attached]
+        for b, frame in enumerate(self._points, links + len(scene)):
+            for a, name, in_root in moving:
+                if in_root[:count].any():
+                    yield ObstaclePair(name, f"points of '{frame}'", (a, b), in_root)

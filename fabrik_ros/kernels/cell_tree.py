@@ -1,0 +1,236 @@
+"""
+Occupied cells in a tree of boxes, and how near a link is to them.
+
+Cells are numbered along a Morton curve: the bits of their three coordinates take turns, so that
+neighbours have numbers that are near. The tree is a heap: the boxes of node k have the rows 2 k
+and 2 k + 1 inside them, row 1 is the root, and the last `leaves` rows are the cells.
+
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ..transforms import Array
+from ._jit import nogil_kernel
+from .separation import Indices, lowest_vertex, overlap, separation
+
+Keys = npt.NDArray[np.int64]
+
+BITS = 20
+"""Of each coordinate of a cell."""
+MIDDLE = 1 << (BITS - 1)
+"""The coordinate of the cell whose least corner is the origin."""
+EXACT = 1e-6
+"""Cells that are nearer than another by less are not looked for [m]."""
+STACK = 64
+"""More than the nodes that wait in a tree of that many bits [1]."""
+PLANES = 12
+"""Planes between solid and cells that are kept, to see at once what is behind one [1]."""
+SCRATCH = (STACK + PLANES + 7, 6)
+"""Shape of the memory that `distance_to_cells` needs."""
+
+
+@nogil_kernel
+def spread(x: int) -> int:
+    """Put two zeros between the bits of a coordinate."""
+    x &= 0x1FFFFF
+    x = (x | x << 32) & 0x1F00000000FFFF
+    x = (x | x << 16) & 0x1F0000FF0000FF
+    x = (x | x << 8) & 0x100F00F00F00F00F
+    x = (x | x << 4) & 0x10C30C30C30C30C3
+    return (x | x << 2) & 0x1249249249249249
+
+
+@nogil_kernel
+def gathered(x: int) -> int:
+    """Take every third bit of a number: undo `spread`."""
+    x &= 0x1249249249249249
+    x = (x | x >> 2) & 0x10C30C30C30C30C3
+    x = (x | x >> 4) & 0x100F00F00F00F00F
+    x = (x | x >> 8) & 0x1F0000FF0000FF
+    x = (x | x >> 16) & 0x1F00000000FFFF
+    return (x | x >> 32) & 0x1FFFFF
+
+
+@nogil_kernel
+def key_of(x: int, y: int, z: int) -> int:
+    """Return the number of a cell by its coordinates, which are 0 to 2^BITS - 1."""
+    return spread(x) | spread(y) << 1 | spread(z) << 2
+
+
+@nogil_kernel
+def keys_of_points(points: Array, size: float, keys: Keys) -> None:
+    """Write the numbers of the cells, with edges of `size` [m], of points of shape (n, 3) [m]."""
+    for k in range(points.shape[0]):
+        keys[k] = key_of(
+            math.floor(points[k, 0] / size) + MIDDLE,
+            math.floor(points[k, 1] / size) + MIDDLE,
+            math.floor(points[k, 2] / size) + MIDDLE,
+        )
+
+
+@nogil_kernel
+def box_of_cell(key: int, size: float, box: Array) -> None:
+    """Write least and greatest coordinates of a cell with edges of `size`, shape (6,) [m]."""
+    for i in range(3):
+        cell = gathered(key >> i) - MIDDLE
+        box[i], box[3 + i] = cell * size, (cell + 1) * size
+
+
+@nogil_kernel
+def build_tree(keys: Keys, size: float, boxes: Array) -> None:
+    """
+    Write the boxes of a tree.
+
+    Parameters
+    ----------
+    keys : array of int, shape (m,)
+        Numbers of the cells, ascending.
+    size : float
+        Edge of a cell [m].
+    boxes : array, shape (2 * leaves, 6)
+        Written to: least and greatest coordinates of each node [m]; leaves is a power of two, at
+        least m. Boxes with nothing inside them are from inf to -inf.
+
+    """
+    leaves = boxes.shape[0] // 2
+    for k in range(leaves):
+        if k < keys.shape[0]:
+            box_of_cell(keys[k], size, boxes[leaves + k])
+        else:
+            for i in range(3):
+                boxes[leaves + k, i], boxes[leaves + k, 3 + i] = math.inf, -math.inf
+    for k in range(leaves - 1, 0, -1):
+        for i in range(3):
+            boxes[k, i] = min(boxes[2 * k, i], boxes[2 * k + 1, i])
+            boxes[k, 3 + i] = max(boxes[2 * k, 3 + i], boxes[2 * k + 1, 3 + i])
+
+
+@nogil_kernel
+def distance_to_cells(
+    vertices: Array,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margin: float,
+    frame: Array,
+    ball: Array,
+    boxes: Array,
+    nodes: Indices,
+    scratch: Array,
+) -> float:
+    """
+    Return how far a solid is from the nearest of the cells; negative where it overlaps some [m].
+
+    A depth is the one along the best of the faces of the solid: never less than the true one.
+
+    Parameters
+    ----------
+    vertices, bins, candidates, faces : array
+        The core of the solid: see `separation` and `overlap`.
+    margin : float
+        How far the solid reaches beyond its core [m].
+    frame : array, shape (12,)
+        Where it is: rotation by rows, and origin in the root link [m].
+    ball : array, shape (4,)
+        Centre in its own frame, and radius, of a ball around the solid [m].
+    boxes : array, shape (2 * leaves, 6)
+        The tree.
+    nodes : array of int, shape (STACK,)
+        Scratch.
+    scratch : array, shape SCRATCH
+        Scratch.
+
+    """
+    leaves = boxes.shape[0] // 2
+    gaps, planes = scratch[:STACK, 0], scratch[STACK : STACK + PLANES]
+    simplex, direction, centre = scratch[-7:-2], scratch[-2], scratch[-1]
+    for i in range(3):
+        at = frame[9 + i]
+        for j in range(3):
+            at += frame[3 * i + j] * ball[j]
+        centre[i] = at
+    best, waiting, known = math.inf, 1, 0
+    nodes[0], gaps[0] = 1, _ball_gap(boxes[1], centre, ball[3])
+    while waiting > 0:
+        waiting -= 1
+        node = nodes[waiting]
+        box, enough = boxes[node], best - EXACT + margin
+        if gaps[waiting] + margin >= enough or _is_behind(planes, known, box, enough):
+            continue
+        if best < math.inf or node >= leaves:
+            for i in range(3):
+                direction[i] = centre[i] - 0.5 * (box[i] + box[3 + i])
+            near = -1.0 if node >= leaves else enough
+            gap = separation(
+                vertices,
+                bins,
+                candidates,
+                frame,
+                box,
+                centre,
+                False,
+                enough,
+                near,
+                direction,
+                simplex,
+            )
+            if gap < 0.0:
+                gap = -overlap(vertices, faces, frame, box)
+            else:
+                _note_plane(planes[known % PLANES], vertices, bins, candidates, frame, direction)
+                known += 1
+            if node >= leaves:
+                best = min(best, gap - margin)
+            if gap >= enough:
+                continue
+        if node < leaves:
+            left = _ball_gap(boxes[2 * node], centre, ball[3])
+            right = _ball_gap(boxes[2 * node + 1], centre, ball[3])
+            swap = 1 if left < right else 0
+            nodes[waiting + swap], gaps[waiting + swap] = 2 * node, left
+            nodes[waiting + 1 - swap], gaps[waiting + 1 - swap] = 2 * node + 1, right
+            waiting += 2
+    return best
+
+
+@nogil_kernel
+def _note_plane(
+    plane: Array,
+    vertices: Array,
+    bins: Indices,
+    candidates: Indices,
+    frame: Array,
+    direction: Array,
+) -> None:
+    """Write the plane that a polytope lies beyond: its unit normal, and where it is [m]."""
+    x, y, z = direction[0], direction[1], direction[2]
+    length = math.sqrt(x * x + y * y + z * z)
+    x, y, z = x / length, y / length, z / length
+    a, b, c = lowest_vertex(vertices, bins, candidates, frame, x, y, z)
+    plane[0], plane[1], plane[2], plane[3] = x, y, z, a * x + b * y + c * z
+
+
+@nogil_kernel
+def _is_behind(planes: Array, known: int, box: Array, enough: float) -> bool:
+    """Whether a box is at least `enough` behind one of some planes [m]."""
+    for number in range(min(known, PLANES)):
+        gap = planes[number, 3]
+        for i in range(3):
+            n = planes[number, i]
+            gap -= n * (box[3 + i] if n > 0.0 else box[i])
+        if gap >= enough:
+            return True
+    return False
+
+
+@nogil_kernel
+def _ball_gap(box: Array, centre: Array, radius: float) -> float:
+    """Return the distance between a box and a ball; inf for a box with nothing inside it [m]."""
+    square = 0.0
+    for i in range(3):
+        beyond = max(box[i] - centre[i], centre[i] - box[3 + i], 0.0)
+        square += beyond * beyond
+    return math.sqrt(square) - radius
