@@ -49,7 +49,7 @@ class PairDistances:
     ----------
     pairs : list of (int, int)
         The p pairs, as numbers of solids.
-    motion_bounds : array, shape (p, v)
+    motion_bounds, solids
         As above.
     taken_by_others : array, shape (p,)
         How much nearer the joints outside the arm can have brought each pair so far, at most [m].
@@ -67,7 +67,7 @@ class PairDistances:
     ) -> None:
         count = len(lower)
         self._frames = frames
-        self.pairs, self.motion_bounds = list(pairs), motion_bounds
+        self.pairs, self.motion_bounds, self.solids = list(pairs), motion_bounds, list(solids)
         self._first, self._second = np.array(pairs, dtype=int).reshape(-1, 2).T
         self._radius_of = np.array([solid.radius for solid in solids])
         self._radii: Array = self._radius_of[self._first] + self._radius_of[self._second]

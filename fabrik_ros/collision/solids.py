@@ -10,8 +10,9 @@ that of a sphere far in a cylinder (coal 3.0.3; see its issue 351); that they co
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -202,6 +203,41 @@ class DistanceMeter:
     def replace(self, number: int, cells: Solid) -> None:
         """Have other cells in the place of a solid of cells from now on."""
         self._solids[number] = cells
+
+
+class Support(NamedTuple):
+    """A convex solid as the hull of points, widened by a disc about z and then by a ball."""
+
+    points: Array
+    """Shape (m, 3), in the frame of the solid [m]; a half space has none."""
+    disc: float
+    """Radius [m]."""
+    ball: float
+    """Radius [m]."""
+
+
+def support_of(solid: Solid) -> Support | None:
+    """Describe a solid by points; None where it is made of triangles, and not convex."""
+    coal, geometry = _coal(), solid.geometry
+    match geometry:
+        case coal.Box():
+            signs = np.array(list(product((-1.0, 1.0), repeat=3)))
+            return Support(signs * np.array(geometry.halfSide), 0.0, 0.0)
+        case coal.Cylinder():
+            return Support(_along_z(geometry.halfLength), geometry.radius, 0.0)
+        case coal.Capsule():
+            return Support(_along_z(geometry.halfLength), 0.0, geometry.radius)
+        case coal.Sphere():
+            return Support(np.zeros((1, 3)), 0.0, geometry.radius)
+        case coal.Halfspace():
+            return Support(np.empty((0, 3)), 0.0, 0.0)
+        case coal.Convex():
+            return Support(np.array(geometry.points()), 0.0, 0.0)
+    return None
+
+
+def _along_z(half_length: float) -> Array:
+    return np.array([[0.0, 0.0, -half_length], [0.0, 0.0, half_length]])
 
 
 def _coal() -> Any:

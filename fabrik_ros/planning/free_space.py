@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-import math
 
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
-from ..collision.guard import CollisionGuard, LeastDistances
+from ..collision.edge_checks import EdgeChecks
+from ..collision.guard import CollisionGuard
 from ..transforms import Array
 
-LONGEST_PART = 0.2
-"""Edges are looked at in parts on which no joint moves farther: few pairs are near [rad or m]."""
 NEAR_START = 0.05
 """So far from the start pairs that all but touch there may be as near [rad or m]."""
 
@@ -30,48 +28,43 @@ class FreeSpace:
     start : array, shape (n,)
         Where the arm is [rad or m]: pairs of links that all but touch there may do so nearby.
     should_stop : callable
-        Whether to give up; asked often. From then on nothing is free.
-
-    Attributes
-    ----------
-    should_stop : callable
-        As above.
+        Whether to give up; asked before each edge. From then on no edge is free.
 
     """
 
     def __init__(
         self, collision: CheckedPairs | None, start: Array, should_stop: Callable[[], bool]
     ) -> None:
-        self._start, self.should_stop = start, should_stop
-        self._guard = None if collision is None else CollisionGuard(collision)
-        if collision is not None and self._guard is not None:
-            self._elsewhere = LeastDistances(start, collision.clearances, collision.version)
-            self._near_start = self._guard.least_from(start)
+        self._collision, self._start, self._should_stop = collision, start, should_stop
+        if collision is not None:
+            least = CollisionGuard(collision).least_from(start).values
+            self._checks = EdgeChecks(collision, collision.clearances)
+            self._checks_near_start = EdgeChecks(collision, least)
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near each other at `q`, shape (n,); '' where none are."""
-        return '' if self._guard is None else self._guard.collision_at(q)
+        if self._collision is None or (p := self._checks.near_at(q)) < 0:
+            return ''
+        link_a, link_b = self._collision.links(p)
+        clearance = 1000.0 * self._collision.clearances[p]
+        return f"'{link_a}' and '{link_b}' are within {clearance:.3g} mm of each other"
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:
         """Whether nothing comes too near on the straight path between two, shape (n,) each."""
-        if self._guard is None:
-            return not self.should_stop()
-        if self.collision_at(q_next) or self.collision_at(0.5 * (q + q_next)):
+        if self._should_stop():
             return False
-        count = math.ceil(float(np.max(np.abs(q_next - q))) / LONGEST_PART)
-        ends = q + np.linspace(0.0, 1.0, max(count, 1) + 1)[:, None] * (q_next - q)
-        return all(self._is_part_free(*part) for part in pairwise(ends))
+        if self._collision is None:
+            return True
+        if np.max(np.abs(q_next - self._start)) <= NEAR_START:
+            q, q_next = q_next, q
+        if np.max(np.abs(q - self._start)) > NEAR_START:
+            return self._checks.near_at(q_next) < 0 and self._checks.near_between(q, q_next) < 0
+        share = min(1.0, NEAR_START / max(float(np.max(np.abs(q_next - q))), NEAR_START))
+        until = q + share * (q_next - q)
+        if self._checks_near_start.near_between(q, until) >= 0:
+            return False
+        return share == 1.0 or self._checks.near_between(until, q_next) < 0
 
     def is_curve_free(self, knots: Array) -> bool:
-        """Whether nothing comes too near between any two knots, shape (m, n)."""
-        return all(self._is_part_free(*part) for part in pairwise(knots))
-
-    def _is_part_free(self, q: Array, q_next: Array) -> bool:
-        """Whether nothing comes too near on a short edge."""
-        if self.should_stop():
-            return False
-        if self._guard is None:
-            return True
-        near = max(np.max(np.abs(end - self._start)) for end in (q, q_next)) <= NEAR_START
-        least = self._near_start if near else self._elsewhere
-        return not self._guard.collision_between(q, q_next, least)
+        """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
+        return all(self.is_edge_free(*edge) for edge in pairwise(knots))
