@@ -147,6 +147,11 @@ class PairDistances:
         self._at[p] = q
         return distance
 
+    def centres_at(self, q: Array) -> Array:
+        """Where the centres of the balls around the g solids are, shape (g, 3) [m]."""
+        self._move(q)
+        return self._frames.centres()
+
     def learn_from_balls(self, q: Array, wanted: Array) -> None:
         """Raise bounds where balls around the solids are as far apart as wanted, shape (p,)."""
         self._move(q)

@@ -20,6 +20,12 @@ MOST_CELLS = 20_000
 """More cells make measuring a distance too slow for a command [1]."""
 FARTHEST = 1e3
 """Nothing that an arm has to keep clear of is farther away [m]."""
+BLOCK = 2
+"""Edge of the blocks by which cells are compared with those before [cells]."""
+NEIGHBOURS = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3), axis=-1).reshape(-1, 3)
+"""Steps from a block to itself and its neighbours, shape (27, 3) [blocks]."""
+BLOCK_BITS = 20
+"""Of the number of a block along each axis, in its code."""
 
 
 class PointCells:
@@ -78,6 +84,21 @@ class PointCells:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def beyond(self, before: 'PointCells | None') -> Array:
+        """
+        Centres of cells that are two cells or more away from all that were there before.
+
+        Some that are up to three cells away are left out. Shape (m, 3) [m].
+        """
+        if before is None or before.size != self.size:
+            return self.centres
+        added = ~np.isin(self.keys, before.keys)
+        blocks, known = (_blocks(cells.centres, self.size) for cells in (self, before))
+        around = blocks[added][:, None] + NEIGHBOURS
+        is_near = np.isin(_codes(around), _codes(known)).any(axis=1)
+        centres: Array = self.centres[added][~is_near]
+        return centres
 
     def __repr__(self) -> str:
         return f'PointCells({len(self)} cells of {self.size:g} m)'
@@ -143,3 +164,18 @@ class CellMeter:
             self._nodes,
             self._scratch,
         )
+
+
+def _blocks(centres: Array, size: float) -> npt.NDArray[np.int64]:
+    """Blocks that cells lie in, shape (m, 3)."""
+    blocks: npt.NDArray[np.int64] = np.floor(centres / (BLOCK * size)).astype(np.int64)
+    return blocks
+
+
+def _codes(blocks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """One number for each block, shape (..., 3) to (...)."""
+    shifted = blocks + (1 << (BLOCK_BITS - 1))
+    codes: npt.NDArray[np.int64] = (
+        (shifted[..., 0] << (2 * BLOCK_BITS)) | (shifted[..., 1] << BLOCK_BITS) | shifted[..., 2]
+    )
+    return codes

@@ -29,6 +29,8 @@ from .robot_shape import PlacedShape
 
 MOST_POINTS = 3_000_000
 """A cloud with more points takes too long [1]."""
+MOST_FRAMES = 8
+"""Number of sensors [1]."""
 MOST_BINNED = 3 * MOST_CELLS
 """Number of cells, those of the robot among them, that points are sorted into [1]."""
 SIZE_STEP = 1e-3
@@ -113,14 +115,16 @@ class PointMap:
         Raises
         ------
         SceneError
-            If no point is finite, there are more than 3 million, or they are in more than 20,000
-            cells; says which `size` would do. Nothing changes then.
+            If no point is finite, there are more than 3 million, they are in more than 20,000
+            cells (says which `size` would do), or there are 8 other sensors. Nothing changes then.
 
         """
         if len(points) > MOST_POINTS:
             raise SceneError(
                 f'{len(points)} points; at most {MOST_POINTS} are taken: make the cloud coarser'
             )
+        if frame not in self._known and len(self._known) == MOST_FRAMES:
+            raise SceneError(f'there are points of {MOST_FRAMES} frames already; no more are kept')
         pose = np.concatenate([T_root_sensor[:3, :3].ravel(), T_root_sensor[:3, 3]])
         keys = self._seen(points, pose, robot)
         known = self._known.get(frame)

@@ -187,6 +187,20 @@ class WorldCollision(CheckedPairs):
         carried = [solid for obstacle, solid in self._solids.items() if obstacle.link]
         return RobotShape(self._own.robot, self.mechanism, [*self._own.solids, *carried])
 
+    @property
+    def points(self) -> Mapping[str, PointCells]:
+        """Cells of each sensor, by its frame."""
+        return dict(self._points)
+
+    def distance_to_balls(self, points: Array, q: Array) -> float:
+        """Distance of points, shape (m, 3), from the balls around links that move, at `q` [m]."""
+        centres, nearest = self.distances.centres_at(q), math.inf
+        for a, bounds in enumerate(self._bounds_in_root):
+            if bounds.any():
+                gaps = np.linalg.norm(points - centres[a], axis=1)
+                nearest = min(nearest, float(gaps.min()) - self._own.solids[a].radius)
+        return nearest
+
     def _number_of_points(self, frame: str) -> int:
         return len(self._own.solids) + len(self.scene) + list(self._points).index(frame)
 

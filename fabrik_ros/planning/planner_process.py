@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+from ..collision.point_cells import PointCells
 from ..collision.scene import Scene
 from .message_channel import MessageChannel
 from .plan_request import PlanRequest
@@ -111,6 +112,7 @@ class PlannerProcess:
         self,
         request: PlanRequest,
         scene: Scene | None = None,
+        points: Mapping[str, PointCells] | None = None,
         other_joints: Mapping[str, float] | None = None,
     ) -> None:
         """
@@ -122,13 +124,17 @@ class PlannerProcess:
             From where to where. Its planning time begins when the process takes it up.
         scene : Scene, optional
             The obstacles.
+        points : mapping, optional
+            Cells that sensors have measured, by frame.
         other_joints : mapping, optional
             Values of joints outside the arm [rad or m].
 
         """
         self.cancel()
         self._number += 1
-        self._wanted = Task(self._number, request, scene or Scene(), dict(other_joints or {}))
+        self._wanted = Task(
+            self._number, request, scene or Scene(), dict(points or {}), dict(other_joints or {})
+        )
         self._asked_at = time.monotonic()
         self._hand_over()
 

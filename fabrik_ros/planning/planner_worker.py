@@ -17,6 +17,7 @@ import threading
 import time
 from typing import Any
 
+from ..collision.point_cells import PointCells
 from ..collision.scene import Scene
 from ..errors import FabrikError
 from .message_channel import MessageChannel
@@ -38,6 +39,8 @@ class Task:
     number: int
     request: PlanRequest
     scene: Scene
+    points: Mapping[str, PointCells]
+    """Cells that sensors have measured, by frame."""
     other_joints: Mapping[str, float]
     """Values of joints outside the arm [rad or m]."""
 
@@ -112,6 +115,8 @@ class PlannerWorker:
     def _answer(self, task: Task) -> Answer:
         try:
             self._world.set_scene(task.scene)
+            for frame in {**self._world.points, **task.points}:
+                self._world.set_points(frame, task.points.get(frame))
             self._world.set_other_joints(task.other_joints)
             return Answer(task.number, self._planner.plan(task.request, self._should_stop))
         except (FabrikError, ValueError) as error:

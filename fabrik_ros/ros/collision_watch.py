@@ -1,13 +1,21 @@
 """Collision checking: whether it is on, and what is nearest to what."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Generator, Iterable, Mapping
 import math
 from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
 
-from ..collision import CollisionGuard, MeshFinder, Scene, SelfCollision, WorldCollision
+from ..collision import (
+    CollisionGuard,
+    MeshFinder,
+    PointCells,
+    RobotShape,
+    Scene,
+    SelfCollision,
+    WorldCollision,
+)
 from ..errors import CollisionUnavailableError
 from ..model.chain import Chain
 from ..model.robot import Robot
@@ -88,12 +96,14 @@ class CollisionWatch:
             )
         except CollisionUnavailableError as error:
             self._unavailable = str(error)
-            if parameters.self_collision == 'never' and not parameters.scene:
+            is_needed = bool(parameters.scene) or parameters.require_points
+            if parameters.self_collision == 'never' and not is_needed:
                 return None
             self._state = f'off: {error}'
-            if parameters.scene:
+            if is_needed:
+                what = f"the scene '{parameters.scene}'" if parameters.scene else 'points'
                 raise CollisionUnavailableError(
-                    f"the scene '{parameters.scene}' cannot be kept clear of: {error}"
+                    f'{what} cannot be kept clear of: {error}'
                 ) from error
             if parameters.self_collision == 'require':
                 raise CollisionUnavailableError(
@@ -117,17 +127,50 @@ class CollisionWatch:
             If one makes no sense, or nothing can be measured.
 
         """
-        if self._pairs is None or self.guard is None:
+        self.change_world(self._known_pairs().set_scene(scene), q)
+
+    def _known_pairs(self) -> WorldCollision:
+        if self._pairs is None:
             raise CollisionUnavailableError(
                 f'obstacles cannot be kept clear of: {self._unavailable}'
             )
-        self.guard.change_world(self._pairs.set_scene(scene), q)
+        return self._pairs
 
-    def snapshot(self) -> tuple[Scene, Mapping[str, float]]:
-        """Return the obstacles, and the values of the joints outside the arm [rad or m]."""
-        if self._pairs is None:
-            return Scene(), {}
-        return self._pairs.scene, dict(self._pairs.frames.other_joints)
+    def robot_shape(self) -> RobotShape:
+        """
+        Return the shape of the robot and of what it carries.
+
+        Raises
+        ------
+        CollisionUnavailableError
+            If it has none that is known.
+
+        """
+        return self._known_pairs().robot_shape()
+
+    def renew_points(
+        self, frame: str, cells: PointCells, q: Array
+    ) -> Generator[None, None, Mapping[int, int]]:
+        """Keep clear of other cells of a sensor: see `WorldCollision.renew_points`."""
+        return self._known_pairs().renew_points(frame, cells, q)
+
+    def change_world(self, numbers: Mapping[int, int], q: Array) -> None:
+        """Go on with other pairs: see `CollisionGuard.change_world`."""
+        if self.guard is not None:
+            self.guard.change_world(numbers, q)
+
+    def is_near_points(self, points: Array, q: Array, distance: float) -> bool:
+        """Whether a point, shape (m, 3), is so near to a ball around a link, at `q` [m]."""
+        if self._pairs is None or len(points) == 0:
+            return False
+        return self._pairs.distance_to_balls(points, q) <= distance
+
+    def snapshot(self) -> tuple[Scene, Mapping[str, PointCells], Mapping[str, float]]:
+        """Return obstacles, cells by frame, and values of the joints outside the arm."""
+        pairs = self._pairs
+        if pairs is None:
+            return Scene(), {}, {}
+        return pairs.scene, pairs.points, dict(pairs.frames.other_joints)
 
     def distance_of(self, names: Container[str], q: Array) -> float:
         """Measure how near the arm at `q`, shape (n,), is to obstacles with these names [m]."""

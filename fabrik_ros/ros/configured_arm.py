@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 
-from ..collision import Scene
+from ..collision import Obstacle, PointCells, Scene
 from ..errors import ChainError, FabrikError, MotionError
 from ..model.chain import Chain
 from ..model.robot import Robot
@@ -23,10 +24,12 @@ from ..transforms import Array
 from .base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from .collision_watch import CollisionWatch
 from .command_loop import CommandLoop, StreamState
+from .conversions import seconds
 from .frame_resolver import FrameResolver
 from .marker_obstacles import Groups
 from .parameters import NodeParameters
 from .planning import make_planner, NodePlanner, setup_of, why_none
+from .point_watch import PointWatch
 from .robot_state import RobotState
 from .topics import Surroundings
 from .world import World
@@ -109,6 +112,20 @@ class ConfiguredArm:
         self.world = World(
             parameters, robot, chain.base_link, self.frames, groups, self._set_scene
         )
+        self._carried: list[Obstacle] = []
+        self._points: PointWatch | None = None
+        if watch.guard is not None:
+            self._points = PointWatch(
+                node,
+                self._clock,
+                parameters,
+                robot,
+                chain,
+                self.frames,
+                watch,
+                lambda: self.motion.command[0],
+                self._heed_points,
+            )
         self._update_world()
         count = watch.obstacle_count
         self._log.info(f'{count or "no"} obstacles known')
@@ -157,6 +174,8 @@ class ConfiguredArm:
         """Stop listening to frames and to the pose of the base, and end the planner."""
         if self.planner is not None:
             self.planner.close()
+        if self._points is not None:
+            self._points.close()
         if self.base is not None:
             self.base.close()
         self.frames.close()
@@ -215,14 +234,41 @@ class ConfiguredArm:
         self.world.update(now, self.fresh_values(now))
 
     def _tell_world_fault(self) -> None:
-        if self.follower is not None:
-            self.follower.observer.world_fault = self.world.fault
+        points, follower = self._points, self.follower
+        if follower is not None:
+            missing = None if points is None else points.fault(self._clock.now())
+            follower.observer.world_fault = self.world.fault or missing
+
+    def add_joint_state(self, message: JointState, now: float) -> None:
+        """Take the state of some joints, received at a time [s]."""
+        self.measured.update(message.name, message.position, now)
+        if self._points is not None:
+            stamp = seconds(message.header.stamp)
+            self._points.add_joint_state(message.name, message.position, stamp, now)
+
+    def point_facts(self) -> dict[str, object]:
+        """Say what is known of points, for the status."""
+        return {} if self._points is None else self._points.facts()
+
+    def _heed_points(self, before: PointCells | None, cells: PointCells) -> None:
+        """Look at what is ahead, among other points."""
+        follower, q = self.follower, self.motion.command[0]
+        if follower is None:
+            return
+        self._tell_world_fault()
+        minds, reach = follower.minds_changes, self._reach_of_stop
+        is_near = minds and self.watch.is_near_points(cells.beyond(before), q, reach)
+        follower.change_world(self._clock.now(), is_near)
 
     def _set_scene(self, scene: Scene, changed: frozenset[str]) -> None:
         """Keep clear of other obstacles, and look at what is ahead."""
         follower, q = self.follower, self.motion.command[0]
         was_near = self._is_near(changed, q)
         self.watch.set_scene(scene, q)
+        carried = [obstacle for obstacle in scene if obstacle.link]
+        if self._points is not None and carried != self._carried:
+            self._points.change_shape()
+        self._carried = carried
         if follower is not None:
             follower.change_world(self._clock.now(), was_near or self._is_near(changed, q))
 
@@ -230,9 +276,13 @@ class ConfiguredArm:
         """Whether one of some obstacles is within reach of a stop, where that is minded."""
         if self.follower is None or not self.follower.minds_changes:
             return False
+        return self.watch.distance_of(names, q) <= self._reach_of_stop
+
+    @property
+    def _reach_of_stop(self) -> float:
+        """How near a change is minded [m]."""
         limits = self.motion.limits
-        stop = 0.5 * limits.tip_speed**2 / limits.tip_acceleration
-        return self.watch.distance_of(names, q) <= stop + NEARBY
+        return 0.5 * limits.tip_speed**2 / limits.tip_acceleration + NEARBY
 
     def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
         """Look whether a controller plays its commands, by its reference at a time [ns]."""
@@ -248,6 +298,8 @@ class ConfiguredArm:
     def forget_measurements(self) -> None:
         """Drop what was measured by another time, and stop: the clock jumped back."""
         self.measured.forget()
+        if self._points is not None:
+            self._points.forget_joints()
         if self.base is not None:
             self.base.forget()
         if self.follower is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from builtin_interfaces.msg import Time as Stamp
 from geometry_msgs.msg import PoseStamped
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -79,7 +80,7 @@ class FrameResolver:
         T_base_frame = (
             self._pose_of_link(frame, values())
             if frame in self._robot.links
-            else self._pose_by_tf(self._base_link, frame, message)
+            else self._pose_by_tf(self._base_link, frame, message.header.stamp)
         )
         return T_base_frame @ T_frame_target
 
@@ -109,7 +110,33 @@ class FrameResolver:
         frame = self._frame_of(message)
         if frame == self._world_frame:
             return T_frame_target
-        return self._pose_by_tf(self._world_frame, frame, message) @ T_frame_target
+        stamp = message.header.stamp
+        return self._pose_by_tf(self._world_frame, frame, stamp) @ T_frame_target
+
+    def pose_of(self, frame: str, into: str, stamp: Stamp, values: Mapping[str, float]) -> Array:
+        """
+        Pose of a frame in a link, T_link_frame of shape (4, 4).
+
+        Parameters
+        ----------
+        frame : str
+            A link of the robot, or what tf knows.
+        into : str
+            The link.
+        stamp : Stamp
+            When, for frames that only tf knows.
+        values : mapping of str to float
+            Joint values then, by name [rad or m].
+
+        Raises
+        ------
+        TargetError
+            If the frame is unknown, or its pose is unknown then; says why.
+
+        """
+        if frame in self._robot.links:
+            return self._pose_of_link(frame, values, into)
+        return self._pose_by_tf(into, frame, stamp)
 
     def newest(self, into: str, frame: str) -> tuple[Array, float]:
         """
@@ -136,16 +163,16 @@ class FrameResolver:
             )
         return frame
 
-    def _pose_of_link(self, link: str, values: Mapping[str, float]) -> Array:
+    def _pose_of_link(self, link: str, values: Mapping[str, float], into: str = '') -> Array:
         try:
-            return self._robot.pose(self._base_link, link, values)
+            return self._robot.pose(into or self._base_link, link, values)
         except JointValueError as error:
             raise TargetError(f"the pose of frame '{link}' cannot be told: {error}") from error
 
-    def _pose_by_tf(self, into: str, frame: str, message: PoseStamped) -> Array:
+    def _pose_by_tf(self, into: str, frame: str, stamp: Stamp) -> Array:
         if self.buffer is None:
             raise self._not_installed(frame)
-        stamped = self._look_up(into, frame, Time.from_msg(message.header.stamp))
+        stamped = self._look_up(into, frame, Time.from_msg(stamp))
         return transform_to_matrix(stamped.transform)
 
     def _not_installed(self, frame: str) -> TargetError:

@@ -210,7 +210,7 @@ class Inbox:
             return
         if self._state.arm is not None:
             now = self._state.clock.at(received)
-            self._state.arm.measured.update(message.name, message.position, now)
+            self._state.arm.add_joint_state(message, now)
 
     def on_robot_state(self) -> None:
         """Take a change of the robot's own state."""

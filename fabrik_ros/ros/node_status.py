@@ -53,6 +53,7 @@ class NodeStatus:
             'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,
             'planner': arm.planner_state,
             **arm.watch.facts(q),
+            **arm.point_facts(),
         }
         if follower is not None:
             facts |= self._path_facts(follower) | self._goal_facts(follower)

@@ -38,6 +38,7 @@ def check(parameters: NodeParameters) -> None:
     _check_world(parameters)
     _check_output(parameters)
     _check_pairs(parameters)
+    _check_points(parameters)
     _check_axis(parameters)
     _check_stop(parameters)
     _check_jerk(parameters)
@@ -134,6 +135,17 @@ def _check_pairs(parameters: NodeParameters) -> None:
     for entry, links in zip(entries, pairs, strict=True):
         if pairs.count(links) > 1:
             raise ParameterError(f"pair_clearances names the links of '{shown(entry)}' twice")
+
+
+def _check_points(parameters: NodeParameters) -> None:
+    """Points within the padding are the robot's own: nothing there could stop it."""
+    padding, clearance = parameters.points_padding, parameters.obstacle_clearance
+    is_used = parameters.require_points or padding != NodeParameters.points_padding
+    if is_used and not clearance > padding:
+        raise ParameterError(
+            f'obstacle_clearance must be greater than points_padding {padding:g} m, or points '
+            f'would not stop the arm; got {clearance:g}'
+        )
 
 
 def _check_axis(parameters: NodeParameters) -> None:

@@ -308,6 +308,29 @@ class CollisionParameters:
         high=WIDEST_CLEARANCE,
         live=False,
     )
+    point_size: float = parameter(
+        0.02,
+        'edge of the cells that points of ~/points are sorted into [m]',
+        'At most 20,000 of them may be occupied; a larger cloud is refused with the size that '
+        'fits.',
+        low=0.002,
+        high=1.0,
+        live=False,
+    )
+    points_padding: float = parameter(
+        0.015,
+        "distance from a link up to which points are the robot's own [m]",
+        'It covers the errors of the sensor and of its place; `obstacle_clearance` must be '
+        'greater.',
+        low=0.0,
+        high=WIDEST_CLEARANCE,
+        live=False,
+    )
+    require_points: bool = parameter(
+        False,
+        'move only after a first cloud on ~/points was accepted; set it with any camera',
+        live=False,
+    )
     scene_timeout: float = parameter(
         0.5,
         'age at which the frame of an obstacle is lost, and the arm stops [s]; 0: never',

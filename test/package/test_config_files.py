@@ -26,6 +26,7 @@ TOPICS = {'trajectory_topic', 'array_topic', 'ready_topic', 'speed_scaling_topic
 TEXTS = {'scene', 'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
 FLAGS = {
     'autostart',
+    'require_points',
     'use_safety_limits',
     'wait_for_state',
 }

@@ -67,6 +67,9 @@ FIXED = {
     'obstacle_clearance': 0.05,
     'scene_timeout': 1.0,
     'planning_time': 5.0,
+    'point_size': 0.05,
+    'points_padding': 0.01,
+    'require_points': True,
     'trajectory_look_ahead': 0.1,
     'jerk_limiting': 'auto',
     'ready_topic': 'ready',
@@ -601,6 +604,23 @@ def test_config_file_lists_every_parameter_with_its_default():
     assert values == {spec.name: spec.default for spec in SPECS if spec.name not in NOT_IN_FILE}
 
 
+@pytest.mark.parametrize(
+    'values',
+    [
+        {'points_padding': 0.03},
+        {'points_padding': 0.01, 'obstacle_clearance': 0.01},
+        {'require_points': True, 'obstacle_clearance': 0.015},
+    ],
+)
+def test_a_clearance_that_does_not_exceed_the_padding_of_points_is_refused(make_node, values):
+    for reason in refusals(make_node, **values):
+        assert 'obstacle_clearance must be greater than points_padding' in reason
+
+
+def test_a_small_clearance_from_obstacles_is_allowed_where_no_points_are_used(make_node):
+    make_node(obstacle_clearance=0.002)
+
+
 @pytest.mark.parametrize('pair', ['upper', 'upper/', 'a/b/c', ''])
 def test_pairs_of_links_that_are_none_are_refused(make_node, pair):
     for reason in refusals(make_node, allowed_collisions=['hand/tool', pair]):
@@ -722,7 +742,7 @@ class TestDump:
         assert {name: dumps[0][name] for name in changed} == changed
 
     def test_none_of_the_values_is_missing_in_a_bulk_read(self, bench):
-        bench.start_node()
+        bench.add(FabrikNode, {})
         names = [spec.name for spec in SPECS]
         assert values_of(bench, names) == [spec.default for spec in SPECS]
 

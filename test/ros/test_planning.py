@@ -104,7 +104,6 @@ def test_world_that_changes_while_planning_is_minded(bench, world):
     """The way that was found leads through a post that came meanwhile."""
     start(bench, world)
     bench.send(target(END))
-    bench.wait_for_state('PLANNING')
     world.show(*(post(place, RADIUS, f'late{i}') for i, place in enumerate(WALL)), count=5)
     bench.spin_until(lambda: bench.status['state'] in ('REACHED', 'HOLDING'), 'an end')
     bench.wait_until_silent()

@@ -1,0 +1,177 @@
+"""Points of a depth camera that looks down on the arm; judged by trigonometry on the wire."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('coal', reason='coal measures the distances')
+
+from bench import values_at
+import numpy as np
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import PointCloud2, PointField
+from test_changing_world import ARM, check_commands, CLEARANCE, END, gaps, START, target, tips
+
+CAMERA = (0.4, 0.2, 1.5)
+ARM_WITH_CAMERA = ARM.replace(
+    '</robot>',
+    '<link name="camera"/><joint name="stand" type="fixed"><parent link="base"/>'
+    f'<child link="camera"/><origin xyz="{CAMERA[0]} {CAMERA[1]} {CAMERA[2]}" rpy="3.14159265 0 0"/>'
+    '</joint></robot>',
+)
+PLACE, RADIUS = (0.6, 0.6), 0.06
+SIZE = 0.02
+
+
+def column(place, radius=RADIUS, spacing=0.01):
+    """Points on a post, shape (n, 3), in the base frame [m]."""
+    angles = np.arange(0.0, 2.0 * np.pi, spacing / radius)
+    heights = np.arange(-0.1, 0.1, spacing)
+    angle, z = (grid.ravel() for grid in np.meshgrid(angles, heights))
+    x, y = place[0] + radius * np.cos(angle), place[1] + radius * np.sin(angle)
+    return np.column_stack([x, y, z])
+
+
+class Camera:
+    """Sees points at 10 Hz, and the balls of the arm among them."""
+
+    def __init__(self, bench):
+        self.bench = bench
+        self.points = column((2.0, 2.0))
+        self._publisher = bench.tester.create_publisher(
+            PointCloud2, 'fabrik/points', qos_profile_sensor_data
+        )
+        self._timer = bench.tester.create_timer(0.1, self.say)
+
+    def say(self, **fields):
+        q = dict(zip(self.bench.states[-1].name, self.bench.states[-1].position, strict=True))
+        here = tips((q['shoulder'], q['elbow']))[0]
+        angle = np.linspace(0.0, 2.0 * np.pi, 40)
+        own = np.column_stack([*(here + 0.05 * np.column_stack([np.cos(angle), np.sin(angle)])).T,
+                               np.zeros(40)])  # fmt: skip
+        seen = np.concatenate([self.points, own, np.full((3, 3), np.nan)]) - CAMERA
+        message = PointCloud2(height=1, width=len(seen), point_step=12, row_step=12 * len(seen))
+        message.header.frame_id = 'camera'
+        message.header.stamp = self.bench.states[-1].header.stamp
+        message.fields = [
+            PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
+            for i, name in enumerate('xyz')
+        ]
+        message.data = (seen * (1.0, -1.0, -1.0)).astype(np.float32).tobytes()
+        for name, value in fields.items():
+            setattr(message, name, value)
+        self._publisher.publish(message)
+
+    def show(self, points):
+        """Wait until the node knows what is seen now."""
+        self.points = points
+        count = int(self.bench.status['clouds_accepted'])
+        self.bench.spin_until(
+            lambda: int(self.bench.status['clouds_accepted']) > count + 1, 'accepted clouds'
+        )
+
+    def die(self):
+        self._timer.cancel()
+
+
+@pytest.fixture
+def start(bench):
+    def start(**parameters):
+        values = values_at(('shoulder', 'elbow'), START)
+        bench.start_node(mode='position', **parameters)
+        bench.start_arm(values)
+        bench.spin_until(lambda: bench.states, 'joint states')
+        camera = Camera(bench)
+        bench.describe(ARM_WITH_CAMERA)
+        bench.wait_for_state('IDLE')
+        camera.show(column((2.0, 2.0)))
+        return camera
+
+    return start
+
+
+def check_gap(bench):
+    assert gaps(bench.commands.q, PLACE, RADIUS).min() > CLEARANCE - SIZE
+    check_commands(bench)
+
+
+def test_arm_goes_round_points_and_not_round_itself(bench, start):
+    start().show(column(PLACE))
+    assert int(bench.status['points']) > 50
+    bench.send(target(END))
+    bench.wait_for_state('REACHED')
+    assert "points of 'camera'" in bench.status['nearest_links']
+    check_gap(bench)
+
+
+def test_points_that_appear_on_the_path_stop_the_arm_until_they_are_gone(bench, start):
+    camera = start()
+    bench.send(target(END))
+    bench.wait_for_commands(40)
+    camera.points = column((0.45, 0.65))
+    assert "points of 'camera'" in bench.wait_for_state('HOLDING')['reason']
+    bench.wait_until_silent()
+    assert gaps(bench.commands.q, (0.45, 0.65), RADIUS).min() > CLEARANCE
+    camera.show(column((2.0, 2.0)))
+    bench.resume()
+    bench.wait_for_state('REACHED')
+    check_commands(bench)
+
+
+def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
+    camera = start()
+    camera.show(column(PLACE))
+    bench.send(target(END))
+    bench.wait_for_commands(20)
+    camera.die()
+    status = bench.wait_for_state('HOLDING')
+    assert "the newest points of 'camera' are" in status['reason']
+    assert 'scene_timeout 0.5 s' in status['reason']
+    assert status['reason_code'] == 'world_unknown'
+    assert int(status['points']) > 50
+    assert 'the newest points' in bench.refusal(target(START))
+    bench.wait_until_silent()
+    check_gap(bench)
+
+
+def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
+    bench.start_all(ARM_WITH_CAMERA, values_at(('shoulder', 'elbow'), START), mode='position',
+                    require_points=False)  # fmt: skip
+    node = bench.node
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert bench.set(require_points=True) == ['']
+    node.trigger_configure()
+    node.trigger_activate()
+    bench.spin_until(lambda: 'require_points' in bench.status['reason'], 'the reason')
+    bench.send(target(END))
+    bench.spin_until(lambda: 'require_points' in bench.status['last_refusal'], 'the refusal')
+    assert len(bench.commands) == 0
+    Camera(bench).show(column((2.0, 2.0)))
+    bench.wait_until_it_may_set_out()
+    bench.send(target(END))
+    bench.wait_for_state('REACHED')
+
+
+@pytest.mark.parametrize(
+    ('fields', 'said'),
+    [
+        ({'data': b'123'}, 'data'),
+        ({'fields': []}, "'x'"),
+        ({'width': 10**9}, 'data'),
+    ],
+)
+def test_bad_cloud_is_refused_and_the_last_good_one_stays(bench, start, fields, said):
+    camera = start(scene_timeout=0.0)
+    camera.show(column(PLACE))
+    camera.die()
+    bench.wait_for_statuses(3)
+    known = bench.status['points']
+    camera.say(**fields)
+    bench.spin_until(lambda: said in bench.status['last_cloud_refusal'], said)
+    assert "points of 'camera' refused" in bench.status['last_cloud_refusal']
+    assert bench.status['points'] == known
+
+
+def test_points_that_the_clearance_does_not_exceed_refuse_to_configure(bench):
+    with pytest.raises(Exception, match='obstacle_clearance must be greater than points_padding'):
+        bench.start_node(obstacle_clearance=0.01, require_points=True)
