@@ -15,7 +15,8 @@ CAMERA = (0.4, 0.2, 1.5)
 ARM_WITH_CAMERA = ARM.replace(
     '</robot>',
     '<link name="camera"/><joint name="stand" type="fixed"><parent link="base"/>'
-    f'<child link="camera"/><origin xyz="{CAMERA[0]} {CAMERA[1]} {CAMERA[2]}" rpy="3.14159265 0 0"/>'
+    '<child link="camera"/><origin rpy="3.14159265 0 0" '
+    f'xyz="{CAMERA[0]} {CAMERA[1]} {CAMERA[2]}"/>'
     '</joint></robot>',
 )
 PLACE, RADIUS = (0.6, 0.6), 0.06
@@ -77,12 +78,8 @@ class Camera:
 def start(bench):
     def start(**parameters):
         values = values_at(('shoulder', 'elbow'), START)
-        bench.start_node(mode='position', **parameters)
-        bench.start_arm(values)
-        bench.spin_until(lambda: bench.states, 'joint states')
+        bench.start_all(ARM_WITH_CAMERA, values, mode='position', **parameters)
         camera = Camera(bench)
-        bench.describe(ARM_WITH_CAMERA)
-        bench.wait_for_state('IDLE')
         camera.show(column((2.0, 2.0)))
         return camera
 
@@ -134,15 +131,10 @@ def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
 
 
 def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
-    bench.start_all(ARM_WITH_CAMERA, values_at(('shoulder', 'elbow'), START), mode='position',
-                    require_points=False)  # fmt: skip
-    node = bench.node
-    node.trigger_deactivate()
-    node.trigger_cleanup()
-    assert bench.set(require_points=True) == ['']
-    node.trigger_configure()
-    node.trigger_activate()
-    bench.spin_until(lambda: 'require_points' in bench.status['reason'], 'the reason')
+    bench.start_node(mode='position', require_points=True)
+    bench.start_arm(values_at(('shoulder', 'elbow'), START))
+    bench.describe(ARM_WITH_CAMERA)
+    bench.spin_until(lambda: 'require_points' in bench.status.get('reason', ''), 'the reason')
     bench.send(target(END))
     bench.spin_until(lambda: 'require_points' in bench.status['last_refusal'], 'the refusal')
     assert len(bench.commands) == 0
@@ -157,7 +149,7 @@ def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
     [
         ({'data': b'123'}, 'data'),
         ({'fields': []}, "'x'"),
-        ({'width': 10**9}, 'data'),
+        ({'width': 10**9}, 'points; at most'),
     ],
 )
 def test_bad_cloud_is_refused_and_the_last_good_one_stays(bench, start, fields, said):
