@@ -28,7 +28,7 @@ RUCKIG = (
     '(sys_platform != "linux" or platform_machine == "x86_64")'
 )
 
-# The benchmarks that need it say so where it has no wheel.
+# What needs it says so where it has no wheel.
 OMPL = 'ompl>=2.0; python_version < "3.14" and sys_platform != "win32"'
 
 # setuptools has no module of its own for this command, and distutils left the standard library.
@@ -97,10 +97,12 @@ setup(
             'xacro',
         ],
         'sim': [MUJOCO],
-        'demo': ['coal', 'matplotlib', 'pin', MUJOCO],
+        'demo': ['coal', 'matplotlib', 'pin', MUJOCO, OMPL],
         # PyYAML reads scenes.
         'collision': ['coal', 'pyyaml'],
         'motion': ['ruckig>=0.12'],
+        # Ways round obstacles, by fabrik_ros.planning and the node.
+        'plan': ['coal', 'pyyaml', OMPL],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [
@@ -121,6 +123,7 @@ setup(
             'wheel',
             'xacro',
             MUJOCO,
+            OMPL,
             RUCKIG,
         ],
         # The solvers compared with may be absent: benchmark/peers/install_peers.py.
