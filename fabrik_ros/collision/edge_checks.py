@@ -21,6 +21,10 @@ from .distances import prismatic_limits
 from .solids import Solid, Support, support_of
 from .straight_paths import find_blocking, StraightPath
 
+SHORTEST_PART = 1.0 / 256.0
+"""Share of an edge that is not halved where its free share is looked for [1]."""
+SHARES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
+"""Shares of an edge that are tried where pairs have no kernel [1]."""
 RESOLUTION = 2e-4
 """Where pairs come so much nearer than they must, an edge may be taken not to be free [m]."""
 
@@ -86,6 +90,23 @@ class EdgeChecks:
             if near >= 0:
                 return int(self._ours[near])
         return self._other_near(q, q_next)
+
+    def free_share(self, q: Array, q_next: Array) -> float:
+        """
+        Share of a straight edge, from `q` on, on which nothing comes too near.
+
+        Parts of a 256th are not looked at more closely: what is free by little may not count.
+        """
+        if not (self._holds(q) and self._holds(q_next)):
+            return 0.0
+        share = 1.0
+        if len(self._others) > 0:
+            share = next((s for s in SHARES if self._other_near(q, q + s * (q_next - q)) < 0), 0.0)
+        return share * kernels.free_share(
+            self._model, self._values, self._frames, self._points, self._solids, self._pairs,
+            self._motion_bounds, self._least_of_ours, q, q + share * (q_next - q), SHORTEST_PART,
+            self._rows, self._parts, self._directions, self._memory,
+        )  # fmt: skip
 
     def _holds(self, q: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""

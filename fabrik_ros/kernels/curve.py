@@ -77,7 +77,7 @@ def curve_at(knots: Array, tangents: Array, places: Array, i: int, t: float, row
 @kernel
 def fill_speeds(
     model: Array, most: Array, limits: Array, knots: Array, tangents: Array, places: Array,
-    scaling: float, tip_acceleration: float, window: float, tolerance: float,
+    scaling: float, tip_acceleration: float, window: float, tolerance: float, room: Array,
     frames: Array, twists: Array, rows: Array, grid: Array,
 ) -> None:  # fmt: skip
     """
@@ -100,6 +100,9 @@ def fill_speeds(
     window, tolerance : float
         Time over which commands are averaged [s], and how far that may take tips and joint
         centres off the curve [m].
+    room : array, shape (m,)
+        How far joints must be able to go straight on from each knot, twice as far as they need to
+        brake; infinite where that does not matter.
     rows : array, shape (6, n)
         Written over.
     grid : array, shape (2 m - 1, 3)
@@ -122,6 +125,8 @@ def fill_speeds(
         if window > 0.0:
             bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
             grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))
+        ahead = min(room[i], room[i + 1]) if t > 0.0 and g != last else room[g // 2]
+        grid[g, 1] = min(grid[g, 1], _squared_speed_within(limits, rows[1], ahead))
         left = tip_acceleration * share
         for j in range(knots.shape[1]):
             strongest = limits[MAX_ACCELERATION, j]
@@ -149,6 +154,18 @@ def _squared_speed(limits: Array, rows: Array, scaling: float, share: float) -> 
             room = max(room, NEAREST_ROOM)
             square = min(square, LIMIT_SHARE * strongest * room / (steep * steep))
     return min(square, scaling * scaling * fastest * fastest)
+
+
+@kernel
+def _squared_speed_within(limits: Array, slope: Array, room: float) -> float:
+    """Return the squared speed from which joints brake straight on in half of some room."""
+    if room == math.inf:
+        return math.inf
+    length, longest = 0.0, TINY
+    for j in range(slope.shape[0]):
+        length += slope[j] * slope[j]
+        longest = max(longest, abs(slope[j]) / limits[MAX_ACCELERATION, j])
+    return float(room / (max(math.sqrt(length), TINY) * longest))
 
 
 @kernel

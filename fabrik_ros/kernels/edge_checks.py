@@ -151,3 +151,66 @@ def near_on_edge(
         parts[second, 0], parts[second, 1] = middle, finish
         end = after
     return -1
+
+
+@kernel
+def free_share(
+    model: Array,
+    values: Array,
+    frames: Array,
+    points: Array,
+    solids: Array,
+    pairs: npt.NDArray[np.intp],
+    motion_bounds: Array,
+    least: Array,
+    q: Array,
+    q_next: Array,
+    shortest: float,
+    rows: Array,
+    parts: Array,
+    directions: Array,
+    memory: Array,
+) -> float:
+    """
+    Return the share of an edge, from its beginning, on which no pair comes too near.
+
+    Parameters
+    ----------
+    model, values, frames, points, solids, pairs, motion_bounds, least, directions, memory : array
+        See `first_near`.
+    q, q_next : array, shape (n,)
+        The ends of the edge [rad or m].
+    shortest : float
+        Share of a part that is not halved any more: what is free by less counts as blocked.
+    rows : array, shape (2, n)
+        Written over.
+    parts : array, shape (m, 2)
+        Written over; m is more than the number of times that an edge can be halved.
+
+    """
+    parts[0, 0], parts[0, 1] = 0.0, 1.0
+    count, until = 1, 1.0
+    while count > 0:
+        count -= 1
+        begin, finish = parts[count, 0], parts[count, 1]
+        middle = 0.5 * (begin + finish)
+        for j in range(q.shape[0]):
+            way = q_next[j] - q[j]
+            rows[0, j] = q[j] + middle * way
+            rows[1, j] = 0.5 * (finish - begin) * abs(way)
+        near = first_near(
+            model, values, frames, points, solids, pairs, motion_bounds, least, rows[0], rows[1],
+            directions, memory,
+        )  # fmt: skip
+        if near == -1:
+            continue
+        if finish - begin <= shortest:
+            return float(begin)
+        if near >= 0:  # what lies behind is out of the question
+            count, until = 0, middle
+        else:
+            parts[count, 0], parts[count, 1] = middle, finish
+            count += 1
+        parts[count, 0], parts[count, 1] = begin, middle
+        count += 1
+    return until

@@ -38,6 +38,8 @@ OFF_CURVE = 1e-9
 """Joints that are farther from their place on the curve look for the nearest one [rad or m]."""
 CATCHING_UP = 1e-4
 """Slower corrections do not count beside the speeds of tips and centres [rad/s or m/s]."""
+LEAST_ROOM = 0.005
+"""An arm always has so much room straight on, or it would never move [rad or m]."""
 LANDED = 1e-10
 """A step that ends nearer to the end goes there [rad or m]."""
 
@@ -60,6 +62,10 @@ class PlannedPath(Path):
         What reasons call it.
     reason, then
         As for `Path`.
+    straight_room : array, shape (m,), optional
+        How far from each knot the arm could go straight on, at least, without a collision [rad,
+        or m of prismatic joints]: it goes so slowly that it could stop there. Left out, it is
+        not looked after.
 
     """
 
@@ -70,10 +76,15 @@ class PlannedPath(Path):
         name: str = 'the line',
         reason: Reason | None = None,
         then: Callable[[], Path] | None = None,
+        straight_room: Array | None = None,
     ) -> None:
         super().__init__(reason, then)
         self._limiter, self._name, robot = limiter, name, limiter.robot
-        self._knots = _distinct(knots)
+        is_kept = _are_distinct(knots)
+        self._knots = np.ascontiguousarray(knots[is_kept])
+        self._room = np.full(len(self._knots), np.inf)
+        if straight_room is not None:
+            self._room = np.maximum(straight_room[is_kept], LEAST_ROOM)
         lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
         gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
@@ -97,7 +108,7 @@ class PlannedPath(Path):
             robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), table,
             self._knots, self._tangents, self._places, limits.speed_scaling,
             limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay, AVERAGED_OFF,
-            *self._memory, self._rows, self._grid,
+            self._room, *self._memory, self._rows, self._grid,
         )  # fmt: skip
 
     @property
@@ -192,14 +203,14 @@ class PlannedPath(Path):
         return Ahead(self._name, start, iter(chosen), len(chosen))
 
 
-def _distinct(knots: Array) -> Array:
-    """Leave out knots that are where the one before is; the last one stays."""
+def _are_distinct(knots: Array) -> npt.NDArray[np.bool_]:
+    """Tell the knots, shape (m,), from those that are where the one before is; both ends stay."""
     apart = np.max(np.abs(np.diff(knots, axis=0)), axis=1) > SAME_KNOT
-    kept = knots[np.append(True, apart)]
-    if len(kept) == 1:
-        kept = knots[[0, -1]]
-    kept[-1] = knots[-1]
-    return np.ascontiguousarray(kept)
+    kept = np.append(True, apart)
+    if not kept[-1]:
+        kept[np.flatnonzero(kept[1:])[-1:] + 1] = False  # the last one stays in its place
+        kept[-1] = True
+    return kept
 
 
 def _tangents(

@@ -68,3 +68,7 @@ class FreeSpace:
     def is_curve_free(self, knots: Array) -> bool:
         """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
         return all(self.is_edge_free(*edge) for edge in pairwise(knots))
+
+    def free_share(self, q: Array, q_next: Array) -> float:
+        """Share of the straight path between two, (n,) each, that is free from `q` on."""
+        return 1.0 if self._collision is None else self._checks.free_share(q, q_next)

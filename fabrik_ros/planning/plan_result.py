@@ -39,6 +39,12 @@ class Plan:
     """Why there is no way, for people; '' where there is one."""
     knots: Array
     """Joint values on the way, from start to goal, shape (m, n) [rad or m]; m = 0 without one."""
+    straight_room: Array
+    """
+    How far the arm could go straight on from each knot, shape (m,) [rad, or m where prismatic].
+
+    By that it knows how fast it may be there: it brakes straight on.
+    """
     joint_names: tuple[str, ...]
     """Names of the n joints."""
     planning_time: float

@@ -26,6 +26,7 @@ from .plan_result import Plan, PlanOutcome
 from .rounding import rounded
 from .rrt_connect import RrtConnect
 from .shortcuts import shortened
+from .straight_room import straight_room
 from .whole_turns import WholeTurns
 
 FIRST_DRAWS = 10
@@ -93,13 +94,16 @@ class PlanSearch:
                 if apart is None:
                     return self._none(PlanOutcome.START_IN_COLLISION, f'at the start {collision}')
                 before, start = [*before, start], apart
-        route = self._route(start)
-        if isinstance(route, Plan):
-            return route
+        space = FreeSpace(self._collision, start, self._should_stop)
+        knots = self._knots(start, space)
+        if isinstance(knots, Plan):
+            return knots
+        room = straight_room(knots, space.free_share)
         return Plan(
             PlanOutcome.FOUND,
             '',
-            np.concatenate([np.array(before).reshape(-1, len(start)), route]),
+            np.concatenate([np.array(before).reshape(-1, len(start)), knots]),
+            np.concatenate([np.zeros(len(before)), room]),
             self._robot.joint_names,
             self._time,
         )
@@ -115,9 +119,8 @@ class PlanSearch:
                 return apart
         return None
 
-    def _route(self, start: Array) -> Array | Plan:
+    def _knots(self, start: Array, space: FreeSpace) -> Array | Plan:
         """Look for knots from a free configuration to the goal; say why there are none."""
-        space = FreeSpace(self._collision, start, self._should_stop)
         goals = self._goals(start, space)
         if not goals.found:
             return self._no_goal(goals)
@@ -234,4 +237,4 @@ class PlanSearch:
 
     def _none(self, outcome: PlanOutcome, reason: str) -> Plan:
         knots = np.empty((0, len(self._robot)))
-        return Plan(outcome, reason, knots, self._robot.joint_names, self._time)
+        return Plan(outcome, reason, knots, np.empty(0), self._robot.joint_names, self._time)

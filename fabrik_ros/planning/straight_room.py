@@ -1,0 +1,55 @@
+"""
+How far an arm on a curve could go straight on: by that it knows how fast it may be.
+
+An arm keeps out of collisions by being able to brake straight on, at any time. So where a curve
+bends in front of an obstacle the arm must be slow enough to stop before it.
+
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..transforms import Array
+
+FARTHEST = 1.5
+"""Straight on it is looked no farther than this [rad or m]."""
+SPACING = 0.1
+"""Length of a curve between two places at which is looked [rad or m]."""
+SHARE = 0.8
+"""Share of what is found that counts: places between those may have less [1]."""
+
+
+def straight_room(knots: Array, free_share: Callable[[Array, Array], float]) -> Array:
+    """
+    Say how far the arm can go straight on from each knot of a curve.
+
+    Parameters
+    ----------
+    knots : array, shape (m, n)
+        Joint values [rad or m].
+    free_share : callable
+        Share of a straight edge, from its beginning, that is free.
+
+    Returns
+    -------
+    array, shape (m,)
+        Lengths in joint space [rad, or m of prismatic joints].
+
+    """
+    places = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))])
+    chosen = np.searchsorted(places, np.arange(0.0, places[-1], SPACING))
+    chosen = np.unique(np.append(chosen, len(knots) - 1))
+    found = [_room_at(knots, i, free_share) for i in chosen]
+    behind = np.minimum(np.searchsorted(chosen, np.arange(len(knots))), len(chosen) - 1)
+    before = np.maximum(behind - 1, 0)
+    room: Array = SHARE * np.minimum(np.array(found)[behind], np.array(found)[before])
+    return room
+
+
+def _room_at(knots: Array, i: int, free_share: Callable[[Array, Array], float]) -> float:
+    direction = knots[min(i + 1, len(knots) - 1)] - knots[max(i - 1, 0)]
+    length = float(np.linalg.norm(direction))
+    if length == 0.0:
+        return FARTHEST
+    return FARTHEST * free_share(knots[i], knots[i] + FARTHEST / length * direction)
