@@ -474,6 +474,9 @@ class Motion:
         if limiter.go(velocity, dt, known_free):
             return True
         if limiter.refusal:
+            if self.path is not None and self.path.may_slow_down and limiter.is_moving:
+                self.path.lose_speed()
+                return False
             self._stop_in_front(limiter.refusal)
         elif self.path is not None:
             self.path.lose_speed()

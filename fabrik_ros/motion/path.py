@@ -35,6 +35,9 @@ class Path(ABC):
         Whether it leads to rest, and nowhere else.
     is_jog : bool
         Whether somebody jogs the arm.
+    may_slow_down : bool
+        Whether the arm goes on more slowly where it could not stop in front of a collision: the
+        whole path is known to be free.
     stays_in_world : bool
         Whether it goes on from its end when the base moves.
 
@@ -42,6 +45,7 @@ class Path(ABC):
 
     is_stop = False
     is_jog = False
+    may_slow_down = False
     stays_in_world = False
     solution: Solution | None = None
     reference: TipReference | None = None

@@ -69,6 +69,8 @@ class PlannedPath(Path):
 
     """
 
+    may_slow_down = True
+
     def __init__(
         self,
         limiter: JointLimiter,
