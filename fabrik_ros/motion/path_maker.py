@@ -92,12 +92,18 @@ class PathMaker:
         then = partial(self.line, resolved) if self._frame.is_world else None
         return JointPath(self._limiter, *route, reason=resolved.reason, then=then)
 
-    def planned(self, resolved: ResolvedGoal | None, knots: Array, name: str) -> PlannedPath:
+    def planned(
+        self,
+        resolved: ResolvedGoal | None,
+        knots: Array,
+        name: str,
+        straight_room: Array | None = None,
+    ) -> PlannedPath:
         """Go along joint values, shape (m, n), to a goal, or to the last ones if there is none."""
         if resolved is None:
-            return PlannedPath(self._limiter, knots, name)
+            return PlannedPath(self._limiter, knots, name, straight_room=straight_room)
         then = partial(self.line, resolved) if self._frame.is_world else None
-        return PlannedPath(self._limiter, knots, name, resolved.reason, then)
+        return PlannedPath(self._limiter, knots, name, resolved.reason, then, straight_room)
 
     def jog(self, path: Path | None, unconstrained: npt.NDArray[np.bool_]) -> JogPath:
         """Go on as somebody jogs, from where another path is or from where the arm is."""

@@ -220,7 +220,8 @@ class PathSearch:
             return FoundPath(PLANNED, None, reason=Reason(ReasonKind.PLANNER_FAILED, answer.text))
         if not answer.found:
             return FoundPath(PLANNED, None, reason=Reason(ReasonKind.NO_PATH, answer.reason))
-        path = self._maker.planned(resolved, answer.knots, 'the planned path')
+        room = answer.straight_room
+        path = self._maker.planned(resolved, answer.knots, 'the planned path', room)
         return (yield from self.along(path, PLANNED))
 
     def _first_of(
