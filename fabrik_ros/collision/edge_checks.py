@@ -67,6 +67,13 @@ class EdgeChecks:
         self._rows, self._parts = np.empty((2, count)), np.empty((kernels.MOST_PARTS, 2))
         self._nowhere, self._stays = np.zeros(count), np.zeros(count, dtype=bool)
 
+    def warm_up(self) -> None:
+        """Compile what is needed."""
+        q = self._nowhere + np.clip(0.0, self._lower, self._upper)
+        self.near_at(q)
+        self.near_between(q, q)
+        self.free_share(q, q)
+
     def near_at(self, q: Array) -> int:
         """Return the number of a pair that is too near at `q`, shape (n,); -1 if none."""
         if self._holds(q):

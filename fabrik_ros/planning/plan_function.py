@@ -103,7 +103,9 @@ def plan(
         planning_time=planning_time,
         seed=seed,
     )
-    return Planner(chain, collision, options, tips).plan(request, should_stop)
+    planner = Planner(chain, collision, options, tips)
+    planner.warm_up()
+    return planner.plan(request, should_stop)
 
 
 def _collision(

@@ -8,6 +8,8 @@ corners are rounded.
 """
 
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 import time
 
 import numpy as np
@@ -35,6 +37,8 @@ MOST_DIRECT = 4
 """To so many goals a straight way is tried before the search begins [1]."""
 LONGEST_EDGE = 1.0
 """Length of the longest edge of the search [rad]."""
+FIRST_PATIENCE = 1.5
+"""A search begins anew after this time, then after twice as much: few are unlucky twice [s]."""
 BEYOND = 1.5 * np.pi
 """Joints without limits may go so far beyond start and goal [rad]."""
 FIXED = 1e-9
@@ -160,6 +164,7 @@ class PlanSearch:
         if len(joints) == 0:
             return None
         waiting = list(first)
+        search = RrtConnect(lower[joints], upper[joints], self._weights[joints], LONGEST_EDGE)
 
         def drawn() -> Array | None:
             if not waiting and not goals.is_exhausted:
@@ -171,15 +176,19 @@ class PlanSearch:
             q[joints] = values
             return q
 
-        search = RrtConnect(lower[joints], upper[joints], self._weights[joints], LONGEST_EDGE)
-        route = search.route(
-            start[joints],
-            drawn,
-            lambda a, b: space.is_edge_free(whole(a), whole(b)),
-            self._should_stop,
-            self._request.seed,
-        )
-        return None if route is None else [whole(values) for values in route]
+        for number, patience in enumerate(FIRST_PATIENCE * 2.0**i for i in count()):
+            is_over = partial(self._is_after, self._time + patience)
+            waiting[:] = goals.found if number else first
+            route = search.route(
+                start[joints],
+                drawn,
+                lambda a, b: space.is_edge_free(whole(a), whole(b)),
+                is_over,
+                self._request.seed + number,
+            )
+            if route is not None or self._should_stop():
+                return None if route is None else [whole(values) for values in route]
+        return None
 
     def _box(self, start: Array) -> tuple[Array, Array]:
         """Return lower and upper ends, shape (n,), of what is searched: the limits, if any."""
@@ -211,6 +220,10 @@ class PlanSearch:
     def _should_stop(self) -> bool:
         """Whether the time is over, or nobody wants the way any more."""
         return self._time > self._request.planning_time or self._is_cancelled()
+
+    def _is_after(self, time_: float) -> bool:
+        """Whether a time has passed since the beginning [s], or the search is to end."""
+        return self._time > time_ or self._should_stop()
 
     @property
     def _time(self) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
+from ..collision.edge_checks import EdgeChecks
 from ..collision.guard import CollisionGuard
 from ..methods import make_tips_solver
 from ..model.mechanism import Mechanism
@@ -58,14 +59,14 @@ class Planner:
         self._turns = WholeTurns(robot)
 
     def warm_up(self) -> None:
-        """Compile what is needed, by looking for a way."""
+        """Compile what is needed: planning time does not count that."""
+        mid, rng = self._robot.mid_configuration(), np.random.default_rng(0)
+        T = self._robot.tip_poses(self._robot.random_configuration(rng))
         self._solver.warm_up()
+        self._solver.solve(T, mid)
         if self._collision is not None:
             CollisionGuard(self._collision).warm_up()
-        mid, rng = self._robot.mid_configuration(), np.random.default_rng(0)
-        ends = mid, self._robot.random_configuration(rng)
-        T = self._robot.tip_poses(ends[1])
-        self.plan(PlanRequest(ends[0], T, planning_time=0.5))
+            EdgeChecks(self._collision, self._collision.clearances).warm_up()
 
     def plan(self, request: PlanRequest, should_stop: Callable[[], bool] = lambda: False) -> Plan:
         """
