@@ -1,0 +1,147 @@
+"""Ways among obstacles: judged by trigonometry; refusals by name; the planner's process."""
+
+from itertools import pairwise
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+from collision_models import planar_arm, planar_distances
+from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.errors import CollisionError, JointValueError, TargetError
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.planning import (
+    Plan,
+    plan,
+    PlannerFailure,
+    PlannerProcess,
+    PlannerSetup,
+    PlanOutcome,
+    PlanRequest,
+    ProcessState,
+)  # fmt: skip
+from helpers import assert_close
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+
+pytest.importorskip('coal', reason='coal measures the distances')
+pytest.importorskip('ompl', reason='OMPL searches for ways')
+
+ROOT = Path(__file__).resolve().parents[2]
+JOINTS, CLEARANCE = 4, 0.002
+WAIT = 120.0
+"""[s]; the process compiles at first."""
+POSITION = SolverOptions(mode='position')
+ROBOT = load_urdf(planar_arm(JOINTS).replace('revolute', 'continuous'))
+ARM = ROBOT.chain('l0', ROBOT.links[-1])
+WORLD = PlannerSetup(ROBOT, ARM).world
+seeds = st.integers(1, 2**31 - 1)
+
+
+@pytest.fixture(scope='module')
+def world():
+    from fabrik_ros.collision import Scene
+
+    return WORLD(Scene())
+
+
+def distance(q):
+    return min(d for (i, j), d in planar_distances(q).items())
+
+
+@settings(max_examples=20 if COMPILED else 2, deadline=None)
+@given(seeds)
+def test_way_ends_at_the_goal_and_trigonometry_finds_it_free(world, seed):
+    rng = np.random.default_rng(seed)
+    start, goal = (ARM.random_configuration(rng) for _ in range(2))
+    if min(distance(start), distance(goal)) < 2.0 * CLEARANCE:
+        return
+    way = plan(ARM, start, ARM.forward_kinematics(goal), world, options=POSITION, seed=seed)
+    assert way.found, way.reason
+    assert_close(way.knots[0], start)
+    ends = [ARM.forward_kinematics(q)[:3, 3] for q in (way.q, goal)]
+    assert_close(*ends, 1e-5)
+    for a, b in pairwise(way.knots):
+        assert min(distance(a + share * (b - a)) for share in (0.0, 0.5)) > CLEARANCE - 1e-4
+    assert way.straight_room.shape == way.knots.shape[:1]
+    again = plan(ARM, start, ARM.forward_kinematics(goal), world, options=POSITION, seed=seed)
+    assert np.array_equal(again.knots, way.knots)
+
+
+def test_plan_says_why_there_is_no_way(world):
+    start, folded = np.zeros(JOINTS), np.array([0.0, 2.8, 2.8, 0.0])
+    assert distance(folded) < 0.0
+    way = plan(ARM, start, folded, world)
+    assert way.outcome is PlanOutcome.GOAL_IN_COLLISION
+    assert 'are within 2 mm of each other' in way.reason
+    far = np.eye(4)
+    far[0, 3] = 9.0
+    assert plan(ARM, start, far, world).outcome is PlanOutcome.GOAL_NOT_REACHABLE
+    stopped = plan(ARM, start, start + 0.5, world, should_stop=lambda: True)
+    assert stopped.outcome is PlanOutcome.CANCELLED
+    with pytest.raises(ValueError, match='no way was found'):
+        _ = stopped.q
+
+
+def test_nonsense_is_refused():
+    start = np.zeros(JOINTS)
+    with pytest.raises(JointValueError, match='start has shape'):
+        plan(ARM, [0.0], start)
+    with pytest.raises(TargetError, match='is no pose'):
+        plan(ARM, start, np.zeros((4, 4)))
+    with pytest.raises(TargetError, match='shape'):
+        plan(ARM, start, np.zeros((2, 4, 4)))
+    with pytest.raises(ValueError, match='planning_time must be positive'):
+        plan(ARM, start, start, planning_time=0.0)
+    with pytest.raises(CollisionError, match='without a robot'):
+        plan(ARM, start, start, clearance=0.1)
+
+
+def result_of(process):
+    end = time.monotonic() + WAIT
+    while (result := process.poll()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    return result
+
+
+def test_process_plans_is_cancelled_and_survives_its_death():
+    process, request = (
+        PlannerProcess(),
+        PlanRequest(np.zeros(JOINTS), None, (np.full(JOINTS, 0.5),)),
+    )
+    process.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    try:
+        process.request(request)
+        first = result_of(process)
+        assert isinstance(first, Plan)
+        assert first.found
+        os.kill(process.pid, signal.SIGINT)
+        process.request(request)
+        process.cancel()
+        process.request(PlanRequest(np.zeros(JOINTS), None, (np.full(JOINTS, -0.5),)))
+        assert_close(result_of(process).q, np.full(JOINTS, -0.5))
+        process.request(PlanRequest(np.zeros(2), None, (np.zeros(2),)))
+        assert not result_of(process).is_restarting
+        os.kill(process.pid, signal.SIGKILL)
+        died = result_of(process)
+        assert isinstance(died, PlannerFailure)
+        assert died.is_restarting
+        process.request(request)
+        assert result_of(process).found
+    finally:
+        process.close()
+    assert process.state is ProcessState.OFF
+
+
+@pytest.mark.parametrize('script', sorted((ROOT / 'examples').glob('*.py')), ids=lambda p: p.stem)
+def test_example_runs(script):
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
