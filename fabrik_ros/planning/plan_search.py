@@ -37,7 +37,7 @@ MOST_DIRECT = 4
 """To so many goals a straight way is tried before the search begins [1]."""
 LONGEST_EDGE = 1.0
 """Length of the longest edge of the search [rad]."""
-FIRST_PATIENCE = 1.5
+FIRST_PATIENCE = 0.5
 """A search begins anew after this time, then after twice as much: few are unlucky twice [s]."""
 BEYOND = 1.5 * np.pi
 """Joints without limits may go so far beyond start and goal [rad]."""
@@ -178,7 +178,9 @@ class PlanSearch:
 
         for number, patience in enumerate(FIRST_PATIENCE * 2.0**i for i in count()):
             is_over = partial(self._is_after, self._time + patience)
-            waiting[:] = goals.found if number else first
+            if number:  # the goals so far may lie in pockets: go for new ones first
+                new = [q for _ in range(FIRST_DRAWS) for q in goals.draw()]
+                waiting[:] = [*new, *goals.found[number % len(goals.found) :], *goals.found]
             route = search.route(
                 start[joints],
                 drawn,
