@@ -211,6 +211,7 @@ class PairDistances:
 
         """
         self._meter.replace(number, solid)
+        self.solids[number] = solid
         self._frames.balls[number] = solid.centre
         pairs = np.flatnonzero(self._second == number)
         self._radii[pairs] += solid.radius - self._radius_of[number]
