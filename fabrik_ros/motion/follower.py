@@ -637,6 +637,8 @@ class Follower:
             elif self.observer.does_not_follow(self.motion.command[0]) is not None:
                 self.hold(MOVED_AWAY)
         self.motion.look(dt, seconds)
+        if self.motion.departure.blocked_by_change is not None:
+            self.heed_blockage(now)
 
     def follow_stop(self, now: float, duration: float, dt: float) -> Command:
         """

@@ -8,30 +8,12 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal measures the distances')
 
 from bench import pose_message, values_at
-from helpers import joint_xml, robot_xml
 import numpy as np
+from test_changing_world import ARM, CLEARANCE, START
 
-WIDE = '<limit lower="-3" upper="3" velocity="2" effort="9"/>'
-
-
-def link(name):
-    geometry = '<geometry><sphere radius="0.05"/></geometry>'
-    return f'<link name="{name}"><collision><origin xyz="0.4 0 0"/>{geometry}</collision></link>'
-
-
-ARM = robot_xml(
-    'base tip',
-    link('upper'),
-    link('lower'),
-    joint_xml('shoulder', 'base', 'upper', body=f'<axis xyz="0 0 1"/>{WIDE}'),
-    joint_xml('elbow', 'upper', 'lower', body=f'<origin xyz="0.5 0 0"/><axis xyz="0 0 1"/>{WIDE}'),
-    joint_xml('tool', 'lower', 'tip', 'fixed', '<origin xyz="0.4 0 0"/>'),
-)
-"""Two links in a plane; a ball 0.1 m short of the elbow, another one at the tip."""
-START = (0.0, 0.5)
 POST = 'obstacles: {post: {cylinder: [0.1, 1.0], xyz: [0.6, 0.6, 0.0]}}'
 """It stands where the stretched arm comes past."""
-CLEARANCE, RADII = 0.02, 0.15
+RADII = 0.15
 
 
 def tip_at(q):
