@@ -6,6 +6,7 @@ A module is in the room of its folder; those at the top of the package are rooms
 
 import ast
 from collections.abc import Iterator
+import functools
 from pathlib import Path
 import re
 import subprocess
@@ -48,8 +49,13 @@ FLOORS = (
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 
-def imported_names(module: str) -> Iterator[str]:
-    """Yield what a module imports anywhere, absolute: 'numpy', 'fabrik_ros.errors'."""
+@functools.cache
+def imported_names(module: str) -> tuple[str, ...]:
+    """List what a module imports anywhere, absolute: 'numpy', 'fabrik_ros.errors'."""
+    return tuple(_imported_names(module))
+
+
+def _imported_names(module: str) -> Iterator[str]:
     package = ('fabrik_ros', *Path(module).parent.parts)
     for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
         if isinstance(node, ast.Import):
