@@ -414,7 +414,7 @@ def guarded_motion(name, path):
 
 
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
-@pytest.mark.parametrize('name', SPEEDS)
+@pytest.mark.parametrize('name', mostly_long(SPEEDS, 'ur5'))
 @settings(max_examples=10)
 @given(seeds, paths, st.sampled_from([even_steps, uneven_steps]))
 def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt):

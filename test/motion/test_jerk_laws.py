@@ -17,7 +17,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.goal import MotionOptions
 from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.motion import Motion
-from helpers import SIX_AXIS, stopped, why
+from helpers import mostly_long, SIX_AXIS, stopped, why
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -43,7 +43,8 @@ LIMITS = limits_of(6)
 
 seeds = random_numbers()
 jerks = st.sampled_from([20.0, 50.0, 500.0, 5000.0])
-ways = st.sampled_from(['auto', 'line', 'joint'])
+WAYS = ['auto', 'line', 'joint']
+ways = st.sampled_from(WAYS)
 WHAT = ['pose', 'pose', 'joint values', 'jog', 'stop', 'halt', 'pace', 'other limits']
 parts = st.lists(
     st.tuples(st.sampled_from(WHAT), seeds, st.integers(1, LONGEST)), min_size=1, max_size=6
@@ -156,10 +157,11 @@ def play(motion, parts, next_dt, seed):
     return record
 
 
-@settings(max_examples=2 * EXAMPLES)
-@given(parts, jerks, ways, timings, seeds)
+@pytest.mark.parametrize('path', mostly_long(WAYS, 'auto'))
+@settings(max_examples=EXAMPLES)
+@given(parts, jerks, timings, seeds)
 def test_limits_hold_whatever_is_asked_for_however_uneven_the_steps_are(
-    parts, jerk, path, next_dt, seed
+    path, parts, jerk, next_dt, seed
 ):
     record = play(limited_motion(jerk, path), parts, next_dt, seed)
     record.rest()
