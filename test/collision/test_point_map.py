@@ -18,7 +18,7 @@ pytest.importorskip('coal', reason='coal knows the shapes of the links')
 JOINTS = 3
 SIZE, PADDING = 0.03, 0.015
 FLOOR = floor(-0.5)
-CAMERA = DepthCamera(pixels=140 if COMPILED else 60)
+CAMERA = DepthCamera(pixels=140)
 
 robot = load_urdf(planar_arm(JOINTS).replace('revolute', 'continuous'))
 chain = robot.chain('l0', robot.links[-1])
