@@ -66,14 +66,15 @@ def _outermost(vertices: Array) -> tuple[Indices, Indices]:
     Let u be the outermost in the middle c of the bin. Where v is farther out in a direction c + e
     than u, c (u - v) is less than e (v - u), and so than |e| |u - v|: all others are left out.
     """
-    found = []
-    for middle, width in zip(*_bin_middles(), strict=True):
-        heights = vertices @ middle
-        behind = vertices - vertices[int(np.argmax(heights))]
-        reach = width * np.sqrt((behind * behind).sum(axis=1))
-        found.append(np.flatnonzero(heights.max() - heights <= reach))
-    starts = np.concatenate([[0], np.cumsum([len(some) for some in found])])
-    return starts.astype(np.int64), np.concatenate(found).astype(np.int64)
+    middles, widths = _bin_middles()
+    heights = middles @ vertices.T
+    highest = np.argmax(heights, axis=1)
+    behind = vertices[highest][:, None] - vertices[None]
+    reach = widths[:, None] * np.sqrt((behind * behind).sum(axis=2))
+    is_candidate = heights.max(axis=1)[:, None] - heights <= reach
+    bins, candidates = np.nonzero(is_candidate)
+    starts = np.searchsorted(bins, np.arange(len(middles) + 1))
+    return starts.astype(np.int64), candidates.astype(np.int64)
 
 
 @lru_cache(maxsize=1)

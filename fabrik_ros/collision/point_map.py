@@ -24,7 +24,8 @@ from ..kernels.robot_shadow import (
     SCRATCH,
 )
 from ..transforms import Array
-from .point_cells import MOST_CELLS, PointCells
+from .outlines import point_outline
+from .point_cells import CellMeter, MOST_CELLS, PointCells
 from .robot_shape import PlacedShape
 
 MOST_POINTS = 3_000_000
@@ -92,6 +93,15 @@ class PointMap:
     def forget(self, frame: str) -> None:
         """Forget the cells of the sensor in a frame."""
         self._known.pop(frame, None)
+
+    def warm_up(self, robot: PlacedShape) -> None:
+        """Compile what clouds and distances need: it would hold up commands for seconds."""
+        other = PointMap(self.size, self.padding)
+        far = np.full((1, 3), 10.0, dtype=np.float32)
+        other.take('', far, np.eye(4), robot)
+        cells = other.take('', -far, np.eye(4), robot)
+        meter = CellMeter(point_outline(1.0), np.array([0.0, 0.0, 0.0, 1.0]))
+        meter.distance(np.append(np.eye(3), np.zeros(3)), cells)
 
     def take(
         self, frame: str, points: Points, T_root_sensor: Array, robot: PlacedShape

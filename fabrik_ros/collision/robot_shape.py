@@ -10,7 +10,7 @@ from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..transforms import Array
 from .solid_frames import SolidFrames
-from .solids import outline, Solid
+from .solids import Solid
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class RobotShape:
         self._names, self._q = mechanism.joint_names, np.zeros(len(mechanism))
         self._frames = SolidFrames(robot, mechanism, solids)
         self._radii = np.array([solid.radius for solid in solids])
-        outlines = [outline(solid) for solid in solids]
+        outlines = [solid.outline for solid in solids]
         vertices = [len(o.vertices) for o in outlines]
         candidates = [len(o.candidates) for o in outlines]
         self.vertices = np.concatenate([o.vertices for o in outlines])

@@ -9,7 +9,7 @@ that of a sphere far in a cylinder (coal 3.0.3; see its issue 351); that they co
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 import math
 from typing import Any, NamedTuple
@@ -76,6 +76,22 @@ class Solid:
     radius: float
     """Of that ball [m]; infinite where there is none."""
 
+    @cached_property
+    def outline(self) -> Outline:
+        """The solid as a polytope and a margin; there is none of a half space, or of cells."""
+        coal, geometry = _coal(), self.geometry
+        match geometry:
+            case coal.Box():
+                return box_outline(np.array(geometry.halfSide))
+            case coal.Cylinder():
+                return cylinder_outline(geometry.radius, geometry.halfLength)
+            case coal.Capsule():
+                return capsule_outline(geometry.radius, geometry.halfLength)
+            case coal.Sphere():
+                return point_outline(geometry.radius)
+            case _:
+                return outline_of(np.array(geometry.points()), np.array(geometry.normals()), 0.0)
+
 
 def solids_of(
     collisions: tuple[Collision, ...], finder: MeshFinder
@@ -131,22 +147,6 @@ def solid_of_cells(cells: PointCells, root_link: str) -> Solid:
     return Solid(root_link, np.eye(4), cells, *cells.ball)
 
 
-def outline(solid: Solid) -> Outline:
-    """Make a polytope, and a margin, of a solid that is no half space."""
-    coal, geometry = _coal(), solid.geometry
-    match geometry:
-        case coal.Box():
-            return box_outline(np.array(geometry.halfSide))
-        case coal.Cylinder():
-            return cylinder_outline(geometry.radius, geometry.halfLength)
-        case coal.Capsule():
-            return capsule_outline(geometry.radius, geometry.halfLength)
-        case coal.Sphere():
-            return point_outline(geometry.radius)
-        case _:
-            return outline_of(np.array(geometry.points()), np.array(geometry.normals()), 0.0)
-
-
 class DistanceMeter:
     """
     Measures the distance between two solids, negative by the depth of a penetration [m].
@@ -196,7 +196,7 @@ class DistanceMeter:
         meter = self._cell_meters.get(a)
         if meter is None:
             solid = self._solids[a]
-            meter = CellMeter(outline(solid), np.append(solid.centre, solid.radius))
+            meter = CellMeter(solid.outline, np.append(solid.centre, solid.radius))
             self._cell_meters[a] = meter
         return meter.distance(self._poses_of_solids[a], cells.geometry)
 

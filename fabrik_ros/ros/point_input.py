@@ -108,6 +108,7 @@ class PointInput:
         self._node, self._clock, self._frames = node, clock, frames
         self._joints, self._needed, self._root_link = joints, needed, root_link
         self._map, self._on_cells = point_map, on_cells
+        point_map.warm_up(shape.at({}))
         self._waiting: dict[str, _Cloud] = {}
         self._running: tuple[_Cloud, Future[PointCells]] | None = None
         self._thread = ThreadPoolExecutor(1, 'points', _step_back)

@@ -17,7 +17,7 @@ from fabrik_ros.collision import (
     WorldCollision,
 )
 from fabrik_ros.collision.point_cells import CellMeter, MOST_CELLS
-from fabrik_ros.collision.solids import outline, Solid
+from fabrik_ros.collision.solids import Solid
 from fabrik_ros.errors import SceneError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Sphere
@@ -60,7 +60,7 @@ def measured(geometry, R, p, cells):
     geometry.computeLocalAABB()
     centre, radius = np.array(geometry.aabb_center), geometry.aabb_radius
     solid = Solid('link', np.eye(4), geometry, centre, radius)
-    meter = CellMeter(outline(solid), np.append(centre, radius))
+    meter = CellMeter(solid.outline, np.append(centre, radius))
     return meter.distance(np.concatenate([R.ravel(), p]), cells)
 
 
