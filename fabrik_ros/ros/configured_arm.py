@@ -391,9 +391,12 @@ def configure_arm(
     prepare(motion)
     for warning in robot.warnings:
         node.get_logger().warning(f'robot description: {warning}')
-    return ConfiguredArm(
+    arm = ConfiguredArm(
         surroundings, parameters, robot, chain, motion, watch, planner, groups, stream
     )
+    if planner is not None:
+        planner.start()
+    return arm
 
 
 def scaled_limits(

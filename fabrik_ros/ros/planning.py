@@ -39,8 +39,16 @@ class NodePlanner:
         self, node: Node, setup: PlannerSetup, watch: CollisionWatch, planning_time: float
     ) -> None:
         self._log, self._watch, self.planning_time = node.get_logger(), watch, planning_time
-        self._process = PlannerProcess()
-        self._process.start(setup)
+        self._setup, self._process = setup, PlannerProcess()
+
+    def start(self) -> None:
+        """
+        Start the process, which is ready some seconds later.
+
+        Once the solver of the node is compiled it finds that in the cache; two processes that
+        compile the same at a time would take twice as long.
+        """
+        self._process.start(self._setup)
 
     @property
     def is_busy(self) -> bool:
@@ -94,7 +102,7 @@ class NodePlanner:
 def make_planner(
     node: Node, robot: Robot, chain: Mechanism, parameters: NodeParameters, watch: CollisionWatch
 ) -> NodePlanner | None:
-    """Start the planner of an arm; None, said in the log, where there is none."""
+    """Make the planner of an arm; None, said in the log, where there is none."""
     if watch.guard is None or parameters.planning_time == 0.0:
         return None
     missing = _what_is_missing()

@@ -107,6 +107,8 @@ def set_out(bench, world):
 
 def check_commands(bench):
     for times, q in bench.commands.runs():
+        if len(times) < 3:
+            continue  # nothing moved
         assert np.abs(velocities(times, q)).max() <= FASTEST * 1.001
         assert np.abs(accelerations(times, q)).max() <= HARDEST * 1.05
 
