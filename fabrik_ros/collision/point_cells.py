@@ -123,25 +123,25 @@ class CellMeter:
     """
     Measures how far a solid is from cells, negative by the depth of a penetration [m].
 
-    A depth is measured along the faces of solid and cells: never less than the true one, and more
-    where an edge has met an edge.
+    Beyond 50 mm the distance may be less than the true one, by a tenth of the rest; it is never
+    greater. A depth is measured along the faces of solid and cells: never less than the true one,
+    and more where an edge has met an edge.
 
     Parameters
     ----------
     outline : Outline
         The solid.
-    ball : array, shape (4,)
-        Centre in the frame of the solid, and radius, of a ball around it [m].
 
     Notes
     -----
     coal can do this by itself, with an octree. Made of 20,000 cells it takes 13 ms, in which no
-    other thread of Python runs, and 250 us for a distance; this tree takes 1 ms, and 50 to 200 us.
+    other thread of Python runs, and 250 us for a distance; this tree takes 1 ms, and 15 to 60 us,
+    in contact 40 to 200 us.
 
     """
 
-    def __init__(self, outline: Outline, ball: Array) -> None:
-        self._outline, self._ball = outline, ball
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
         self._nodes = np.zeros(STACK, dtype=np.int64)
         self._scratch = np.zeros(SCRATCH)
 
@@ -159,7 +159,6 @@ class CellMeter:
             outline.faces,
             outline.margin,
             pose,
-            self._ball,
             cells.boxes,
             self._nodes,
             self._scratch,

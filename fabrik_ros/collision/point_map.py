@@ -100,8 +100,7 @@ class PointMap:
         far = np.full((1, 3), 10.0, dtype=np.float32)
         other.take('', far, np.eye(4), robot)
         cells = other.take('', -far, np.eye(4), robot)
-        meter = CellMeter(point_outline(1.0), np.array([0.0, 0.0, 0.0, 1.0]))
-        meter.distance(np.append(np.eye(3), np.zeros(3)), cells)
+        CellMeter(point_outline(1.0)).distance(np.append(np.eye(3), np.zeros(3)), cells)
 
     def take(
         self, frame: str, points: Points, T_root_sensor: Array, robot: PlacedShape

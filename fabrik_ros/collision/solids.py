@@ -195,9 +195,7 @@ class DistanceMeter:
         """Distance between solid number `a`, where its frame is now, and some cells [m]."""
         meter = self._cell_meters.get(a)
         if meter is None:
-            solid = self._solids[a]
-            meter = CellMeter(solid.outline, np.append(solid.centre, solid.radius))
-            self._cell_meters[a] = meter
+            self._cell_meters[a] = meter = CellMeter(self._solids[a].outline)
         return meter.distance(self._poses_of_solids[a], cells.geometry)
 
     def replace(self, number: int, cells: Solid) -> None:

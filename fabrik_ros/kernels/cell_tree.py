@@ -26,7 +26,9 @@ EXACT = 1e-6
 """Cells that are nearer than another by less are not looked for [m]."""
 STACK = 64
 """More than the nodes that wait in a tree of that many bits [1]."""
-PLANES = 12
+NEAR, COARSE = 0.05, 0.1
+"""Up to this distance [m] it is measured exactly; beyond, this share of the rest may be lost."""
+FIRST_PLANES, PLANES = 6, 14
 """Planes between solid and cells that are kept, to see at once what is behind one [1]."""
 SCRATCH = (STACK + PLANES + 7, 6)
 """Shape of the memory that `distance_to_cells` needs."""
@@ -116,7 +118,6 @@ def distance_to_cells(
     faces: Array,
     margin: float,
     frame: Array,
-    ball: Array,
     boxes: Array,
     nodes: Indices,
     scratch: Array,
@@ -124,7 +125,9 @@ def distance_to_cells(
     """
     Return how far a solid is from the nearest of the cells; negative where it overlaps some [m].
 
-    A depth is the one along the best of the faces of the solid: never less than the true one.
+    It is exact up to `NEAR`, and beyond that less than the true distance by no more than a share
+    `COARSE` of the rest. A depth is the one along the best of the faces of the solid: never less
+    than the true one.
 
     Parameters
     ----------
@@ -134,8 +137,6 @@ def distance_to_cells(
         How far the solid reaches beyond its core [m].
     frame : array, shape (12,)
         Where it is: rotation by rows, and origin in the root link [m].
-    ball : array, shape (4,)
-        Centre in its own frame, and radius, of a ball around the solid [m].
     boxes : array, shape (2 * leaves, 6)
         The tree.
     nodes : array of int, shape (STACK,)
@@ -146,66 +147,93 @@ def distance_to_cells(
     """
     leaves = boxes.shape[0] // 2
     gaps, planes = scratch[:STACK, 0], scratch[STACK : STACK + PLANES]
-    simplex, direction, centre = scratch[-7:-2], scratch[-2], scratch[-1]
-    for i in range(3):
-        at = frame[9 + i]
-        for j in range(3):
-            at += frame[3 * i + j] * ball[j]
-        centre[i] = at
-    best, waiting, known = math.inf, 1, 0
-    nodes[0], gaps[0] = 1, _ball_gap(boxes[1], centre, ball[3])
+    simplex, direction, around = scratch[-7:-2], scratch[-2], scratch[-1]
+    _place_first_planes(planes, around, vertices, bins, candidates, frame)
+    best, lowest, waiting, known = math.inf, math.inf, 1, FIRST_PLANES
+    nodes[0], gaps[0] = 1, _gap_between(boxes[1], around)
     while waiting > 0:
         waiting -= 1
-        node = nodes[waiting]
-        box, enough = boxes[node], best - EXACT + margin
-        if gaps[waiting] + margin >= enough or _is_behind(planes, known, box, enough):
-            continue
-        if best < math.inf or node >= leaves:
-            for i in range(3):
-                direction[i] = centre[i] - 0.5 * (box[i] + box[3 + i])
-            near = -1.0 if node >= leaves else enough
+        node, gap = nodes[waiting], gaps[waiting]
+        box, enough = boxes[node], best + margin - _slack(best)
+        if gap < enough and (best < math.inf or node >= leaves):
+            ahead = _best_plane_gap(planes, min(known, PLANES), box, direction)
+            gap = max(gap, ahead) if ahead > 0.0 else gap
+        if gap < enough and (best < math.inf or node >= leaves):
             gap = separation(
                 vertices,
                 bins,
                 candidates,
                 frame,
                 box,
-                centre,
+                around,
                 False,
                 enough,
-                near,
+                -1.0 if node >= leaves else enough,
                 direction,
                 simplex,
             )
-            if gap < 0.0:
-                gap = -overlap(vertices, faces, frame, box)
-            else:
-                _note_plane(planes[known % PLANES], vertices, bins, candidates, frame, direction)
+            if gap >= 0.0 and (node >= leaves or gap >= enough):
+                plane = FIRST_PLANES + (known - FIRST_PLANES) % (PLANES - FIRST_PLANES)
+                _place_plane(direction, planes[plane], vertices, bins, candidates, frame)
                 known += 1
-            if node >= leaves:
-                best = min(best, gap - margin)
-            if gap >= enough:
-                continue
-        if node < leaves:
-            left = _ball_gap(boxes[2 * node], centre, ball[3])
-            right = _ball_gap(boxes[2 * node + 1], centre, ball[3])
-            swap = 1 if left < right else 0
-            nodes[waiting + swap], gaps[waiting + swap] = 2 * node, left
-            nodes[waiting + 1 - swap], gaps[waiting + 1 - swap] = 2 * node + 1, right
-            waiting += 2
-    return best
+            if gap < 0.0 and (node >= leaves or best < 0.0):
+                gap = -overlap(vertices, faces, frame, box)
+        if gap >= enough or node >= leaves:
+            lowest = min(lowest, gap - margin)
+            best = min(best, gap - margin) if node >= leaves and gap < enough else best
+            continue
+        left, right = (
+            _gap_between(boxes[2 * node], around),
+            _gap_between(boxes[2 * node + 1], around),
+        )
+        swap = 1 if left < right else 0
+        nodes[waiting + swap], gaps[waiting + swap] = 2 * node, left
+        nodes[waiting + 1 - swap], gaps[waiting + 1 - swap] = 2 * node + 1, right
+        waiting += 2
+    return lowest
 
 
 @nogil_kernel
-def _note_plane(
+def _slack(best: float) -> float:
+    """Return how much nearer a cell that is not looked for may be than the best so far [m]."""
+    return max(COARSE * (best - NEAR), EXACT) if best < math.inf else 0.0
+
+
+@nogil_kernel
+def _place_first_planes(
+    planes: Array,
+    around: Array,
+    vertices: Array,
+    bins: Indices,
+    candidates: Indices,
+    frame: Array,
+) -> None:
+    """Write planes across the axes of a polytope, and the box around it in the root link."""
+    for i in range(3):
+        for side in range(2):
+            sign = 1.0 - 2.0 * side
+            x, y, z = sign * (i == 0), sign * (i == 1), sign * (i == 2)
+            corner = lowest_vertex(vertices, bins, candidates, frame, x, y, z)
+            around[i + 3 * side] = corner[i]
+            plane = planes[2 * i + side]
+            plane[0], plane[1], plane[2] = (
+                sign * frame[i],
+                sign * frame[3 + i],
+                sign * frame[6 + i],
+            )
+            _place_plane(plane, plane, vertices, bins, candidates, frame)
+
+
+@nogil_kernel
+def _place_plane(
+    direction: Array,
     plane: Array,
     vertices: Array,
     bins: Indices,
     candidates: Indices,
     frame: Array,
-    direction: Array,
 ) -> None:
-    """Write the plane that a polytope lies beyond: its unit normal, and where it is [m]."""
+    """Write the plane across a direction that a polytope lies beyond: unit normal, and place."""
     x, y, z = direction[0], direction[1], direction[2]
     length = math.sqrt(x * x + y * y + z * z)
     x, y, z = x / length, y / length, z / length
@@ -214,23 +242,26 @@ def _note_plane(
 
 
 @nogil_kernel
-def _is_behind(planes: Array, known: int, box: Array, enough: float) -> bool:
-    """Whether a box is at least `enough` behind one of some planes [m]."""
-    for number in range(min(known, PLANES)):
-        gap = planes[number, 3]
-        for i in range(3):
-            n = planes[number, i]
-            gap -= n * (box[3 + i] if n > 0.0 else box[i])
-        if gap >= enough:
-            return True
-    return False
+def _best_plane_gap(planes: Array, count: int, box: Array, direction: Array) -> float:
+    """Return how far behind one of some planes a box is, and write the normal of the best one."""
+    best, which = -math.inf, 0
+    for number in range(count):
+        x, y, z = planes[number, 0], planes[number, 1], planes[number, 2]
+        gap = planes[number, 3] - max(x * box[0], x * box[3])
+        gap -= max(y * box[1], y * box[4]) + max(z * box[2], z * box[5])
+        if gap > best:
+            best, which = gap, number
+    for i in range(3):
+        direction[i] = planes[which, i]
+    return best
 
 
 @nogil_kernel
-def _ball_gap(box: Array, centre: Array, radius: float) -> float:
-    """Return the distance between a box and a ball; inf for a box with nothing inside it [m]."""
-    square = 0.0
+def _gap_between(box: Array, other: Array) -> float:
+    """Return a lower bound of the distance of two boxes: inf for one with nothing inside [m]."""
+    square, most = 0.0, -math.inf
     for i in range(3):
-        beyond = max(box[i] - centre[i], centre[i] - box[3 + i], 0.0)
-        square += beyond * beyond
-    return math.sqrt(square) - radius
+        beyond = max(box[i] - other[3 + i], other[i] - box[3 + i])
+        most = max(most, beyond)
+        square += max(beyond, 0.0) ** 2
+    return math.sqrt(square) if most > 0.0 else most

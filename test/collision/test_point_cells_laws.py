@@ -32,6 +32,8 @@ coal = pytest.importorskip('coal', reason='coal measures the distances')
 EXAMPLES = 100 if COMPILED else 5
 MOST = 300 if COMPILED else 20
 """Number of points [1]."""
+NEAR, COARSE = 0.05, 0.1
+"""Beyond this distance [m] so great a share of the rest may be missing."""
 PRISM = 3e-4
 """A cylinder may be taken to be this much larger [m]."""
 
@@ -60,7 +62,7 @@ def measured(geometry, R, p, cells):
     geometry.computeLocalAABB()
     centre, radius = np.array(geometry.aabb_center), geometry.aabb_radius
     solid = Solid('link', np.eye(4), geometry, centre, radius)
-    meter = CellMeter(solid.outline, np.append(centre, radius))
+    meter = CellMeter(solid.outline)
     return meter.distance(np.concatenate([R.ravel(), p]), cells)
 
 
@@ -86,7 +88,8 @@ def test_solids_are_as_near_to_cells_as_coal_finds(geometry, turn, size, seed):
     distance, expected = measured(geometry, R, p, cells), by_coal(geometry, R, p, cells)
     assert distance <= expected + 1e-5
     if distance > 0.0:
-        assert distance >= expected - (PRISM if isinstance(geometry, coal.Cylinder) else 1e-5)
+        error = PRISM if isinstance(geometry, coal.Cylinder) else 1e-5
+        assert distance >= expected - error - COARSE * max(expected - NEAR, 0.0)
     else:
         assert expected <= PRISM
 
@@ -163,7 +166,7 @@ def test_what_is_known_of_points_holds_as_the_arm_moves_and_they_are_renewed(see
             expected = brute_distance(world, q, cells)
             nearest = world.distance(q)
             assert world.is_collision_free(q) == (nearest.distance > nearest.clearance)
-            if 0.0 < expected < 0.1 and nearest.link_b == "points of 'camera'":
+            if 0.0 < expected < NEAR and nearest.link_b == "points of 'camera'":
                 assert_close(nearest.distance, expected, 1e-5)
             assert np.all(world.distances.bounds(q) <= expected + 3.0)
 
@@ -193,7 +196,7 @@ def test_what_links_carry_keeps_clear_of_points():
     world.set_points('camera', PointCells.around([[1.61, 0.01, 0.01]], 0.02))
     nearest = world.distance(straight(world))
     assert (nearest.link_a, nearest.link_b) == ('tool', "points of 'camera'")
-    assert_close(nearest.distance, 0.08, 1e-5)
+    assert 0.077 - 1e-5 <= nearest.distance <= 0.08 + 1e-5
 
 
 def test_a_scene_that_changes_leaves_points_and_points_leave_the_scene():
