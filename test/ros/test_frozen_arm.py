@@ -20,6 +20,7 @@ FROZEN = 5.0
 """How long the arm stands [s]."""
 
 
+@pytest.mark.long
 def test_frozen_arm_under_a_stream_is_sent_one_stop_and_waits_when_it_is_released(bench, six_axis):
     judge = six_axis_judge(six_axis)
     start, trajectories, moment = judge.pose(START), [], [0]

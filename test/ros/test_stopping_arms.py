@@ -107,7 +107,7 @@ def interrupt(bench):
     assert bench.process.returncode == 0
 
 
-@pytest.mark.parametrize('stop', [deactivate, interrupt])
+@pytest.mark.parametrize('stop', mostly_long([deactivate, interrupt], interrupt))
 def test_stop_at_full_speed_keeps_to_the_limits_and_is_over_in_half_a_second(moving, stop):
     stop(moving)
     moving.spin_until(lambda: not np.any(moving.commands.messages[-1].velocity), 'rest')
