@@ -82,11 +82,11 @@ class PlannedPath(Path):
     ) -> None:
         super().__init__(reason, then)
         self._limiter, self._name, robot = limiter, name, limiter.robot
-        is_kept = _are_distinct(knots)
-        self._knots = np.ascontiguousarray(knots[is_kept])
+        kept = _distinct(knots)
+        self._knots = np.ascontiguousarray(knots[kept])
         self._room = np.full(len(self._knots), np.inf)
         if straight_room is not None:
-            self._room = np.maximum(straight_room[is_kept], LEAST_ROOM)
+            self._room = np.maximum(straight_room[kept], LEAST_ROOM)
         lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
         gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
@@ -205,14 +205,12 @@ class PlannedPath(Path):
         return Ahead(self._name, start, iter(chosen), len(chosen))
 
 
-def _are_distinct(knots: Array) -> npt.NDArray[np.bool_]:
-    """Tell the knots, shape (m,), from those that are where the one before is; both ends stay."""
+def _distinct(knots: Array) -> npt.NDArray[np.intp]:
+    """Numbers of the knots that are not where the one before is; the last one always is there."""
     apart = np.max(np.abs(np.diff(knots, axis=0)), axis=1) > SAME_KNOT
-    kept = np.append(True, apart)
-    if not kept[-1]:
-        kept[np.flatnonzero(kept[1:])[-1:] + 1] = False  # the last one stays in its place
-        kept[-1] = True
-    return kept
+    kept = np.flatnonzero(np.append(True, apart))
+    last = len(knots) - 1
+    return np.append(kept[:-1] if len(kept) > 1 else kept, last)
 
 
 def _tangents(
