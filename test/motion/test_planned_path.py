@@ -339,3 +339,11 @@ def test_what_changes_while_the_path_is_looked_for_holds_on_it():
     while not motion.is_at_rest:
         motion.step(0.01)
     assert motion.reason is None
+
+
+@pytest.mark.parametrize('count', [1, 2, 3])
+def test_knots_that_are_all_the_same_are_a_path_that_has_arrived(count):
+    q = np.array([0.1, 0.5, 0.6, 0.0, 0.6, 0.0])
+    motion = motion_along([q] * count)
+    _, commands = drive(motion)
+    assert np.abs(np.array(commands) - q).max() == 0.0
