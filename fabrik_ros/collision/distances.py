@@ -1,6 +1,7 @@
 """Distances of pairs of solids, measured only where bounds of them do not suffice."""
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from ..kernels.pair_bounds import are_apart, distance_bounds
 from ..model.mechanism import Mechanism
 from ..transforms import Array
+from .pair_kernels import PairKernels
 from .solid_frames import SolidFrames
 from .solids import DistanceMeter, Solid
 
@@ -86,6 +88,16 @@ class PairDistances:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    @cached_property
+    def kernels(self) -> PairKernels:
+        """Look at pairs in compiled code."""
+        return PairKernels(self._frames, self.solids, self.pairs, self._motion_bounds)
+
+    @property
+    def known(self) -> tuple[Array, Array]:
+        """Distances that the p pairs have at least [m], and joint values where, (p,), (p, n)."""
+        return self._known, self._at
+
     def bounds(
         self, q: Array, around: Array | None = None, pairs: npt.NDArray[np.intp] | None = None
     ) -> Array:
@@ -104,7 +116,7 @@ class PairDistances:
         """
         around = self._nowhere if around is None else around
         pairs = self._all if pairs is None else pairs
-        if not self._hold(q, around):
+        if not self.hold(q, around):
             return np.full(len(pairs), -np.inf)
         bounds = np.empty(len(pairs))
         distance_bounds(self._known, self._at, self._motion_bounds, pairs, q, around, bounds)
@@ -135,7 +147,7 @@ class PairDistances:
 
     def _are_apart(self, q: Array, least: Array, around: Array) -> bool:
         """Whether no pair may be as near as `least`, as far as is known: a quick check."""
-        return self._hold(q, around) and are_apart(
+        return self.hold(q, around) and are_apart(
             self._known, self._at, self._motion_bounds, least, q, around
         )
 
@@ -212,11 +224,13 @@ class PairDistances:
         """
         self._meter.replace(number, solid)
         self.solids[number] = solid
+        if 'kernels' in vars(self):
+            self.kernels.replace(number, solid)
         self._frames.balls[number] = solid.centre
         pairs = np.flatnonzero(self._second == number)
         self._radii[pairs] += solid.radius - self._radius_of[number]
         self._radius_of[number] = solid.radius
-        self._known[pairs] = known - MEASURING_ERROR if self._hold(q, self._nowhere) else -np.inf
+        self._known[pairs] = known - MEASURING_ERROR if self.hold(q, self._nowhere) else -np.inf
         self._at[pairs] = q
 
     def take_over(self, known: 'PairDistances', numbers: Mapping[int, int]) -> None:
@@ -225,7 +239,7 @@ class PairDistances:
         self._known[now], self._at[now] = known._known[before], known._at[before]
         self.taken_by_others[now] = known.taken_by_others[before]
 
-    def _hold(self, q: Array, around: Array) -> bool:
+    def hold(self, q: Array, around: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""
         return self._always_hold or bool(
             np.all(q - around >= self._lower) and np.all(q + around <= self._upper)
@@ -236,4 +250,4 @@ class PairDistances:
         if now != self._now:
             self._frames.move(q)
             self._now = now
-            self._holds_now = self._hold(q, self._nowhere)
+            self._holds_now = self.hold(q, self._nowhere)

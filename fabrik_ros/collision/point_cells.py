@@ -1,5 +1,7 @@
 """Cells of space with something in them, as a sensor has measured it."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -160,6 +162,8 @@ class CellMeter:
             outline.margin,
             pose,
             cells.boxes,
+            math.inf,
+            -math.inf,
             self._nodes,
             self._scratch,
         )

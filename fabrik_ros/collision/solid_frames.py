@@ -33,6 +33,8 @@ class SolidFrames:
         All joints that move, parents before children.
     model : array
         Rows of `kernels/tree_model.py`: those joints, then a row for each solid.
+    values : array, shape (v,)
+        Values of all joints that have one; `move` writes the first ones.
     frames : array, shape (g, 12)
         Rotation, by rows, and origin [m] of each of the g solids; `move` writes over them.
     poses : list of array, shape (12,)
@@ -54,7 +56,7 @@ class SolidFrames:
         packed = pack(joints, robot.root_link, links, self.names)
         self.moving = packed.moving
         self.model = _with_solids(packed, links, solids)
-        self._values = np.array([0.0] * len(mechanism) + list(self.other_joints.values()))
+        self.values = np.array([0.0] * len(mechanism) + list(self.other_joints.values()))
         self._count = len(mechanism)
         self._frames = np.empty((len(self.model), FRAME))
         self.frames = self._frames[len(self.moving) :]
@@ -67,19 +69,19 @@ class SolidFrames:
 
         Unknown names and values that are not finite are ignored; values are clipped to limits.
         """
-        before = self._values.copy()
+        before = self.values.copy()
         for name, value in values.items():
             if name in self.other_joints and math.isfinite(value):
                 self.other_joints[name] = _clipped(float(value), self._limits[name])
-        self._values[self._count :] = list(self.other_joints.values())
-        moved: Array = np.abs(self._values - before)
+        self.values[self._count :] = list(self.other_joints.values())
+        moved: Array = np.abs(self.values - before)
         moved[: self._count] = 0.0
         return moved
 
     def move(self, q: Array) -> None:
         """Take the joints of the mechanism to `q`, shape (n,)."""
-        self._values[: self._count] = q
-        tree_kinematics.tree_link_frames(self.model, self._values, self._frames)
+        self.values[: self._count] = q
+        tree_kinematics.tree_link_frames(self.model, self.values, self._frames)
 
     def centres(self) -> Array:
         """Where the centres of the balls around the solids are now, shape (g, 3) [m]."""

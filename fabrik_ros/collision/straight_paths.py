@@ -48,7 +48,7 @@ def find_blocking(
 
     Parts of the path where the bounds of the distances do not rule this out are measured in the
     middle and halved, so nothing between is missed. A part of a 64th that is still undecided
-    counts as blocked.
+    counts as blocked. Kernels do this for the pairs that they can look at.
 
     Parameters
     ----------
@@ -67,7 +67,30 @@ def find_blocking(
         The number of the pair; -1 when there is none.
 
     """
-    parts = [(0.0, 1.0, pairs)]
+    q, around = path.around(0.0, 1.0)
+    pairs = distances.due(q, least, around, pairs)
+    if len(pairs) > 0 and distances.hold(q, around):
+        is_theirs = distances.kernels.covers[pairs] & (least[pairs] >= 0.0)
+        near = distances.kernels.near_on_edge(
+            pairs[is_theirs],
+            least,
+            path.start,
+            path.end,
+            strays=path.strays,
+            shortest=SHORTEST_PART,
+            known=distances.known,
+        )
+        if near >= 0:
+            return near
+        pairs = pairs[~is_theirs]
+    return _first_near(distances, path, pairs, least)
+
+
+def _first_near(
+    distances: PairDistances, path: StraightPath, pairs: npt.NDArray[np.intp], least: Array
+) -> int:
+    """Find such a pair by measuring one after the other."""
+    parts = [(0.0, 1.0, pairs)] if len(pairs) > 0 else []
     while parts:
         begin, end, pairs = parts.pop()
         q, around = path.around(begin, end)

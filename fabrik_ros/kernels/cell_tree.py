@@ -119,6 +119,8 @@ def distance_to_cells(
     margin: float,
     frame: Array,
     boxes: Array,
+    enough: float,
+    least: float,
     nodes: Indices,
     scratch: Array,
 ) -> float:
@@ -127,7 +129,8 @@ def distance_to_cells(
 
     It is exact up to `NEAR`, and beyond that less than the true distance by no more than a share
     `COARSE` of the rest. A depth is the one along the best of the faces of the solid: never less
-    than the true one.
+    than the true one. At least `enough`: all cells are as far away as that. At most `least`: some
+    cell is as near as what is returned, but others may be nearer.
 
     Parameters
     ----------
@@ -139,6 +142,8 @@ def distance_to_cells(
         Where it is: rotation by rows, and origin in the root link [m].
     boxes : array, shape (2 * leaves, 6)
         The tree.
+    enough, least : float
+        See above; inf and -inf where the distance itself is asked for [m].
     nodes : array of int, shape (STACK,)
         Scratch.
     scratch : array, shape SCRATCH
@@ -149,16 +154,16 @@ def distance_to_cells(
     gaps, planes = scratch[:STACK, 0], scratch[STACK : STACK + PLANES]
     simplex, direction, around = scratch[-7:-2], scratch[-2], scratch[-1]
     _place_first_planes(planes, around, vertices, bins, candidates, frame)
-    best, lowest, waiting, known = math.inf, math.inf, 1, FIRST_PLANES
+    best, lowest, waiting, known = enough, math.inf, 1, FIRST_PLANES
     nodes[0], gaps[0] = 1, _gap_between(boxes[1], around)
-    while waiting > 0:
+    while waiting > 0 and lowest > least:
         waiting -= 1
         node, gap = nodes[waiting], gaps[waiting]
-        box, enough = boxes[node], best + margin - _slack(best)
-        if gap < enough and (best < math.inf or node >= leaves):
+        box, far = boxes[node], best + margin - (_slack(best) if best < enough else 0.0)
+        if gap < far and (best < math.inf or node >= leaves):
             ahead = _best_plane_gap(planes, min(known, PLANES), box, direction)
             gap = max(gap, ahead) if ahead > 0.0 else gap
-        if gap < enough and (best < math.inf or node >= leaves):
+        if gap < far and (best < math.inf or node >= leaves):
             gap = separation(
                 vertices,
                 bins,
@@ -167,20 +172,20 @@ def distance_to_cells(
                 box,
                 around,
                 False,
-                enough,
-                -1.0 if node >= leaves else enough,
+                far,
+                -1.0 if node >= leaves else far,
                 direction,
                 simplex,
             )
-            if gap >= 0.0 and (node >= leaves or gap >= enough):
+            if gap >= 0.0 and (node >= leaves or gap >= far):
                 plane = FIRST_PLANES + (known - FIRST_PLANES) % (PLANES - FIRST_PLANES)
                 _place_plane(direction, planes[plane], vertices, bins, candidates, frame)
                 known += 1
             if gap < 0.0 and (node >= leaves or best < 0.0):
                 gap = -overlap(vertices, faces, frame, box)
-        if gap >= enough or node >= leaves:
+        if gap >= far or node >= leaves:
             lowest = min(lowest, gap - margin)
-            best = min(best, gap - margin) if node >= leaves and gap < enough else best
+            best = min(best, gap - margin) if node >= leaves and gap < far else best
             continue
         left, right = (
             _gap_between(boxes[2 * node], around),
@@ -194,9 +199,61 @@ def distance_to_cells(
 
 
 @nogil_kernel
+def gap_to_cells(
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    frame: Array,
+    boxes: Array,
+    a: int,
+    enough: float,
+    least: float,
+    nodes: Indices,
+    scratch: Array,
+) -> float:
+    """
+    Return how far one of many solids is from the nearest of the cells [m].
+
+    Parameters
+    ----------
+    vertices, candidates, faces : array
+        Those of all solids, one after the other: see `distance_to_cells`.
+    starts : array of int, shape (g + 1, 3)
+        Where vertices, candidates and faces of each solid begin.
+    bins : array of int, shape (g, .)
+        Where candidates of each bin begin, counted from the first of the solid.
+    margins : array, shape (g,)
+        How far each solid reaches beyond its core [m].
+    frame : array, shape (12,)
+        Where the solid is.
+    a : int
+        Number of the solid.
+    boxes, enough, least, nodes, scratch
+        See `distance_to_cells`.
+
+    """
+    return distance_to_cells(
+        vertices[starts[a, 0] : starts[a + 1, 0]],
+        bins[a],
+        candidates[starts[a, 1] : starts[a + 1, 1]],
+        faces[starts[a, 2] : starts[a + 1, 2]],
+        margins[a],
+        frame,
+        boxes,
+        enough,
+        least,
+        nodes,
+        scratch,
+    )
+
+
+@nogil_kernel
 def _slack(best: float) -> float:
     """Return how much nearer a cell that is not looked for may be than the best so far [m]."""
-    return max(COARSE * (best - NEAR), EXACT) if best < math.inf else 0.0
+    return max(COARSE * (best - NEAR), EXACT)
 
 
 @nogil_kernel

@@ -2,8 +2,7 @@
 Whether solids come near each other on a straight edge in joint space.
 
 A part of the edge is free if every pair is farther apart in the middle than the joints can bring
-it together from there to the ends. Other parts are halved, the longest first, so that a collision
-is found early.
+it together from there to the ends. Other parts are halved.
 
 """
 
@@ -13,10 +12,27 @@ import numpy.typing as npt
 from ..transforms import Array
 from . import tree_kinematics
 from ._jit import kernel
+from .cell_tree import gap_to_cells
 from .convex_gaps import gap, gap_of_bounds, SIDE
+from .pair_bounds import distance_bound
+from .separation import Indices
 
 MOST_PARTS = 8192
 """Parts that are waiting to be looked at, at most [1]."""
+AHEAD = 2.0
+"""
+Distances are looked for up to so many times what the whole edge asks for [1].
+
+What is known of them then answers for the edges that come after this one.
+"""
+ERROR = 1e-5
+"""Bound of the error of a gap [m]."""
+MIDDLE, HALF, BEGIN, NOWHERE = 0, 1, 2, 3
+"""Rows of memory: middle and half width of a part, the beginning of the edge, and zeros."""
+ROWS = 4
+
+Numbers = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
 
 
 @kernel
@@ -26,64 +42,113 @@ def first_near(
     frames: Array,
     points: Array,
     solids: Array,
-    pairs: npt.NDArray[np.intp],
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    boxes: Array,
+    pairs: Numbers,
     motion_bounds: Array,
     least: Array,
-    q: Array,
-    half: Array,
+    numbers: Numbers,
+    first: int,
+    ahead: float,
+    known: Array,
+    at: Array,
+    rows: Array,
     directions: Array,
     memory: Array,
+    nodes: Indices,
+    scratch: Array,
 ) -> int:
     """
-    Return the number of a pair that may come too near around a configuration.
+    Return a pair that may come too near on a part of an edge.
 
     Parameters
     ----------
     model, values, frames : array
         Rows of joints and solids, all joint values, and memory for frames; see `SolidFrames`. The
         first joint values are written over.
-    points, solids : array
-        See `gap`.
+    points, solids, directions, memory : array
+        See `gap`; a direction for each pair.
+    vertices, starts, bins, candidates, faces, margins, boxes, nodes, scratch : array
+        Outlines of solids, and cells: see `gap_to_cells`. Without boxes all solids are convex.
     pairs : array of int, shape (p, 2)
-        Numbers of solids.
+        Numbers of solids; where there are boxes, these are the second one of each pair that is
+        looked at.
     motion_bounds : array, shape (p, n)
         Largest change of each distance for a unit of each joint value.
     least : array, shape (p,)
-        Distance that each pair must keep [m].
-    q, half : array, shape (n,)
-        Joint values, and how far the joints may be from them [rad or m].
-    directions : array, shape (p, 3)
-        Where the gap of each pair was found last; written to.
-    memory : array
-        See `gap`.
+        Distance that each pair must keep, not negative [m].
+    numbers : array of int, shape (k,)
+        The pairs that are looked at, from `first` on.
+    first : int
+        See above.
+    ahead : float
+        Distances are looked for up to so many times what is asked for [1].
+    known, at : array, shape (p,) and (p, n), or (0,) and (0, n)
+        Distances that pairs have at least [m], and where. What says more about the beginning of
+        the edge is written to them.
+    rows : array, shape (ROWS, n)
+        The part.
 
     Returns
     -------
     int
-        -1 where no pair comes near within `half` of the configuration. `p` where pair number `p`
-        is near at the configuration itself. `-2 - p` where it may come near around it.
+        -1 where no pair comes near on the part. `p` where pair number `p` is near in its middle.
+        `-2 - k` where pair number `numbers[k]` may come near on it, and none before that.
 
     """
-    for j in range(q.shape[0]):
-        values[j] = q[j]
+    middle, half, learns = rows[MIDDLE], rows[HALF], known.shape[0] > 0
+    for j in range(middle.shape[0]):
+        values[j] = middle[j]
     tree_kinematics.tree_link_frames(model, values, frames)
     placed = frames[model.shape[0] - solids.shape[0] :]
     undecided = -1
-    for p in range(pairs.shape[0]):
+    for k in range(first, numbers.shape[0]):
+        p = numbers[k]
         a, b = pairs[p, 0], pairs[p, 1]
-        enough = least[p]
-        for j in range(q.shape[0]):
-            enough += motion_bounds[p, j] * half[j]
-        if gap_of_bounds(solids, placed, a, b, memory[SIDE]) > enough:
+        if learns and distance_bound(known, at, motion_bounds, p, middle, half) > least[p]:
             continue
-        if undecided >= 0:
-            enough = least[p]
-        found = gap(points, solids, placed, a, b, enough, least[p], directions[p], memory)
+        closing = 0.0
+        for j in range(middle.shape[0]):
+            closing += motion_bounds[p, j] * half[j]
+        enough = least[p] + closing
+        found = gap_of_bounds(solids, placed, a, b, memory[SIDE])
+        if found <= enough:
+            wanted = least[p] if undecided >= 0 else least[p] + ahead * closing
+            if boxes.shape[0] > 0:
+                found = gap_to_cells(
+                    vertices, starts, bins, candidates, faces, margins, placed[a], boxes, a,
+                    wanted, least[p], nodes, scratch,
+                )  # fmt: skip
+            else:
+                found = gap(points, solids, placed, a, b, wanted, least[p], directions[p], memory)
+        if learns:
+            _learn(known, at, motion_bounds, p, found - ERROR, rows)
         if found <= least[p]:
-            return p
+            return int(p)
         if found <= enough and undecided < 0:
-            undecided = p
+            undecided = k
     return -1 if undecided < 0 else -2 - undecided
+
+
+@kernel
+def _learn(
+    known: Array, at: Array, motion_bounds: Array, p: int, found: float, rows: Array
+) -> None:
+    """Keep a distance that is known in the middle, if it says more about the beginning."""
+    middle, begin, nowhere = rows[MIDDLE], rows[BEGIN], rows[NOWHERE]
+    before = distance_bound(known, at, motion_bounds, p, begin, nowhere)
+    for j in range(middle.shape[0]):
+        found -= motion_bounds[p, j] * abs(begin[j] - middle[j])
+    if found > before:
+        known[p] = found
+        for j in range(middle.shape[0]):
+            known[p] += motion_bounds[p, j] * abs(begin[j] - middle[j])
+            at[p, j] = middle[j]
 
 
 @kernel
@@ -93,64 +158,98 @@ def near_on_edge(
     frames: Array,
     points: Array,
     solids: Array,
-    pairs: npt.NDArray[np.intp],
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    boxes: Array,
+    pairs: Numbers,
     motion_bounds: Array,
     least: Array,
+    numbers: Numbers,
     q: Array,
     q_next: Array,
+    strays: Flags,
     resolution: float,
+    shortest: float,
+    known: Array,
+    at: Array,
     rows: Array,
     parts: Array,
     directions: Array,
     memory: Array,
+    nodes: Indices,
+    scratch: Array,
 ) -> int:
     """
     Return the number of a pair that may come too near between two configurations; -1 if none.
 
+    The longest parts are looked at first, so that a collision is found early.
+
     Parameters
     ----------
-    model, values, frames, points, solids, pairs, motion_bounds, least, directions, memory : array
-        See `first_near`.
     q, q_next : array, shape (n,)
         The ends of the edge [rad or m].
+    strays : array of bool, shape (n,)
+        Joints that may be anywhere between `q` and where they would be.
     resolution : float
-        A part on which no pair can come nearer by more than this is not halved [m].
-    rows : array, shape (2, n)
+        A part on which a pair can come nearer by no more than this is not halved [m].
+    shortest : float
+        Nor is a part that is no longer than this share of the edge [1].
+    rows : array, shape (ROWS, n)
         Written over.
-    parts : array, shape (MOST_PARTS, 2)
+    parts : array, shape (MOST_PARTS, 3)
         Written over.
+    model, values, frames, points, solids, vertices, starts, bins, candidates, faces : array
+        See `first_near`.
+    margins, boxes, pairs, motion_bounds, least, numbers, known, at : array
+        See `first_near`.
+    directions, memory, nodes, scratch : array
+        See `first_near`.
 
     """
-    parts[0, 0], parts[0, 1] = 0.0, 1.0
-    here, end = 0, 1
+    parts[0, 0], parts[0, 1], parts[0, 2] = 0.0, 1.0, 0.0
+    here, end, ahead = 0, 1, AHEAD if known.shape[0] > 0 else 1.0
     while here != end:
-        begin, finish = parts[here, 0], parts[here, 1]
+        begin, finish, first = parts[here, 0], parts[here, 1], int(parts[here, 2])
         here = (here + 1) % parts.shape[0]
-        middle = 0.5 * (begin + finish)
-        for j in range(q.shape[0]):
-            way = q_next[j] - q[j]
-            rows[0, j] = q[j] + middle * way
-            rows[1, j] = 0.5 * (finish - begin) * abs(way)
+        _place_part(q, q_next, strays, begin, finish, rows)
         near = first_near(
-            model, values, frames, points, solids, pairs, motion_bounds, least, rows[0], rows[1],
-            directions, memory,
+            model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
+            margins, boxes, pairs, motion_bounds, least, numbers, first, ahead, known, at, rows,
+            directions, memory, nodes, scratch,
         )  # fmt: skip
+        ahead = 1.0
         if near >= 0:
             return near
         if near == -1:
             continue
-        p = -2 - near
-        closing = 0.0
+        p, closing = numbers[-2 - near], 0.0
         for j in range(q.shape[0]):
-            closing += motion_bounds[p, j] * rows[1, j]
-        after = (end + 2) % parts.shape[0]
-        if closing <= resolution or after == here or (end + 1) % parts.shape[0] == here:
-            return p
-        parts[end, 0], parts[end, 1] = begin, middle
-        second = (end + 1) % parts.shape[0]
-        parts[second, 0], parts[second, 1] = middle, finish
+            closing += motion_bounds[p, j] * rows[HALF, j]
+        second, after = (end + 1) % parts.shape[0], (end + 2) % parts.shape[0]
+        is_full = second == here or after == here
+        if closing <= resolution or finish - begin <= shortest or is_full:
+            return int(p)
+        middle = 0.5 * (begin + finish)
+        parts[end, 0], parts[end, 1], parts[end, 2] = begin, middle, -2 - near
+        parts[second, 0], parts[second, 1], parts[second, 2] = middle, finish, -2 - near
         end = after
     return -1
+
+
+@kernel
+def _place_part(
+    q: Array, q_next: Array, strays: Flags, begin: float, finish: float, rows: Array
+) -> None:
+    """Write where a part of an edge, given by two shares of it, is."""
+    for j in range(q.shape[0]):
+        way, low = q_next[j] - q[j], 0.0 if strays[j] else begin
+        rows[MIDDLE, j] = q[j] + 0.5 * (low + finish) * way
+        rows[HALF, j] = 0.5 * (finish - low) * abs(way)
+        rows[BEGIN, j], rows[NOWHERE, j] = q[j], 0.0
 
 
 @kernel
@@ -160,32 +259,35 @@ def free_share(
     frames: Array,
     points: Array,
     solids: Array,
-    pairs: npt.NDArray[np.intp],
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    boxes: Array,
+    pairs: Numbers,
     motion_bounds: Array,
     least: Array,
+    numbers: Numbers,
     q: Array,
     q_next: Array,
+    strays: Flags,
     shortest: float,
+    known: Array,
+    at: Array,
     rows: Array,
     parts: Array,
     directions: Array,
     memory: Array,
+    nodes: Indices,
+    scratch: Array,
 ) -> float:
     """
     Return the share of an edge, from its beginning, on which no pair comes too near.
 
-    Parameters
-    ----------
-    model, values, frames, points, solids, pairs, motion_bounds, least, directions, memory : array
-        See `first_near`.
-    q, q_next : array, shape (n,)
-        The ends of the edge [rad or m].
-    shortest : float
-        Share of a part that is not halved any more: what is free by less counts as blocked.
-    rows : array, shape (2, n)
-        Written over.
-    parts : array, shape (m, 2)
-        Written over; m is more than the number of times that an edge can be halved.
+    Parameters are those of `near_on_edge`. A part that is no longer than `shortest` is not halved
+    any more: what is free by less counts as blocked. Few `parts` wait at a time.
 
     """
     parts[0, 0], parts[0, 1] = 0.0, 1.0
@@ -193,19 +295,17 @@ def free_share(
     while count > 0:
         count -= 1
         begin, finish = parts[count, 0], parts[count, 1]
-        middle = 0.5 * (begin + finish)
-        for j in range(q.shape[0]):
-            way = q_next[j] - q[j]
-            rows[0, j] = q[j] + middle * way
-            rows[1, j] = 0.5 * (finish - begin) * abs(way)
+        _place_part(q, q_next, strays, begin, finish, rows)
         near = first_near(
-            model, values, frames, points, solids, pairs, motion_bounds, least, rows[0], rows[1],
-            directions, memory,
+            model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
+            margins, boxes, pairs, motion_bounds, least, numbers, 0, 1.0, known, at, rows,
+            directions, memory, nodes, scratch,
         )  # fmt: skip
         if near == -1:
             continue
         if finish - begin <= shortest:
             return float(begin)
+        middle = 0.5 * (begin + finish)
         if near >= 0:  # what lies behind is out of the question
             count, until = 0, middle
         else:

@@ -6,10 +6,21 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal measures the distances')
 
 from bench import values_at
+from depth_camera import DepthCamera, sphere
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import PointCloud2, PointField
-from test_changing_world import ARM, check_commands, CLEARANCE, END, gaps, START, target, tips
+from test_changing_world import (
+    ARM,
+    BALL,
+    check_commands,
+    CLEARANCE,
+    END,
+    gaps,
+    START,
+    target,
+    tips,
+)
 
 CAMERA = (0.4, 0.2, 1.5)
 ARM_WITH_CAMERA = ARM.replace(
@@ -43,13 +54,23 @@ class Camera:
         )
         self._timer = bench.tester.create_timer(0.1, self.say)
 
-    def say(self, **fields):
-        q = dict(zip(self.bench.states[-1].name, self.bench.states[-1].position, strict=True))
-        here = tips((q['shoulder'], q['elbow']))[0]
+    def measured(self):
+        """Points in the frame of the camera, shape (n, 3)."""
+        here = tips(self.q)[0]
         angle = np.linspace(0.0, 2.0 * np.pi, 40)
         own = np.column_stack([*(here + 0.05 * np.column_stack([np.cos(angle), np.sin(angle)])).T,
                                np.zeros(40)])  # fmt: skip
         seen = np.concatenate([self.points, own, np.full((3, 3), np.nan)]) - CAMERA
+        return seen * (1.0, -1.0, -1.0)
+
+    @property
+    def q(self):
+        state = self.bench.states[-1]
+        q = dict(zip(state.name, state.position, strict=True))
+        return q['shoulder'], q['elbow']
+
+    def say(self, **fields):
+        seen = self.measured()
         message = PointCloud2(height=1, width=len(seen), point_step=12, row_step=12 * len(seen))
         message.header.frame_id = 'camera'
         message.header.stamp = self.bench.states[-1].header.stamp
@@ -57,7 +78,7 @@ class Camera:
             PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
             for i, name in enumerate('xyz')
         ]
-        message.data = (seen * (1.0, -1.0, -1.0)).astype(np.float32).tobytes()
+        message.data = seen.astype(np.float32).tobytes()
         for name, value in fields.items():
             setattr(message, name, value)
         self._publisher.publish(message)
@@ -65,6 +86,9 @@ class Camera:
     def show(self, points):
         """Wait until the node knows what is seen now."""
         self.points = points
+        self.wait_until_known()
+
+    def wait_until_known(self):
         count = int(self.bench.status['clouds_accepted'])
         self.bench.spin_until(
             lambda: int(self.bench.status['clouds_accepted']) > count + 1, 'accepted clouds'
@@ -74,12 +98,37 @@ class Camera:
         self._timer.cancel()
 
 
+class SeeingCamera(Camera):
+    """Sees the balls of the arm and a hand, and nothing that is behind another of them."""
+
+    HAND = 0.03
+    """Radius [m]."""
+
+    def __init__(self, bench):
+        self.hand = np.array([2.0, 2.0, 0.0])
+        self._eye = DepthCamera(CAMERA, pixels=120, width=0.5)
+        super().__init__(bench)
+
+    def measured(self):
+        a, _ = self.q
+        elbow = np.array([0.4 * np.cos(a), 0.4 * np.sin(a), 0.0])
+        balls = elbow, np.append(tips(self.q)[0], 0.0)
+        return self._eye.measure(
+            sphere(self.hand, self.HAND), *(sphere(ball, BALL) for ball in balls)
+        )
+
+    def gap(self, q):
+        """Distances of the ball at the tip from the hand, shape (m,) [m]."""
+        places = np.column_stack([tips(q), np.zeros(len(tips(q)))])
+        return np.linalg.norm(places - self.hand, axis=1) - BALL - self.HAND
+
+
 @pytest.fixture
 def start(bench):
-    def start(**parameters):
+    def start(kind=Camera, **parameters):
         values = values_at(('shoulder', 'elbow'), START)
         bench.start_all(ARM_WITH_CAMERA, values, mode='position', **parameters)
-        camera = Camera(bench)
+        camera = kind(bench)
         camera.show(column((2.0, 2.0)))
         return camera
 
@@ -128,6 +177,46 @@ def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
     assert 'the newest points' in bench.refusal(target(START))
     bench.wait_until_silent()
     check_gap(bench)
+
+
+def test_hand_that_is_moved_up_to_a_link_is_not_taken_for_the_link(bench, start):
+    """It ends nearer than the padding; the arm may leave it, and does not come nearer."""
+    camera, here = start(SeeingCamera), np.append(tips(START)[0], 0.0)
+    aside = np.array([-np.sin(0.5), np.cos(0.5), 0.0])
+    """Where the tip would go on the way to END."""
+    for gap in (0.2, 0.1, 0.06, 0.04, 0.025, 0.01):
+        camera.hand = here + (BALL + camera.HAND + gap) * aside
+        camera.wait_until_known()
+    assert float(bench.status['nearest_distance']) < 0.015
+    assert "points of 'camera'" in bench.status['nearest_links']
+    bench.send(target(END))
+    bench.wait_for_state('HOLDING')
+    bench.wait_until_silent()
+    assert len(bench.commands) == 0 or camera.gap(bench.commands.q).min() > 0.01 - 1e-3
+    bench.resume()
+    bench.send(target((-1.0, 0.5)))
+    bench.wait_for_state('REACHED')
+    assert camera.gap(bench.commands.q).min() > 0.01 - 1e-3
+    check_commands(bench)
+
+
+def test_hand_behind_a_link_is_not_forgotten(bench, start):
+    """The arm comes to rest between it and the camera; then the hand is moved into its path."""
+    camera = start(SeeingCamera)
+    over = (0.9, -0.2)
+    ball = np.append(tips(over)[0], 0.0)
+    away = ball - CAMERA
+    camera.hand = ball + 0.13 * away / np.linalg.norm(away)
+    camera.wait_until_known()
+    bench.send(target(over))
+    bench.wait_for_state('REACHED')
+    camera.wait_until_known()
+    camera.wait_until_known()
+    seen = sphere(camera.hand, camera.HAND)(camera.measured() * (1.0, -1.0, -1.0) + CAMERA)
+    assert np.nanmin(seen) > 0.02, 'nothing of it can be seen'
+    assert "points of 'camera'" in bench.status['nearest_links']
+    assert float(bench.status['nearest_distance']) < 0.08
+    check_commands(bench)
 
 
 def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
