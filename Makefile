@@ -38,8 +38,8 @@ NO_ROS := The demo needs ROS 2, and $(VENV) has none: "make clean demo" says why
 	The library and "make test" work without.
 
 # The stamp is named after the files: when one is deleted, no other becomes newer.
-PACKAGE_FILES := package.xml setup.cfg $(sort $(shell find fabrik_ros launch config urdf resource \
-	-type f -not -path '*/__pycache__/*'))
+PACKAGE_FILES := package.xml setup.cfg $(sort $(shell find fabrik_ros build_kernels launch config \
+	urdf resource -type f -not -path '*/__pycache__/*' -not -name '_built*'))
 INSTALLED := $(VENV)/installed-$(shell echo $(PACKAGE_FILES) | cksum | cut -d ' ' -f 1)
 
 # numba does not notice an edited callee in another file: each state has its own cache.
@@ -126,7 +126,7 @@ benchmark-node: $(VENV)/with-node $(INSTALLED) ## measure the node beside a bare
 .PHONY: clean
 clean: ## remove the environment, all caches and what was built
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
-	rm -rf build dist install log *.egg-info demo.png
+	rm -rf build dist install log *.egg-info demo.png fabrik_ros/kernels/_built*
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py

@@ -1,10 +1,17 @@
 """One package for two worlds: `colcon build` (ament_python) and `pip install`."""
 
+import os
 from pathlib import Path
+import subprocess
+import sys
 
-from setuptools import Distribution, find_packages, setup
+from setuptools import Distribution, Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError
 
 NAME = 'fabrik_ros'
+# colcon runs this file elsewhere, through a link.
+ROOT = Path(__file__).resolve().parent
 CONSOLE_SCRIPTS = {
     'fabrik_node': 'fabrik_ros.ros.main:main',
     'simulated_arm': 'fabrik_ros.sim.simulated_arm:main',
@@ -51,6 +58,50 @@ class InstallDataAndRelays(InstallData):
             self.outfiles.append(str(relay))
 
 
+class BuildKernels(build_ext):
+    """
+    Make the machine code of the kernels, with numba and a C compiler: see `build_kernels`.
+
+    Where one of them is missing the package is complete without: numba compiles the kernels when
+    they run, if it is there then. FABRIK_ROS_PURE=1 asks for that, for one wheel for all machines.
+    """
+
+    def run(self):
+        reason = 'FABRIK_ROS_PURE is set'
+        if os.environ.get('FABRIK_ROS_PURE', '') in ('', '0'):
+            reason = self.make(Path(self.get_ext_fullpath(BUILT.name)).absolute())
+        if reason:
+            self.extensions, self.distribution.ext_modules = [], []
+            print(f'{NAME}: without built code of the kernels: {reason}', file=sys.stderr)
+
+    def make(self, target):
+        """Make the module; return what is wrong if that does not work."""
+        command = [sys.executable, str(ROOT / 'build_kernels'), str(target)]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        lines = done.stderr.strip().splitlines()
+        return (lines or ['it could not be made'])[-1] if done.returncode != 0 else ''
+
+
+BUILT = Extension(f'{NAME}.kernels._built', sources=[], py_limited_api=True)
+COMMANDS = {'build_ext': BuildKernels, 'install_data': InstallDataAndRelays}
+
+try:
+    Wheel = Distribution().get_command_class('bdist_wheel')
+except BaseError:
+    pass  # colcon needs no wheels, and setuptools before 70 cannot make them alone
+else:
+
+    class WheelAsBuilt(Wheel):
+        """Name the wheel after what is in it: built code, or nothing but Python."""
+
+        def run(self):
+            self.run_command('build_ext')
+            self.root_is_pure = not self.distribution.ext_modules
+            super().run()
+
+    COMMANDS['bdist_wheel'] = WheelAsBuilt
+
+
 def share_files(*folders):
     """Pair each file with its place below share/, keeping the structure of the checkout."""
     files = (file for folder in folders for file in sorted(Path(folder).rglob('*')))
@@ -73,11 +124,13 @@ setup(
         (f'share/{NAME}', ['package.xml']),
         *share_files('launch', 'config', 'urdf'),
     ],
-    cmdclass={'install_data': InstallDataAndRelays},
+    cmdclass=COMMANDS,
+    ext_modules=[BUILT],
+    options={'bdist_wheel': {'py_limited_api': 'cp310'}},
     entry_points={
         'console_scripts': [f'{name} = {target}' for name, target in CONSOLE_SCRIPTS.items()],
     },
-    zip_safe=True,
+    zip_safe=False,
     # rclpy and the messages come with a sourced ROS 2 or with the extra `ros`.
     install_requires=['numpy'],
     extras_require={

@@ -2,7 +2,8 @@
 Make the virtual environment in which the Makefile runs everything.
 
 `make_environment.py FOLDER EXTRA...` installs the package with these extras of setup.py;
-without an extra it only renews the package itself, which takes two seconds.
+without an extra it only renews the package itself, which takes two seconds. The kernels are
+compiled for this checkout too, once for each state of their sources: that takes a minute.
 
 ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`),
 else the environment is made without ROS and this is said.
@@ -56,7 +57,14 @@ def main():
     wanted = available(extras)
     if extras:
         create(folder)
-    install(folder, wanted)
+        pip_install(folder, 'numba')
+    # One core compiles the kernels for this checkout, while pip waits for others.
+    with subprocess.Popen([folder / 'bin' / 'python', ROOT / 'build_kernels']) as build:
+        if extras:
+            install(folder, wanted, pure=True)
+    if build.returncode != 0:
+        print('So the kernels are compiled when they run.', file=sys.stderr)
+    install(folder, [], pure=build.returncode != 0)
 
 
 def create(folder):
@@ -66,26 +74,30 @@ def create(folder):
         venv.create(folder, with_pip=True, symlinks=True, system_site_packages=ros_is_sourced())
 
 
-def install(folder, extras):
+def install(folder, extras, pure):
     """
-    Install the package, with what it needs if extras are named.
+    Install the package, with what it needs if extras are named; pure: without built kernels.
 
     pip gets a copy: it builds in the tree it is given, and would install from the remains of
     an earlier build what has been deleted since.
 
     """
-    options = ['--quiet', '--disable-pip-version-check']
     with tempfile.TemporaryDirectory() as copy:
-        for name in ('fabrik_ros', 'launch', 'config', 'urdf', 'resource'):
-            ignore = shutil.ignore_patterns('__pycache__')
+        for name in ('fabrik_ros', 'build_kernels', 'launch', 'config', 'urdf', 'resource'):
+            ignore = shutil.ignore_patterns('__pycache__', '*.new')
             shutil.copytree(ROOT / name, Path(copy, name), ignore=ignore)
         for name in ('package.xml', 'pyproject.toml', 'setup.cfg', 'setup.py'):
             shutil.copy(ROOT / name, copy)
         source = f'{copy}[{",".join(extras)}]' if extras else copy
         dependencies = [] if extras else ['--no-deps']
-        pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
-        if subprocess.call([*pip, *dependencies, source]) != 0:
-            sys.exit(PIP_FAILED)
+        pip_install(folder, *dependencies, source, FABRIK_ROS_PURE=str(int(pure)))
+
+
+def pip_install(folder, *arguments, **variables):
+    options = ['--quiet', '--disable-pip-version-check', *arguments]
+    pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
+    if subprocess.call(pip, env={**os.environ, **variables}) != 0:
+        sys.exit(PIP_FAILED)
 
 
 def available(extras):

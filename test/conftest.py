@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 import sys
+from typing import Any
 
 import pytest
 
@@ -41,3 +42,37 @@ else:
         'thorough', deadline=None, max_examples=3000, suppress_health_check=quiet
     )
     hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'quick'))
+
+
+# -- Calls that built code leaves to Python take two hundred times as long, in silence.
+
+fallbacks_of_workers: dict[str, int] = {}
+
+
+def fallbacks() -> dict[str, int]:
+    """Return the calls of this process that the package made and Python had to answer."""
+    module = sys.modules.get('fabrik_ros.kernels._fallbacks')
+    return dict(module.fallbacks) if module else {}
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if `kernels/entries.py` lacks a line; each worker of xdist tells the session."""
+    if hasattr(session.config, 'workeroutput'):
+        session.config.workeroutput['fallbacks'] = fallbacks()
+    elif (fallbacks() or fallbacks_of_workers) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take note of what a worker told."""
+    fallbacks_of_workers.update(getattr(node, 'workeroutput', {}).get('fallbacks', {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the lines that are missing."""
+    missing = fallbacks() | fallbacks_of_workers
+    if missing:
+        terminalreporter.section('interpreted: kernels/entries.py lacks these lines', red=True)
+        for line in sorted(missing):
+            terminalreporter.line(line)

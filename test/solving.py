@@ -1,8 +1,9 @@
 """What the tests of the solver share: solvers that heed no clock, judged arms, a textbook."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
+from typing import Any
 
 from fabrik_ros import (
     Chain,
@@ -15,6 +16,7 @@ from fabrik_ros import (
     Tree,
     TreeSolver,
 )
+from fabrik_ros.kernels._fallbacks import fallbacks
 from fabrik_ros.transforms import Array, rotation_from_axis_angle, rotation_from_rpy, transform
 from helpers import example_robot, REAL_ARMS, REAL_TREES, Segment, serial_xml, tree_xml
 import numpy as np
@@ -30,6 +32,13 @@ def solver_for(chain: Chain, **options) -> FabrikSolver:
     return FabrikSolver(
         chain, SolverOptions(**{'budget': math.inf, 'max_restarts': 200, **options})
     )
+
+
+def compilations(kernel: Callable[..., Any]) -> int:
+    """Count the kinds of arguments that a kernel was compiled for; those left to Python count."""
+    if hasattr(kernel, 'signatures'):
+        return len(kernel.signatures)
+    return 1 + sum(line.startswith(f"'{kernel.__name__}'") for line in fallbacks)
 
 
 def judged(name: str):

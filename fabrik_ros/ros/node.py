@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock as ClockTime
 
 from ..errors import ChainError, CollisionError, FabrikError, JointValueError, MotionError
-from ..kernels._jit import COMPILED
+from ..kernels._jit import COMPILED, IS_BUILT, WHY_NOT_BUILT
 from ..motion.arm_state import ACTIVATED
 from ..motion.motion import Motion
 from ..reasons import Reason, ReasonKind
@@ -82,8 +82,9 @@ class FabrikNode(LifecycleNode):
         )
         if not COMPILED:
             self.get_logger().warning(
-                'numba is not installed: solving takes about a hundred times longer; '
-                'cure: pip install numba (or apt install python3-numba)'
+                'kernels are interpreted: solving takes about two hundred times longer; no numba, '
+                f'and no built code, since {WHY_NOT_BUILT}; cure: install a wheel of '
+                'fabrik_ros, or numba (pip install numba, or apt install python3-numba)'
             )
         if state.description:
             steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -233,10 +234,15 @@ class FabrikNode(LifecycleNode):
         )
 
     def _prepare(self, motion: Motion) -> None:
-        """Compile the solver, which takes some seconds the first time; Ctrl-C interrupts it."""
+        """Compile the solver if no code is built, which takes a minute; Ctrl-C interrupts it."""
         self.node_state.is_preparing = True
         try:
             self._reporter.report()
+            if COMPILED and not IS_BUILT:
+                self.get_logger().info(
+                    'preparing the solver; the first start compiles it, which takes a minute: '
+                    f'there is no built code, since {WHY_NOT_BUILT}'
+                )
             motion.warm_up()
         finally:
             self.node_state.is_preparing = False

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..errors import RefusedError
+from ..kernels._jit import COMPILED, IS_BUILT, WHY_NOT_BUILT
 from ..motion.arm_state import State
 from ..motion.follower import Follower
 from ..motion.start_gate import StartGate, TOLD_TO_HOLD
@@ -123,7 +124,9 @@ class NodeState:
     def _before_configuration(self) -> Standing:
         state = State.WAITING_FOR_MODEL
         if self.is_preparing:
-            text = 'preparing the solver; the first start compiles it'
+            text = 'preparing the solver'
+            if COMPILED and not IS_BUILT:
+                text += f'; the first start compiles it, which takes a minute: {WHY_NOT_BUILT}'
             return Standing(state, Reason(ReasonKind.PREPARING, text), 'the solver')
         if not self.description:
             reason = Reason(ReasonKind.NO_MODEL, self.missing_description)

@@ -9,6 +9,7 @@ import sys
 
 from fabrik_ros import Chain, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
+from fabrik_ros.kernels._fallbacks import fallbacks
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.goal import Goal, MotionOptions
 from fabrik_ros.motion.jerk_filter import JerkFilter
@@ -19,7 +20,7 @@ import helpers
 from helpers import mostly_long, SIX_AXIS
 import numpy as np
 import pytest
-from solving import same_answer, solver_for
+from solving import compilations, same_answer, solver_for
 
 TESTS = Path(__file__).parents[1]
 SIX_VALUES = (0.1, 0.2, -0.3, 0.1, 0.4, 0.2)
@@ -99,10 +100,17 @@ def test_other_processes_give_the_same_answers_bit_for_bit(name):
 
 
 def compiled_kernels() -> dict[str, int]:
-    """Count what each kernel is compiled for, or loaded from the disk."""
-    modules = [m for name, m in sys.modules.items() if name.startswith('fabrik_ros')]
-    kernels = {id(k): k for m in modules for k in vars(m).values() if hasattr(k, 'overloads')}
-    return {f'{k.__module__}.{k.__name__}': len(k.overloads) for k in kernels.values()}
+    """Count what each kernel is compiled for, or loaded from the disk, or left to Python."""
+    modules = [m for name, m in sys.modules.items() if name.startswith('fabrik_ros.kernels.')]
+    kernels = {id(k): k for m in modules for k in vars(m).values() if is_compiled(k)}
+    return {str(k): compilations(k) for k in kernels.values()} | fallbacks
+
+
+def is_compiled(something: object) -> bool:
+    """Whether this is a kernel with machine code: of numba's, or built."""
+    return hasattr(something, 'signatures') or hasattr(
+        getattr(something, '__self__', None), '__wrapped__'
+    )
 
 
 def compiled_after_warm_up(arm: str, options: dict) -> dict:

@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+COPIED = ('fabrik_ros', 'build_kernels', 'launch', 'config', 'urdf', 'resource', 'scripts')
+
 pytestmark = pytest.mark.skipif(shutil.which('make') is None, reason='needs make')
 
 
@@ -40,7 +42,7 @@ def let_time_pass(checkout: Path) -> None:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """Copy what the Makefile looks at, with the environment of the tests made."""
-    for name in ('fabrik_ros', 'launch', 'config', 'urdf', 'resource', 'scripts'):
+    for name in COPIED:
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns('__pycache__'))
     for name in ('Makefile', 'package.xml', 'pyproject.toml', 'setup.cfg', 'setup.py'):
         shutil.copy(ROOT / name, tmp_path)
@@ -54,9 +56,10 @@ def test_an_environment_just_made_has_the_package(checkout: Path):
     assert not installs(checkout)
 
 
-def test_what_python_compiled_is_no_reason_to_install(checkout: Path):
+def test_what_was_compiled_is_no_reason_to_install(checkout: Path):
     (checkout / 'fabrik_ros' / '__pycache__').mkdir()
     (checkout / 'fabrik_ros' / '__pycache__' / 'motion.pyc').touch()
+    (checkout / 'fabrik_ros' / 'kernels' / '_built.abi3.so').touch()
     assert not installs(checkout)
 
 

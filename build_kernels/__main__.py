@@ -1,0 +1,113 @@
+"""
+Make the machine code of the kernels: `python build_kernels [FILE]`.
+
+The kernels in `fabrik_ros/kernels` are Python. Here numba compiles those that Python calls, as
+listed in `entries.py` there, with all that they call:
+
+    entries.py + kernels --object_code.py: numba, LLVM--> kernels.o
+    entries.py + results --glue.py-----------------------> glue.c
+    kernels.o + glue.c   --the C compiler----------------> _built.abi3.so
+
+The result is one extension module for all versions of CPython from 3.10 on, which needs neither
+numba nor a compiler where it runs. `fabrik_ros/kernels/_jit.py` takes it if it fits the sources.
+
+Without FILE the module is put beside the kernels in this checkout, where Python finds it. Making
+it takes a minute, so each is kept in `build/kernels`, by the sources that it was made of.
+
+To add a kernel: write it, call it, run the tests. They print the line that `entries.py` lacks.
+
+"""
+
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+import os
+from pathlib import Path
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+TOOLS = Path(__file__).resolve().parent
+ROOT = TOOLS.parent
+KERNELS = ROOT / 'fabrik_ros' / 'kernels'
+BUILT = '_built.abi3.so'
+
+
+def main() -> None:
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else KERNELS / BUILT
+    module = find_kept()
+    if module is None:
+        module = kept_file()
+        make(module)
+    if not is_made_of_these_sources(target):
+        put(module, target)
+
+
+def find_kept() -> Path | None:
+    """Return a module made of the present sources, if there is one."""
+    return next(filter(is_made_of_these_sources, (KERNELS / BUILT, kept_file())), None)
+
+
+def kept_file() -> Path:
+    return ROOT / 'build' / 'kernels' / made_of().replace(' ', '-')[:40] / BUILT
+
+
+def made_of() -> str:
+    """Name the machine and the sources that a module is made for and of."""
+    return f'{platform.machine()} {stamp_of(KERNELS, TOOLS)}'
+
+
+def stamp_of(*folders: Path) -> str:
+    """Return what `_stamp.py` of the kernels says, without importing the package."""
+    spec = spec_from_file_location('_stamp', KERNELS / '_stamp.py')
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.stamp_of(*folders)
+
+
+def is_made_of_these_sources(module: Path) -> bool:
+    return module.is_file() and made_of().encode() in module.read_bytes()
+
+
+def put(module: Path, target: Path) -> None:
+    """Copy a module in one step: a process that has it loaded keeps the old file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f'{target.name}.{os.getpid()}.new')
+    shutil.copy(module, new)
+    os.replace(new, target)
+
+
+def make(target: Path) -> None:
+    """Compile and link; ends the process with one line where something is missing."""
+    if sys.platform != 'linux':
+        sys.exit(f'built code is tried on Linux only, not on {sys.platform}')
+    compiler = shlex.split(os.environ.get('CC', 'cc'))
+    if shutil.which(compiler[0]) is None:
+        sys.exit(f'there is no C compiler: {compiler[0]}')
+    headers = Path(sysconfig.get_path('include'))
+    if not (headers / 'Python.h').is_file():
+        sys.exit(f'the headers of Python are missing: {headers}')
+    if find_spec('numba') is None:
+        sys.exit('numba is not installed')
+
+    import glue
+    import object_code
+
+    print('fabrik_ros: compiling the kernels, which takes a minute', file=sys.stderr, flush=True)
+    code, entries = object_code.compile_entries(ROOT)
+    text = glue.write(entries, stamp_of(KERNELS), made_of())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / 'kernels.o').write_bytes(code)
+        (folder / 'glue.c').write_text(text)
+        options = ['-O2', '-shared', '-fPIC', '-fvisibility=hidden', '-s', '-I', headers]
+        files = [folder / 'glue.c', folder / 'kernels.o', '-lm', '-o', folder / BUILT]
+        if subprocess.call([*compiler, *options, *files]) != 0:
+            sys.exit('the C compiler failed, see above')
+        put(folder / BUILT, target)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,200 @@
+"""
+Machine code of the kernels: numba writes LLVM code, LLVM makes one object file of all of it.
+
+The code is for any processor of the machine's kind: newer instructions gain nothing measurable.
+
+"""
+
+import importlib
+import os
+from pathlib import Path
+import pickle
+import re
+import sys
+import types
+from typing import Any, NamedTuple
+
+BUILD_SETTINGS = {
+    'NUMBA_CPU_NAME': 'generic',
+    'NUMBA_CPU_FEATURES': '',
+    # LLVM optimises once, in the end and as a whole.
+    'NUMBA_OPT': '0',
+    'NUMBA_LOOP_VECTORIZE': '0',
+}
+NOT_NOW = ('NUMBA_DISABLE_JIT', 'NUMBA_BOUNDSCHECK', 'NUMBA_DEBUGINFO')
+
+FROM_MATH_LIBRARY = {
+    'acos', 'asin', 'atan', 'atan2', 'ceil', 'copysign', 'cos', 'exp', 'floor', 'fmod', 'hypot',
+    'log', 'memcpy', 'memmove', 'memset', 'pow', 'rint', 'round', 'sin', 'sqrt', 'tan', 'trunc',
+}  # fmt: skip
+FROM_GLUE = {'numba_attempt_nocopy_reshape'}
+# glue.c says of all that it was a division; numba raises the other one where it cannot give an
+# array another shape, which is no matter for contiguous ones.
+RAISED = {ZeroDivisionError, NotImplementedError}
+RESULTS = {'bool': 'b', 'int64': 'i', 'float64': 'f', 'none': 'n'}
+
+
+class Entry(NamedTuple):
+    """A kernel that Python calls."""
+
+    name: str
+    """Module and function, as in `entries.py`."""
+    llvm_name: str
+    """What numba calls it."""
+    llvm_code: str
+    """What numba made of it and of all that it calls."""
+    kinds: tuple[str, ...]
+    """Kinds of the arguments, as in `entries.py`."""
+    results: tuple[str, ...] | str
+    """Kinds of the results: b, i, f; n for none; a tuple of them for a tuple."""
+    is_nogil: bool
+    """Whether other threads run meanwhile."""
+
+    @property
+    def symbol(self) -> str:
+        """Name of the function in the object code."""
+        return f'kernel_{self.name.replace(".", "_")}'
+
+
+def compile_entries(root: Path) -> tuple[bytes, list[Entry]]:
+    """Compile all that `fabrik_ros/kernels/entries.py` lists; return the object file as bytes."""
+    os.environ.update(BUILD_SETTINGS)
+    for name in NOT_NOW:
+        os.environ.pop(name, None)
+    sys.path.insert(0, str(root))
+    stand_in_for_jit()
+    from fabrik_ros.kernels.entries import ENTRIES
+
+    entries = [compile_entry(name, kinds) for name, kinds in ENTRIES.items()]
+    module = link(entries)
+    machine = optimise(module)
+    check(module)
+    return machine.emit_object(module), entries
+
+
+def stand_in_for_jit() -> None:
+    """
+    Give the kernels another `_jit` module: what it compiles is to be linked, not to be run.
+
+    The kernels are bare functions then, without the code by which Python calls what numba
+    compiles, and LLVM puts them into each other.
+    """
+    import numba
+
+    def kernel(function, nogil=False):
+        options = {'_nrt': False, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True}
+        return numba.njit(nogil=nogil, **options)(function)
+
+    jit = types.ModuleType('fabrik_ros.kernels._jit')
+    jit.COMPILED = True
+    jit.kernel = kernel
+    jit.nogil_kernel = lambda function: kernel(function, nogil=True)
+    sys.modules[jit.__name__] = jit
+
+
+def compile_entry(name: str, text: str) -> Entry:
+    """Let numba write the LLVM code of one kernel and of all that it calls."""
+    module, function = name.split('.')
+    kernel = getattr(importlib.import_module(f'fabrik_ros.kernels.{module}'), function)
+    kinds = tuple(text.split())
+    signature = tuple(map(numba_type, kinds))
+    kernel.compile(signature)
+    done = kernel.overloads[signature]
+    return Entry(
+        name,
+        done.fndesc.llvm_func_name,
+        kernel.inspect_llvm(signature),
+        kinds,
+        results_of(done.signature.return_type),
+        bool(kernel.targetoptions.get('nogil')),
+    )
+
+
+def numba_type(kind: str) -> Any:
+    """Return numba's type for a kind: 'f2r' is a matrix of float64 that may be read-only."""
+    from fabrik_ros.kernels.entries import LETTERS
+    import numba
+
+    names = {letter: name for name, letter in LETTERS.items()}
+    scalar = numba.types.boolean if kind[0] == 'b' else getattr(numba.types, names[kind[0]])
+    if kind[1:] == '':
+        return scalar
+    return numba.types.Array(scalar, int(kind[1]), 'C', readonly=kind.endswith('r'))
+
+
+def results_of(result: Any) -> tuple[str, ...] | str:
+    """Return the kind of a result, or those of a tuple."""
+    import numba
+
+    if isinstance(result, numba.types.BaseTuple):
+        return tuple(RESULTS[str(kind)] for kind in result)
+    return RESULTS[str(result)]
+
+
+def link(entries: list[Entry]) -> Any:
+    """Put all code into one module, in which only entries can be seen from outside."""
+    import llvmlite.binding as llvm
+
+    visible = {entry.llvm_name for entry in entries}
+    whole = None
+    for entry in entries:
+        part = llvm.parse_assembly(entry.llvm_code)
+        for function in part.functions:
+            if not function.is_declaration:
+                # Many parts have the same functions. The linker keeps one of each; where nothing
+                # calls it yet it would drop what is linked once, but keeps what is weak.
+                function.linkage = 'weak_odr' if function.name in visible else 'linkonce_odr'
+        if whole is None:
+            whole = part
+        else:
+            whole.link_in(part)
+    for function in whole.functions:
+        if function.is_declaration:
+            continue
+        if function.name in visible:
+            function.linkage = 'external'
+            function.visibility = 'hidden'
+        else:
+            function.linkage = 'internal'
+            function.add_function_attribute('alwaysinline')
+    for variable in whole.global_variables:
+        if not variable.is_declaration and variable.linkage != llvm.Linkage.private:
+            variable.linkage = 'internal'
+    for entry in entries:
+        whole.get_function(entry.llvm_name).name = entry.symbol
+    return whole
+
+
+def optimise(module: Any) -> Any:
+    """Run LLVM's optimiser over the module; return the machine to emit its code for."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu='', features='', opt=3, reloc='pic', codemodel='default'
+    )
+    tuning = llvm.create_pipeline_tuning_options(3)
+    tuning.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return machine
+
+
+def check(module: Any) -> None:
+    """See that the code calls nothing that only numba has, and raises only what glue.c knows."""
+    called = {f.name for f in module.functions if f.is_declaration}
+    foreign = {name for name in called if not name.startswith('llvm.')}
+    unknown = foreign - FROM_MATH_LIBRARY - FROM_GLUE
+    if unknown:
+        sys.exit(f'kernels call what only numba has: {", ".join(sorted(unknown))}')
+    pickled = (v for v in module.global_variables if re.search(r'pickledata\.\d+$', v.name))
+    raised = {pickle.loads(bytes_of(variable))[0] for variable in pickled}
+    if raised - RAISED:
+        sys.exit(f'kernels raise what Python would not learn of: {raised - RAISED}')
+
+
+def bytes_of(variable: Any) -> bytes:
+    """Return what a constant of LLVM holds."""
+    text = re.search(r'c"(.*?)"', str(variable)).group(1).encode()
+    return re.sub(rb'\\([0-9A-F]{2})', lambda escape: bytes.fromhex(escape[1].decode()), text)
