@@ -62,39 +62,63 @@ def planar_arm(joints: int) -> str:
     return with_bodies(serial_xml(segments), {f'l{i + 1}': capsule for i in range(joints)})
 
 
-def planar_distances(q: np.ndarray) -> dict[tuple[int, int], float]:
+def planar_distances(q: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
     """
-    Distances between the capsules of a planar arm that are not neighbours, by brute force.
+    Distances between the capsules of planar arms that are not neighbours, by brute force.
 
     Two segments in the plane are nearest at an end of one of them, or they cross.
+
+    Parameters
+    ----------
+    q : array, shape (..., n)
+        Joint values [rad], of as many arms as one likes.
+
+    Returns
+    -------
+    dict
+        Distances [m], shape (...), by the numbers of the links.
+
     """
-    angles = np.cumsum(q)
-    along = np.column_stack([np.cos(angles), np.sin(angles)])
-    joints = np.vstack([[0.0, 0.0], PLANAR_LINK * np.cumsum(along, axis=0)])[:-1]
-    segments = [(p + 0.1 * d, p + 0.4 * d) for p, d in zip(joints, along, strict=True)]
-    return {
-        (i, j): _between(segments[i], segments[j]) - 2 * PLANAR_RADIUS
-        for i in range(len(q))
-        for j in range(i + 2, len(q))
-    }
+    angles = np.cumsum(q, axis=-1)
+    along = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    ends = PLANAR_LINK * np.cumsum(along, axis=-2)
+    segments = np.stack([ends - 0.4 * along, ends - 0.1 * along])
+    count = angles.shape[-1]
+    pairs = [(i, j) for i in range(count) for j in range(i + 2, count)]
+    one, other = np.array(pairs, dtype=int).reshape(-1, 2).T
+    distances = _between(segments[..., one, :], segments[..., other, :]) - 2 * PLANAR_RADIUS
+    return {pair: distances[..., p] for p, pair in enumerate(pairs)}
+
+
+def planar_distance(q: np.ndarray) -> np.ndarray:
+    """Return the least of these distances, shape (...) [m]."""
+    return np.min(list(planar_distances(q).values()), axis=0)
+
+
+# Segments: their ends, shape (2, ..., 2).
 
 
 def _between(s, t):
-    if _crosses(s, t) and _crosses(t, s):
-        return 0.0
-    return min(_to(t, s[0]), _to(t, s[1]), _to(s, t[0]), _to(s, t[1]))
+    crosses = _is_crossed(s, t) & _is_crossed(t, s)
+    to_ends = _to(np.stack([t, t, s, s], axis=1), np.stack([s[0], s[1], t[0], t[1]]))
+    return np.where(crosses, 0.0, to_ends.min(axis=0))
 
 
-def _crosses(s, t):
-    sides = [_cross(s[1] - s[0], end - s[0]) for end in t]
-    return sides[0] * sides[1] < 0.0
+def _is_crossed(s, t):
+    """Whether the ends of the one lie on both sides of the other."""
+    return _cross(s[1] - s[0], t[0] - s[0]) * _cross(s[1] - s[0], t[1] - s[0]) < 0.0
 
 
 def _cross(a, b):
-    return a[0] * b[1] - a[1] * b[0]
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+def _dot(a, b):
+    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
 
 
 def _to(segment, point):
     way = segment[1] - segment[0]
-    share = np.clip((point - segment[0]) @ way / (way @ way), 0.0, 1.0)
-    return float(np.linalg.norm(segment[0] + share * way - point))
+    share = np.clip(_dot(point - segment[0], way) / _dot(way, way), 0.0, 1.0)
+    to_it = segment[0] + share[..., None] * way - point
+    return np.sqrt(_dot(to_it, to_it))

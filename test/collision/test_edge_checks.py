@@ -105,8 +105,9 @@ class Arm:
         self.pairs = [tuple(int(link[1:]) - 1 for link in pair) for pair in collision.pairs]
 
     def distance(self, q):
+        """Return the least distance [m] at joint values, shape (..., 4)."""
         distances = planar_distances(q)
-        return min(distances[min(pair), max(pair)] for pair in self.pairs)
+        return np.min([distances[min(pair), max(pair)] for pair in self.pairs], axis=0)
 
 
 @settings(max_examples=EXAMPLES)
@@ -116,7 +117,7 @@ def test_edge_that_is_called_free_is_free_and_one_with_room_is_called_so(seed):
     q = arm.chain.random_configuration(rng)
     q_next = q + rng.uniform(0.0, 2.0) * rng.normal(size=JOINTS)
     shares = np.linspace(0.0, 1.0, 300 if COMPILED else 30)[:, None]
-    distances = [arm.distance(each) for each in q + shares * (q_next - q)]
+    distances = arm.distance(q + shares * (q_next - q))
     is_free = arm.checks.near_between(q, q_next) < 0
     assert not is_free or min(distances) > CLEARANCE - 1e-6
     assert is_free or min(distances) < CLEARANCE + BETWEEN_SAMPLES

@@ -9,7 +9,7 @@ over the steps, limits and poses are pinocchio's, distances are worked out by br
 from dataclasses import replace
 import math
 
-from collision_models import planar_arm, planar_distances
+from collision_models import planar_arm, planar_distance
 from drawing import random_numbers
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
@@ -321,7 +321,7 @@ class Planar:
     def configuration(self, free):
         while True:
             q = self.rng.uniform(-2.9, 2.9, 4)
-            if (min(planar_distances(q).values()) > 0.004) is free:
+            if (planar_distance(q) > 0.004) == free:
                 return q
 
     def swing(self, next_dt, steps):
@@ -332,7 +332,7 @@ class Planar:
                 self.stops += resting and why(self.motion).startswith('collision ahead')
                 self.motion.go_to(self.configuration(free=self.rng.random() < 0.3))
             self.motion.step(next_dt(self.rng))
-            yield min(planar_distances(self.motion.command[0]).values())
+            yield planar_distance(self.motion.command[0])
 
 
 @pytest.mark.long
