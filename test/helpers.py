@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+import functools
 import importlib.metadata
 import os
 from pathlib import Path
@@ -109,14 +110,18 @@ def find_robot(name: str) -> Path | None:
 
 
 def _robot_folders() -> list[Path]:
+    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
+    return [*_folders_of_wheel(), *(Path(p, 'share', DISTRIBUTION, 'robots') for p in prefixes)]
+
+
+@functools.cache  # it has thousands of files
+def _folders_of_wheel() -> tuple[Path, ...]:
     try:
         files = importlib.metadata.files(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
-        files = []
+        return ()
     installed = [Path(file.locate()) for file in files if file.suffix == '.urdf']
-    folders = [next(p for p in path.parents if p.name == 'robots') for path in installed[:1]]
-    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    return folders + [Path(prefix, 'share', DISTRIBUTION, 'robots') for prefix in prefixes]
+    return tuple(next(p for p in path.parents if p.name == 'robots') for path in installed[:1])
 
 
 LIMIT = '<limit lower="-1" upper="1" velocity="2"/>'

@@ -27,6 +27,11 @@ class Judge:
         self.joint_names = tuple(self._model.names[i] for i in above if i not in before)
         """Names of the moving joints from base to tip."""
         self._joints = [self._model.getJointId(name) for name in self.joint_names]
+        self._neutral = pinocchio.neutral(self._model)
+        self._places = {
+            name: (joint.idx_q, joint.nq == 2)  # continuous: pinocchio keeps cosine and sine
+            for name, joint in zip(self._model.names, self._model.joints, strict=True)
+        }
         joints = [self._model.joints[i] for i in self._joints]
         turns = np.array([joint.nq == 2 for joint in joints])
         index_q, index_v = [joint.idx_q for joint in joints], [joint.idx_v for joint in joints]
@@ -36,13 +41,13 @@ class Judge:
 
     def pose(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
         """Pose T_base_tip, shape (4, 4), at joint values of the arm [rad or m]."""
-        q = pinocchio.neutral(self._model)
+        q = self._neutral.copy()
         for name, value in zip(names or self.joint_names, values, strict=True):
-            joint = self._model.joints[self._model.getJointId(name)]
-            turns = joint.nq == 2  # continuous: pinocchio keeps cosine and sine
-            q[joint.idx_q : joint.idx_q + joint.nq] = (
-                [math.cos(value), math.sin(value)] if turns else value
-            )
+            at, turns = self._places[name]
+            if turns:
+                q[at], q[at + 1] = math.cos(value), math.sin(value)
+            else:
+                q[at] = value
         pinocchio.framesForwardKinematics(self._model, self._data, q)
         T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
         return (T_root_base.inverse() * T_root_tip).homogeneous

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+import functools
 import math
 from typing import Any
 
@@ -41,6 +42,7 @@ def compilations(kernel: Callable[..., Any]) -> int:
     return 1 + sum(line.startswith(f"'{kernel.__name__}'") for line in fallbacks)
 
 
+@functools.cache
 def judged(name: str):
     """Read an arm, a real or a bundled one, and have it read by pinocchio; return both."""
     pytest.importorskip('pinocchio')
@@ -64,6 +66,7 @@ def tree_solver_for(
     return TreeSolver(tree, SolverOptions(**numbers), tips)
 
 
+@functools.cache
 def judged_tree(name: str):
     """Read the arms of a real robot, and have them read by pinocchio; return both."""
     pytest.importorskip('pinocchio')
