@@ -88,24 +88,19 @@ def random_scene(rng, n, d):
     return pose(), pose()[-1]
 
 
-@laws
-@given(scenes())
-def test_link_lengths_are_kept_whatever_the_outcome(scene):
-    chain, solution = solve(scene)
+# Laws of one solution: a scene is drawn and solved once for all of them.
+
+
+def link_lengths_are_kept_whatever_the_outcome(scene, chain, solution):
     error = np.abs(lengths_of(solution.points) - chain.link_lengths).max()
     assert error <= 1e-12 * size(scene)
 
 
-@laws
-@given(scenes())
-def test_base_stays_bit_for_bit_where_it_was(scene):
-    assert solve(scene)[1].points[0].tobytes() == scene[0][0].tobytes()
+def base_stays_bit_for_bit_where_it_was(scene, chain, solution):
+    assert solution.points[0].tobytes() == scene[0][0].tobytes()
 
 
-@laws
-@given(scenes())
-def test_no_result_is_ever_nan(scene):
-    chain, solution = solve(scene)
+def no_result_is_ever_nan(scene, chain, solution):
     assert np.isfinite(solution.points).all()
     assert np.isfinite(solution.residual)
     points, target, _ = scene
@@ -113,26 +108,17 @@ def test_no_result_is_ever_nan(scene):
         assert np.isfinite(moved.points).all()
 
 
-@laws
-@given(scenes())
-def test_residual_is_the_distance_anyone_would_measure(scene):
-    _, solution = solve(scene)
+def residual_is_the_distance_anyone_would_measure(scene, chain, solution):
     measured = np.sqrt(np.sum((solution.points[-1] - scene[1]) ** 2))
     assert solution.residual == pytest.approx(measured, rel=1e-12, abs=1e-150)
 
 
-@laws
-@given(scenes())
-def test_converged_means_within_the_tolerance_and_nothing_else_does(scene):
-    _, solution = solve(scene)
+def converged_means_within_the_tolerance_and_nothing_else_does(scene, chain, solution):
     assert solution.converged == (solution.residual <= scene[2])
 
 
-@laws
-@given(scenes())
-def test_out_of_reach_is_said_only_where_true_and_the_tip_is_as_near_as_can_be(scene):
+def out_of_reach_is_said_only_where_true_and_the_tip_is_as_near_as_can_be(scene, chain, solution):
     points, target, tolerance = scene
-    _, solution = solve(scene)
     lengths = lengths_of(points)
     distance = np.linalg.norm(target - points[0])
     short = max(distance - lengths.sum(), 2.0 * lengths.max() - lengths.sum() - distance)
@@ -145,13 +131,43 @@ def test_out_of_reach_is_said_only_where_true_and_the_tip_is_as_near_as_can_be(s
         assert solution.iterations == 0
 
 
-@laws
-@given(scenes())
-def test_solution_is_never_worse_than_the_start(scene):
+def solution_is_never_worse_than_the_start(scene, chain, solution):
     points, target, tolerance = scene
-    _, solution = solve(scene)
     start = np.linalg.norm(target - points[-1])
     assert solution.residual <= max(start, tolerance) + 1e-12 * size(scene)
+
+
+def same_input_gives_the_same_output_bit_for_bit(scene, chain, solution):
+    other = solve(scene)[1]
+    assert solution.points.tobytes() == other.points.tobytes()
+    assert (solution.status, solution.residual, solution.iterations) == (
+        other.status,
+        other.residual,
+        other.iterations,
+    )
+
+
+LAWS = (
+    link_lengths_are_kept_whatever_the_outcome,
+    base_stays_bit_for_bit_where_it_was,
+    no_result_is_ever_nan,
+    residual_is_the_distance_anyone_would_measure,
+    converged_means_within_the_tolerance_and_nothing_else_does,
+    out_of_reach_is_said_only_where_true_and_the_tip_is_as_near_as_can_be,
+    solution_is_never_worse_than_the_start,
+    same_input_gives_the_same_output_bit_for_bit,
+)
+
+
+@settings(laws, max_examples=400)
+@given(scenes())
+def test_every_solution_keeps_all_laws(scene):
+    chain, solution = solve(scene)
+    for law in LAWS:
+        law(scene, chain, solution)
+
+
+# Laws of several.
 
 
 @laws
@@ -164,18 +180,6 @@ def test_no_iteration_takes_the_tip_away_from_the_target(scene):
         chains.append(chains[-1].tip_to_base(target).base_to_tip(points[0]))
     misses = [np.linalg.norm(each.points[-1] - target) for each in chains]
     assert all(after <= before + 1e-12 * size(scene) for before, after in pairwise(misses))
-
-
-@laws
-@given(scenes())
-def test_same_input_gives_the_same_output_bit_for_bit(scene):
-    one, other = solve(scene)[1], solve(scene)[1]
-    assert one.points.tobytes() == other.points.tobytes()
-    assert (one.status, one.residual, one.iterations) == (
-        other.status,
-        other.residual,
-        other.iterations,
-    )
 
 
 @laws
