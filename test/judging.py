@@ -54,10 +54,16 @@ class Judge:
 
     def points(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
         """Joint centres and the tip, shape (moving joints + 1, 3), in the base frame [m]."""
-        tip = self.pose(values, names)[:3, 3]
-        T_root_base = self._data.oMf[self._base]
-        centres = [self._data.oMi[i].translation for i in self._joints]
-        return np.array([*(T_root_base.actInv(centre) for centre in centres), tip])
+        return self.points_and_pose(values, names)[0]
+
+    def points_and_pose(
+        self, values: Sequence[float], names: Sequence[str] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return those points, and the pose T_base_tip, shape (4, 4)."""
+        T = self.pose(values, names)
+        T_base_root = self._data.oMf[self._base].inverse().homogeneous
+        centres = np.array([self._data.oMi[i].translation for i in self._joints]).reshape(-1, 3)
+        return np.vstack([centres @ T_base_root[:3, :3].T + T_base_root[:3, 3], T[:3, 3]]), T
 
     def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> 'PoseErrors':
         """Distance [m] and angle [rad] from the tip at joint values to a target."""
@@ -137,10 +143,12 @@ def point_speeds(judge: Judge | TreeJudge, times: np.ndarray, values: np.ndarray
     arms = judge.arms if isinstance(judge, TreeJudge) else (judge,)
     centres, tips, turning = [], [], []
     for arm in arms:
-        points = np.array([arm.points(q, judge.joint_names) for q in values])
-        R = np.array([arm.pose(q, judge.joint_names)[:3, :3] for q in values])
+        placed = [arm.points_and_pose(q, judge.joint_names) for q in values]
+        points, T = (np.array(each) for each in zip(*placed, strict=True))
         speeds = np.linalg.norm(np.diff(points, axis=0), axis=-1) / np.diff(times)[:, None]
-        turns = [np.linalg.norm(pinocchio.log3(a.T @ b)) for a, b in itertools.pairwise(R)]
+        turns = [
+            np.linalg.norm(pinocchio.log3(a.T @ b)) for a, b in itertools.pairwise(T[:, :3, :3])
+        ]
         centres.append(speeds[:, :-1].max(axis=1))
         tips.append(speeds[:, -1])
         turning.append(np.array(turns) / np.diff(times))
