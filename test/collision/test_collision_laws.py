@@ -486,7 +486,7 @@ def motion_from_overlap(path, rng):
     return motion
 
 
-@pytest.mark.parametrize('path', ['auto', 'line', 'joint'])
+@pytest.mark.parametrize('path', mostly_long(['auto', 'line', 'joint'], 'auto', 'joint'))
 @settings(max_examples=EXAMPLES // 3)
 @given(seeds)
 def test_motion_from_a_collision_never_goes_deeper_and_once_out_stays_out(path, seed):
@@ -508,7 +508,7 @@ def test_motion_from_a_collision_never_goes_deeper_and_once_out_stays_out(path, 
             assert distances[-1] > min(most, 0.002) - 1e-3
 
 
-@pytest.mark.parametrize('path', ['auto', 'joint'])
+@pytest.mark.parametrize('path', mostly_long(['auto', 'joint'], 'auto'))
 def test_arm_that_starts_in_collision_gets_out_to_its_goal(path):
     for seed in range(30 if COMPILED else 3):
         rng = np.random.default_rng(seed)

@@ -246,7 +246,7 @@ def jog(record):
 
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @pytest.mark.parametrize('what', [follow_lines, follow_a_stream, jog])
-@pytest.mark.parametrize('name', mostly_long([*ARMS, 'z1'], 'panda', 'z1'))
+@pytest.mark.parametrize('name', mostly_long([*ARMS, 'z1'], 'panda'))
 def test_joint_centres_keep_them_on_lines(name, what):
     """But for the few steps in which a joint that has to turn round cannot brake so soon."""
     used = []

@@ -161,7 +161,7 @@ def parts(rig):
         yield arrived[1], end, rig.commands[first:following], heard[-1][0]
 
 
-@pytest.mark.parametrize('name', mostly_long(ARMS, 'ur5', 'so101'))
+@pytest.mark.parametrize('name', mostly_long(ARMS, 'ur5'))
 @settings(max_examples=15 if COMPILED else 2)
 @given(
     st.integers(0, 2**32 - 1),

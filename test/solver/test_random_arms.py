@@ -65,7 +65,7 @@ def check(arm: list[Segment], chain: Chain, mode: str, T: Array, solution: Solut
 @pytest.mark.parametrize(
     ('mode', 'joints', 'slides'),
     [
-        ('pose', (6, 7), 0.0),
+        pytest.param('pose', (6, 7), 0.0, marks=pytest.mark.long),
         ('pose', (7, 9), 0.2),
         ('position', (3, 9), 0.2),
     ],
@@ -95,7 +95,10 @@ def long_arm(joints: int) -> list[Segment]:
 
 @pytest.mark.parametrize('polish', ['auto', 'never'])
 class TestFromOneJointToAThousand:
-    @pytest.mark.parametrize('joints', [1, 2, 3, 50, 200, 1000] if COMPILED else [1, 2, 3, 50])
+    @pytest.mark.parametrize(
+        'joints',
+        [1, 2, 3, 50] + [200, pytest.param(1000, marks=pytest.mark.long)] * COMPILED,
+    )
     def test_every_point_that_the_arm_can_touch_is_touched(self, joints, polish):
         arm, rng = long_arm(joints), np.random.default_rng(5)
         chain = chain_of(arm)

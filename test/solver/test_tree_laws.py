@@ -135,7 +135,7 @@ def check(robot: Branching, tree: Tree, mode: str, T: Array, solution: Solution)
         pytest.param('position', (2, 5), (2, 6), 0.0, marks=pytest.mark.long),
         ('position', (2, 5), (3, 6), 0.2),
         pytest.param('auto', (2, 4), (6, 9), 0.0, marks=pytest.mark.long),
-        ('axis', (2, 4), (5, 9), 0.0),
+        pytest.param('axis', (2, 4), (5, 9), 0.0, marks=pytest.mark.long),
     ],
 )
 def test_not_one_reachable_set_of_targets_of_a_thousand_is_missed(mode, tips, joints, followers):
