@@ -291,7 +291,11 @@ class Bench:
         )
 
     def wait_until_silent(self, reports: int = 8) -> None:
-        """Wait until no command comes while so many reports do, ten of them a second."""
+        """
+        Wait until no command comes while so many reports do, ten of them a second.
+
+        Four suffice to see that a motion is over; that nothing comes at all takes longer.
+        """
 
         def is_silent() -> bool:
             if len(self.commands) != seen[0]:
