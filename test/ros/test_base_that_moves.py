@@ -158,13 +158,13 @@ class TestWithOdometry:
         goals = goals_near_the_start()
         send_both(ride.bench, goals)
         ride.bench.wait_for_state('REACHED')
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         arrived = len(ride.bench.commands)
         ride.drive.start()
         ride.bench.spin_until(lambda: ride.drive.is_over, 'the drive')
         status = ride.bench.wait_for_state('REACHED')
         assert status['left_tool/target_held_in'] == 'odom'
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         driven = ride.bench.commands.messages[arrived:]
         assert len(driven) > 200
         check_commands(ride.bench)
@@ -177,7 +177,7 @@ class TestWithOdometry:
         send_both(ride.bench, goals)
         ride.bench.spin_until(lambda: ride.drive.is_over, 'the drive')
         ride.bench.wait_for_state('REACHED')
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
         check_errors_at_rest(ride.drive, goals, ride.bench)
 
@@ -189,7 +189,7 @@ class TestWithOdometry:
         ride.bench.wait_for_state('REACHED')
         ride.drive.start()
         ride.bench.spin_until(lambda: ride.drive.is_over, 'the drive')
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
         last = ride.bench.commands.messages[-1]
         assert pose_errors(goals[0], judges().poses(last.position)[0]) < (1e-4, 1e-3)
@@ -203,7 +203,7 @@ class TestWithOdometry:
         status = ride.bench.wait_for_state('HOLDING')
         assert 'the pose of the base is lost: odometry on /odom: the newest is' in status['reason']
         assert 'base_timeout' in status['reason']
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
         assert not np.any(ride.bench.commands.messages[-1].velocity)
         ride.bench.send(matrix_message(goals_near_the_start()[0], 'odom'), TIPS[0])
@@ -262,7 +262,7 @@ class TestWithOdometry:
         ride.odometer.spoil = spoiled
         status = ride.bench.wait_for_state('HOLDING')
         assert said in status['reason']
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
 
     def test_leap_of_the_odometry_is_no_leap_of_the_arms(self, ride):
@@ -272,7 +272,7 @@ class TestWithOdometry:
         ride.drive.pose = lambda now: pinocchio.SE3(np.eye(3), np.array([-0.15, 0.1, 0.0]))
         ride.bench.wait_for_state('MOVING')
         ride.bench.wait_for_state('REACHED')
-        ride.bench.wait_until_silent()
+        ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
         check_errors_at_rest(ride.drive, goals, ride.bench)
 
@@ -323,7 +323,7 @@ def test_talos_keeps_both_hands_where_they_are_while_it_walks(bench):
     drive.start()
     bench.spin_until(lambda: drive.is_over, 'the drive')
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     check_commands(bench, talos_judges)
     driven = bench.commands.messages[arrived:]
     check_errors_on_the_drive(drive, goals, driven, talos_judges)
@@ -441,7 +441,7 @@ class TestWithTf:
         bench.spin_until(lambda: drive.is_over, 'the drive')
         status = bench.wait_for_state('REACHED')
         assert status['left_tool/target_held_in'] == 'odom'
-        bench.wait_until_silent()
+        bench.wait_until_silent(4)
         check_commands(bench)
         check_errors_at_rest(drive, goals, bench)
 
@@ -452,7 +452,7 @@ class TestWithTf:
         tf.setattr(Buffer, 'trouble', 'odom and base are not connected')
         status = bench.wait_for_state('HOLDING')
         assert 'lost: tf: odom and base are not connected' in status['reason']
-        bench.wait_until_silent()
+        bench.wait_until_silent(4)
         check_commands(bench)
 
     def test_frames_that_are_fixed_to_each_other_are_never_too_old(self, tf):

@@ -15,6 +15,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 WIDE = '<limit lower="-3" upper="3" velocity="2" effort="9"/>'
 BALL, CLEARANCE = 0.05, 0.02
 START, END = (0.0, 0.5), (1.5, -0.5)
+FAST = 1.0
+"""For a tip that goes all the way [m/s]."""
 FASTEST, HARDEST = 1.5, 5.0
 """Defaults of the node for joints [rad/s], [rad/s^2]."""
 
@@ -114,7 +116,7 @@ def check_commands(bench):
 
 
 def test_obstacles_in_markers_are_kept_clear_of(bench, world):
-    start(bench)
+    start(bench, max_tip_speed=FAST)
     world.show(post((0.6, 0.6), 0.1))
     bench.send(target(END))
     bench.wait_for_state('REACHED')
@@ -151,11 +153,12 @@ def test_post_that_appears_on_the_path_stops_the_arm_until_it_may_go_on(bench, w
     assert "'lower' and 'post/0' would come within 20 mm" in status['reason']
     assert '~/resume goes on once the way is free' in status['reason']
     assert status['reason_code'] == 'collision_ahead'
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert gaps(bench.commands.q, (0.45, 0.65), 0.1).min() > 0.1  # it did not go up to it
     world.delete_all()
     bench.wait_until_silent()
     assert bench.status['state'] == 'HOLDING'
+    assert bench.set(max_tip_speed=FAST) == []
     answer = bench.ask(Trigger, 'fabrik/resume', Trigger.Request())
     assert (answer.success, answer.message) == (True, 'going on to the target')
     bench.wait_for_state('REACHED')
@@ -170,6 +173,7 @@ def test_same_target_after_a_pause_goes_on_once_the_way_is_free(bench, world):
     bench.wait_for_state('HOLDING')
     assert 'after 1 s without any' in bench.refusal(target(END))
     world.delete_all()
+    assert bench.set(max_tip_speed=FAST) == []
     bench.wait_until_it_may_set_out()
     bench.send(target(END))
     bench.wait_for_state('REACHED')
@@ -182,6 +186,7 @@ def test_arm_that_may_looks_for_another_path_and_says_so_before(bench, world):
     reason = bench.wait_for_state('HOLDING')['reason']
     assert 'looks for another path after 1 s without a change nearby (1 of 3)' in reason
     stopped = len(bench.commands)
+    assert bench.set(max_tip_speed=FAST) == []
     bench.wait_for_state('REACHED')
     assert gaps(bench.commands.q, (0.6, 0.6), 0.1).min() > CLEARANCE - 1e-4
     times = bench.commands.times
@@ -200,12 +205,12 @@ def test_post_inside_the_stopping_distance_brakes_fully_and_says_contact_is_poss
     status = bench.wait_for_state('HOLDING')
     assert status['reason'].startswith('contact possible: lower, post/0')
     assert status['reason_code'] == 'contact_possible'
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     check_commands(bench)
 
 
 def test_arm_inside_a_post_moves_only_out_of_it(bench, world):
-    start(bench, path='line')
+    start(bench, path='line', max_tip_speed=FAST)
     centre = tips(START)[0] + (0.0, -0.08)
     world.show(post(centre, BALL))
     bench.send(target((-0.5, 0.5)))  # through the post
@@ -222,7 +227,7 @@ def test_arm_inside_a_post_moves_only_out_of_it(bench, world):
 
 
 def test_obstacle_locked_to_a_link_moves_with_it(bench, world):
-    start(bench)
+    start(bench, max_tip_speed=FAST)
     bar = post((0.2, 0.0), 0.04, 'bar', 'tip', frame_locked=True)
     world.show(bar, post((0.45, 0.9), 0.05))
     bench.send(target(END))
@@ -260,10 +265,19 @@ def bad(text, **changes):
         bad('is too much', pose__position__x=1e7),
     ],
 )
-def test_bad_marker_is_refused_with_its_name_and_the_others_stay(bench, world, marker, said):
-    start(bench)
-    world.show(post((4.0, 0.0), 0.1))
-    world.say(post((3.0, 0.0), 0.1, 'good'), marker)
-    bench.spin_until(lambda: said in bench.status['last_refusal'], said)
-    bench.wait_for_statuses(2)
-    assert bench.status['obstacles'] == '1'
+class TestBadMarkers:
+    @pytest.fixture(scope='class')
+    def world(self, class_bench):
+        """One for all: nothing but the last refusal is left of a marker that was refused."""
+        start(class_bench)
+        return World(class_bench)
+
+    def test_they_are_refused_with_their_names_and_the_others_stay(self, world, marker, said):
+        bench = world.bench
+        world.show(post((4.0, 0.0), 0.1))
+        before = bench.status['last_refusal']
+        world.say(post((3.0, 0.0), 0.1, 'good'), marker)
+        bench.spin_until(lambda: bench.status['last_refusal'] != before, said)
+        assert said in bench.status['last_refusal']
+        bench.wait_for_statuses(2)
+        assert bench.status['obstacles'] == '1'

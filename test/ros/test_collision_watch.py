@@ -40,6 +40,8 @@ BARE = robot_xml(
 )
 
 BEFORE, BEHIND, INSIDE = (0.6, 0.2), (2.4, 0.2), (0.9, 1.6)
+FAST = 1.0
+"""For a tip that goes all the way [m/s]."""
 STREAM_REPORTS = 15
 """So many statuses, ten a second, after the last target a next one belongs to no stream."""
 
@@ -67,9 +69,8 @@ def nearest(commands, links=('upper', 'lower')):
 
 
 def started(bench, **parameters):
-    bench.start_all(
-        ARM, values_at(('shoulder', 'elbow'), BEFORE), mode='position', path='joint', **parameters
-    )
+    parameters = {'mode': 'position', 'path': 'joint', 'max_tip_speed': FAST, **parameters}
+    bench.start_all(ARM, values_at(('shoulder', 'elbow'), BEFORE), **parameters)
     return bench
 
 
@@ -99,7 +100,7 @@ def test_arm_in_a_stream_stops_in_front_of_its_body_and_names_the_links(bench):
     reason = approach(bench, BEHIND)['reason']
     assert 'collision ahead' in reason
     assert "'base'" in reason
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert 0.0 < nearest(bench.commands.q) < 0.3
     assert float(bench.status['nearest_distance']) >= 0.002 - 1e-9
     assert 'base' in bench.status['nearest_links']
@@ -129,19 +130,18 @@ def test_nothing_is_said_of_where_an_arm_is_that_nobody_measures(bench):
 def test_arm_that_stopped_goes_back(bench):
     started(bench)
     approach(bench, BEHIND)
-    bench.wait_until_silent()
-    bench.wait_for_statuses(STREAM_REPORTS)
+    bench.wait_until_silent(STREAM_REPORTS)
     bench.send(tip_at(BEFORE))
     bench.wait_for_state('REACHED')
     assert nearest(bench.commands.q) > 0.0
 
 
 def test_target_inside_the_body_says_so_and_is_approached(bench):
-    started(bench)
+    started(bench, max_tip_speed=0.25)  # who is fast stops farther away
     bench.send(tip_at(INSIDE))
     reason = bench.wait_for_state('HOLDING')['reason']
     assert reason.startswith("the target is in collision: 'base' and 'l")
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert 0.0 < nearest(bench.commands.q, links=['lower']) < 0.02
 
 
@@ -178,7 +178,8 @@ LOW, HIGH = (1.0, -1.5), (1.0, 2.5)
 
 
 def test_joint_target_with_the_body_in_between_is_reached_over_another_configuration(bench):
-    bench.start_all(ARM, values_at(('shoulder', 'elbow'), LOW), mode='position')
+    start = values_at(('shoulder', 'elbow'), LOW)
+    bench.start_all(ARM, start, mode='position', max_tip_speed=FAST)
     assert nearest([np.array([1.0, elbow]) for elbow in np.linspace(-1.5, 2.5, 50)]) < 0.0
     bench.send_joints(['elbow'], [HIGH[1]])
     bench.wait_for_state('REACHED')
@@ -241,7 +242,7 @@ def test_pair_keeps_its_own_clearance_and_the_status_names_it(bench):
     started(bench, pair_clearances=['lower/base=0.05'])
     reason = approach(bench, BEHIND)['reason']
     assert "'base' and 'lower' would come within 50 mm" in reason
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert 0.05 - 1e-6 < nearest(bench.commands.q, links=['lower']) < 0.3
     assert bench.status['nearest_links'] == 'base, lower'
     assert float(bench.status['nearest_clearance']) == 0.05

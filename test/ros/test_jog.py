@@ -86,7 +86,7 @@ def test_tool_moves_at_that_velocity_while_it_comes_and_then_holds(ready, stick,
     stick.let_go()
     let_go_at = ready.commands.times[-1]
     assert ready.wait_for_state('HOLDING')['reason'] == 'jogging has ended'
-    ready.wait_until_silent()
+    ready.wait_until_silent(4)
     points, times = tips(ready, judge), ready.commands.times
     speed = np.linalg.norm(velocities(times, points), axis=1)
     under_way = (times[1:] > 0.3) & (times[1:] < let_go_at)

@@ -55,8 +55,8 @@ def test_joints_that_are_named_go_and_the_others_stay(ready, six_axis):
 
 
 def test_stream_of_joint_values_is_followed_without_a_stop(ready, six_axis):
-    for i in range(1, 41):
-        ready.send_joints(['shoulder_pan'], [0.01 * i])
+    for i in range(1, 21):
+        ready.send_joints(['shoulder_pan'], [0.02 * i])
         ready.wait_for_count('accepted', i)
     ready.wait_for_state('REACHED')
     assert abs(ready.commands.q[-1][0] - 0.4) < TOLERANCE
@@ -66,7 +66,7 @@ def test_stream_of_joint_values_is_followed_without_a_stop(ready, six_axis):
 def test_repeats_set_nothing_in_motion(ready):
     ready.send_joints(['elbow'], [1.4])
     arrive(ready, accepted=1)
-    ready.wait_until_silent()
+    ready.wait_until_silent(4)
     count = len(ready.commands)
     for i in range(2, 7):
         ready.send_joints(['elbow'], [1.4])
@@ -143,7 +143,7 @@ def test_hold_refuses_them_and_they_wait_for_resume(ready):
     ready.send_joints(['shoulder_pan'], [1.5])
     ready.wait_for_commands(30)
     assert ready.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
-    ready.wait_until_silent()
+    ready.wait_until_silent(4)
     held = 'told to hold, until ~/resume'
     assert refusal(ready, ready.send_joints, ['shoulder_pan'], [1.5]) == held
     assert refusal(ready, ready.send_configuration, 'home') == held

@@ -31,7 +31,7 @@ def test_arm_in_a_plane_reaches_its_target(bench, path):
     goal = judge.pose([0.7, 1.2])
     bench.send(matrix_message(goal, 'l0'))
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     status = bench.wait_for_state('REACHED')
     assert status['finished_by'] in ('fabrik', 'seed')
     assert judge.errors(goal, bench.commands.q[-1])[0] < 1e-4

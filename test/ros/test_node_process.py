@@ -141,10 +141,10 @@ def test_node_without_a_model_ends_when_it_is_interrupted(bench, start_process, 
     ('name', 'value', 'words'),
     [
         ('path', 'sideways', 'path must be one of auto, line, joint'),
-        ('max_joint_velocity', '-1.0', 'max_joint_velocity'),
-        ('max_joint_velocity', '4.0', 'to stop'),
+        pytest.param('max_joint_velocity', '-1.0', 'max_joint_velocity', marks=pytest.mark.long),
+        pytest.param('max_joint_velocity', '4.0', 'to stop', marks=pytest.mark.long),
         ('command_rate', '100', 'command_rate'),
-        ('axis', '[0.0,0.0,0.0]', 'axis must not be zero'),
+        pytest.param('axis', '[0.0,0.0,0.0]', 'axis must not be zero', marks=pytest.mark.long),
     ],
 )
 def test_bad_parameter_ends_the_node_with_the_reason(start_process, said, name, value, words):

@@ -109,10 +109,10 @@ def test_every_trajectory_ends_at_rest_and_together_they_bring_the_arm_to_its_ta
     bench, six_axis, start
 ):
     ready(bench, six_axis, output=ALL)
-    target = shifted(start, x=-0.1, y=0.3)
+    target = shifted(start, x=-0.05, y=0.15)
     bench.send(target)
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     judge = six_axis_judge(six_axis)
     for trajectory in bench.trajectories:
         check_trajectory(trajectory, judge)
@@ -148,7 +148,7 @@ def test_arrays_are_the_joint_values_of_the_commands(bench, six_axis, start):
     ready(bench, six_axis, output=ALL)
     bench.send(shifted(start, y=0.1))
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert np.array_equal([list(array.data) for array in bench.arrays], bench.commands.q)
 
 
@@ -157,7 +157,7 @@ def test_joints_come_in_the_order_that_is_asked_for_in_every_message(bench, six_
     target = shifted(start, y=0.1)
     bench.send(target)
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     judge = six_axis_judge(six_axis)
     assert bench.commands.names == {tuple(MIXED)}
     for trajectory in bench.trajectories:

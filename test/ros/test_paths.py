@@ -220,6 +220,8 @@ def test_paths_are_confirmed_as_that_is_asked_for(
 ):
     bench.start_all(six_axis, AT_START, confirm=confirm)
     for target, asks in ((shifted(start, y=0.005), asks_for_line), (behind, asks_for_other)):
+        if len(bench.commands):
+            bench.wait_until_silent(reports=15)  # a later target is no stream
         count = len(bench.commands)
         bench.send(target)
         if asks:
@@ -231,8 +233,6 @@ def test_paths_are_confirmed_as_that_is_asked_for(
         bench.spin_until(lambda count=count: len(bench.commands) > count, 'the arm sets out')
         bench.wait_for_state('REACHED')
         check_arrived(bench, judge, target)
-        # A later target is no stream.
-        bench.wait_until_silent(reports=15)
 
 
 def test_nothing_is_executed_where_nothing_is_proposed(ready, start):
@@ -399,11 +399,14 @@ def test_path_that_is_looked_for_on_the_way_delays_no_command(
 
 # -- while it looks
 
+PATIENT, LONGER = 3.0, 40
+"""How long the arm waits before it leaves the line [s]; statuses, ten a second, for longer."""
+
 
 @pytest.fixture
 def patient(monkeypatch):
     """Let the arm wait long before it leaves the line, so that it is caught looking."""
-    monkeypatch.setattr('fabrik_ros.motion.follower.SECOND_TARGET_TIME', 5.0)
+    monkeypatch.setattr('fabrik_ros.motion.follower.SECOND_TARGET_TIME', PATIENT)
 
 
 def look(bench, target):
@@ -416,7 +419,7 @@ def test_hold_ends_looking_and_nothing_begins_after_it(patient, ready, judge, st
     look(ready, behind)
     assert call(ready, 'hold') == (True, 'holding still')
     assert ready.wait_for_state('HOLDING')['reason'] == 'told to hold, until ~/resume'
-    ready.wait_for_statuses(60)
+    ready.wait_for_statuses(LONGER)
     ready.resume()
     ready.wait_until_silent()
     assert len(ready.commands) == 0
@@ -432,7 +435,7 @@ def test_deactivation_ends_looking(patient, ready, behind):
     ready.wait_for_statuses(2)
     assert ready.node.trigger_activate() == SUCCESS
     ready.wait_for_state('IDLE')
-    ready.wait_for_statuses(60)
+    ready.wait_for_statuses(LONGER)
     assert ready.status['state'] == 'IDLE'
     assert len(ready.commands) == 0
 
@@ -450,7 +453,7 @@ def test_lost_states_end_looking_and_the_arm_does_not_set_out_when_they_are_back
     status = bench.wait_for_state('HOLDING')
     assert status['reason_code'] == 'state_missing'
     puppet.speak_again()
-    bench.wait_for_statuses(60)
+    bench.wait_for_statuses(LONGER)
     assert len(bench.commands) == 0
     assert bench.refusal(behind).startswith('this target was interrupted')
 
@@ -464,7 +467,7 @@ def test_arm_moved_by_hand_while_it_looks_stays_where_it_is(patient, bench, six_
     look(bench, behind)
     puppet.values['elbow'] += 0.3
     assert bench.wait_for_state('HOLDING')['reason_code'] == 'moved_away'
-    bench.wait_for_statuses(60)
+    bench.wait_for_statuses(LONGER)
     assert len(bench.commands) == 0
 
 

@@ -16,6 +16,7 @@ from test_changing_world import (
     check_commands,
     CLEARANCE,
     END,
+    FAST,
     gaps,
     START,
     target,
@@ -141,7 +142,7 @@ def check_gap(bench):
 
 
 def test_arm_goes_round_points_and_not_round_itself(bench, start):
-    start().show(column(PLACE))
+    start(max_tip_speed=FAST).show(column(PLACE))
     assert int(bench.status['points']) > 50
     bench.send(target(END))
     bench.wait_for_state('REACHED')
@@ -155,9 +156,10 @@ def test_points_that_appear_on_the_path_stop_the_arm_until_they_are_gone(bench, 
     bench.wait_for_commands(40)
     camera.points = column((0.45, 0.65))
     assert "points of 'camera'" in bench.wait_for_state('HOLDING')['reason']
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert gaps(bench.commands.q, (0.45, 0.65), RADIUS).min() > CLEARANCE
     camera.show(column((2.0, 2.0)))
+    assert bench.set(max_tip_speed=FAST) == []
     bench.resume()
     bench.wait_for_state('REACHED')
     check_commands(bench)
@@ -175,7 +177,7 @@ def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
     assert status['reason_code'] == 'world_unknown'
     assert int(status['points']) > 50
     assert 'the newest points' in bench.refusal(target(START))
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     check_gap(bench)
 
 
@@ -220,7 +222,7 @@ def test_hand_behind_a_link_is_not_forgotten(bench, start):
 
 
 def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
-    bench.start_node(mode='position', require_points=True)
+    bench.start_node(mode='position', require_points=True, max_tip_speed=FAST)
     bench.start_arm(values_at(('shoulder', 'elbow'), START))
     bench.describe(ARM_WITH_CAMERA)
     bench.spin_until(lambda: 'require_points' in bench.status.get('reason', ''), 'the reason')

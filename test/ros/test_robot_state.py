@@ -71,7 +71,7 @@ def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
     ready_topic.publish(Bool(data=False))
     status = bench.wait_for_state('HOLDING')
     assert status['reason'] == f'not ready: {READY} says false'
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert not np.any(bench.commands.messages[-1].velocity)
     answer = bench.ask(Trigger, 'fabrik/resume', Trigger.Request())
     assert (answer.success, answer.message) == (False, f'not ready: {READY} says false')
@@ -81,6 +81,7 @@ def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
     assert '~/resume' in bench.refusal(shifted(start, y=0.3))
     assert len(bench.commands) == count
     bench.resume()
+    assert bench.set(max_tip_speed=1.0) == []
     bench.send(shifted(start, y=0.3))
     bench.wait_for_state('REACHED')
 

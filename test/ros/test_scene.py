@@ -9,7 +9,7 @@ pytest.importorskip('coal', reason='coal measures the distances')
 
 from bench import pose_message, values_at
 import numpy as np
-from test_changing_world import ARM, CLEARANCE, START
+from test_changing_world import ARM, CLEARANCE, FAST, START
 
 POST = 'obstacles: {post: {cylinder: [0.1, 1.0], xyz: [0.6, 0.6, 0.0]}}'
 """It stands where the stretched arm comes past."""
@@ -46,7 +46,7 @@ def start(bench, tmp_path):
 
 
 def test_arm_goes_round_a_post_and_names_what_is_nearest(start):
-    bench = start()
+    bench = start(max_tip_speed=FAST)
     assert bench.status['obstacles'] == '1'
     bench.send(tip_at((1.5, -0.5)))
     bench.wait_for_state('REACHED')
@@ -69,17 +69,17 @@ def test_target_inside_an_obstacle_moves_nothing_and_names_it(start):
 
 def test_stream_is_stopped_in_front_of_an_obstacle(start):
     bench = start(path='line', stream_timeout=10.0)
-    targets = [tip_at((a, 0.0)) for a in np.linspace(0.1, 1.5, 40)]
+    targets = [tip_at((a, 0.0)) for a in np.linspace(0.1, 1.5, 30)]
     for number, target in enumerate(targets):
         bench.send(target)
         bench.wait_for_count('accepted', number + 1)
     assert 'post' in bench.wait_for_state('HOLDING')['reason']
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     assert CLEARANCE - 1e-4 < gaps(bench.commands.q).min() < 0.2
 
 
 def test_what_links_are_not_checked_for_obstacles_are(start):
-    bench = start(self_collision='never')
+    bench = start(self_collision='never', max_tip_speed=FAST)
     assert bench.status['self_collision'].startswith('off')
     bench.send(tip_at((1.5, -0.5)))
     bench.wait_for_state('REACHED')

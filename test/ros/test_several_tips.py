@@ -41,7 +41,7 @@ def check_commands(bench, judge=judges, names=NAMES):
 def arrive(bench):
     """Wait until the arms are there and every command has come; the status then."""
     bench.wait_for_state('REACHED')
-    bench.wait_until_silent()
+    bench.wait_until_silent(4)
     return bench.wait_for_state('REACHED')
 
 
