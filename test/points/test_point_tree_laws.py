@@ -233,6 +233,7 @@ def test_scaling_everything_scales_the_answer(scene, power):
     assert other.status is one.status
 
 
+@pytest.mark.long
 @laws
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]))
 def test_moving_everything_rigidly_moves_the_answer(number, d):
