@@ -36,10 +36,10 @@ TURNING_ON = PLANAR.replace('"-3.0" upper="3.0"', '"-6.0" upper="6.0"')
 
 
 def place(q, link):
-    """Where the elbow or the tip is, shape (2,)."""
-    a, b = q[0], q[0] + q[1]
-    elbow = np.array([math.cos(a), math.sin(a)])
-    return elbow if link == ELBOW else elbow + 0.8 * np.array([math.cos(b), math.sin(b)])
+    """Where the elbow or the tip is, shape (..., 2), at joint values of shape (..., 2)."""
+    a, b = np.moveaxis(np.cumsum(q, axis=-1), -1, 0)
+    elbow = np.stack([np.cos(a), np.sin(a)], axis=-1)
+    return elbow if link == ELBOW else elbow + 0.8 * np.stack([np.cos(b), np.sin(b)], axis=-1)
 
 
 def other_elbow(q):
@@ -290,7 +290,7 @@ def test_detour_waits_until_it_is_confirmed_and_is_taken_then():
     assert not arm.execute(), 'nothing is proposed any longer'
 
 
-@pytest.mark.parametrize('most', mostly_long([0.0, 0.5, 1.0, 3.0], 0.5))
+@pytest.mark.parametrize('most', mostly_long([0.0, 0.5, 1.0, 3.0], 3.0))
 def test_no_joint_turns_farther_beyond_the_direct_way_than_max_detour_unasked(most):
     start = np.array([-0.5, 0.0])
     arm = PostArm([place(np.zeros(2), TIP)], TIP, start, path='joint', max_detour=most)
@@ -380,7 +380,9 @@ class Posts:
                 return q
 
     def distance(self, q):
-        return float(np.linalg.norm(place(q, TIP) - self.posts, axis=1).min()) - 2.0 * RADIUS
+        """Return the distance [m] of the tip from the nearest post, shape (...)."""
+        away = place(q, TIP)[..., None, :] - self.posts
+        return np.linalg.norm(away, axis=-1).min(axis=-1) - 2.0 * RADIUS
 
     def goals(self, q):
         T = self.chain.forward_kinematics(self.free_configuration())
@@ -415,7 +417,7 @@ def test_every_route_is_free_by_trigonometry_at_steps_of_a_milliradian(seed):
             assert np.all((posts.chain.lower <= end) & (end <= posts.chain.upper))
             count = math.ceil(1e3 * np.abs(end - start).max()) + 1
             on_route = start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)
-            assert min(map(posts.distance, on_route)) > CLEARANCE - ROUNDING
+            assert posts.distance(on_route).min() > CLEARANCE - ROUNDING
 
 
 @given(numbers)
@@ -424,7 +426,7 @@ def test_direct_route_is_the_first_where_trigonometry_finds_it_free(seed):
     posts = Posts(seed)
     q, goal = posts.free_configuration(), posts.free_configuration()
     on_route = q + np.linspace(0.0, 1.0, 2000)[:, None] * (goal - q)
-    if min(map(posts.distance, on_route)) > 2.0 * CLEARANCE:
+    if posts.distance(on_route).min() > 2.0 * CLEARANCE:
         first = next(filter(None, posts.routes.routes((goal,), q)))
         assert np.array_equal(first, (goal,))
 
