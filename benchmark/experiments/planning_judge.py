@@ -24,8 +24,6 @@ MARGINS = (0.1, 0.03, 0.01, 0.003)
 """[m]."""
 LIMIT_SLACK = 1e-9
 """A joint may be this far outside a limit [rad or m]: rounding."""
-WIDTH = 0.2
-"""The last link reaches no farther from its joint [m]."""
 
 
 class RawJudge:
@@ -132,10 +130,16 @@ class RawJudge:
 
     def _reaches(self) -> np.ndarray:
         """How far from each joint axis anything that it moves can be, shape (n,) [m]."""
-        steps = [np.linalg.norm(T.translation) for T in list(self.model.jointPlacements)[2:]]
-        behind = np.cumsum([0.0, *steps[::-1]])[::-1]
-        tip = max(np.linalg.norm(frame.placement.translation) for frame in self.model.frames)
-        return behind + tip + WIDTH
+        reach = np.zeros(self.model.njoints)
+        for solid in self._own.geometryObjects:
+            shape, joint = solid.geometry, solid.parentJoint
+            shape.computeLocalAABB()
+            farthest = np.linalg.norm(solid.placement.act(shape.aabb_center)) + shape.aabb_radius
+            reach[joint] = max(reach[joint], farthest)
+        for i in range(self.model.njoints - 1, 1, -1):
+            offset = np.linalg.norm(self.model.jointPlacements[i].translation)
+            reach[i - 1] = max(reach[i - 1], offset + reach[i])
+        return reach[1:]
 
 
 def _geometry(shape: Box | Cylinder | Sphere) -> coal.CollisionGeometry:
