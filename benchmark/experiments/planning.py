@@ -83,7 +83,7 @@ class Worker:
         start = problem.values('start', self.chain.joint_names)
         request = PlanRequest(start, T[None], planning_time=LONGEST, seed=seed)
         begin = time.perf_counter()
-        self._process.request(request, problem.obstacles, problem.start)
+        self._process.request(request, problem.obstacles, other_joints=problem.start)
         while (answer := self._process.poll()) is None:
             time.sleep(NAP)
         taken = time.perf_counter() - begin
