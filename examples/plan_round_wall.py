@@ -19,14 +19,16 @@ wall = Obstacle('wall', Box((0.5, 0.04, 0.8)), transform(np.eye(3), np.array([0.
 start = np.array([0.9, 0.6, 0.6, 0.0, 0.6, 0.0])
 goal = start * [-1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 way = plan(arm, start, arm.forward_kinematics(goal), Scene([wall]), robot=robot)
-print(f'{way.outcome.value} in {way.planning_time:.3f} s: {len(way.knots)} knots')
-for share in np.linspace(0.0, 1.0, 6):
-    print(np.round(way.at(share), 3))
+print(f'{way.outcome.value} in {way.planning_time:.3f} s: a way of {way.duration:.2f} s')
+for time in np.linspace(0.0, way.duration, 6):
+    print(f'{time:.2f} s: {np.round(way.at(time), 3)}')
 
 if plot:
     from matplotlib import pyplot
 
-    shares = np.linspace(0.0, 1.0, 200)
-    pyplot.plot(shares, way.at(shares), label=way.joint_names)
+    times = np.linspace(0.0, way.duration, 200)
+    pyplot.plot(times, way.at(times), label=way.joint_names)
+    pyplot.xlabel('time [s]')
+    pyplot.ylabel('joint values [rad]')
     pyplot.legend()
     pyplot.savefig(plot)

@@ -86,7 +86,7 @@ def plan(
     >>> from fabrik_ros import example_arm, load_urdf
     >>> chain = load_urdf(example_arm('planar_two_link')).chain()
     >>> way = plan(chain, [0.1, 0.2], np.array([1.0, -0.5]))
-    >>> way.found, way.at(1.0)
+    >>> way.found, way.at(way.duration)
     (True, array([ 1. , -0.5]))
 
     """

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from ..transforms import Array
+from .timed_way import TimedWay
 
 
 class PlanOutcome(Enum):
@@ -47,6 +49,8 @@ class Plan:
     """
     joint_names: tuple[str, ...]
     """Names of the n joints."""
+    fastest: Array
+    """Greatest speeds of the joints, shape (n,) [rad/s or m/s]."""
     planning_time: float
     """How long it took [s]."""
 
@@ -64,16 +68,25 @@ class Plan:
     @property
     def length(self) -> float:
         """Length of the way in joint space [rad, and m of prismatic joints]."""
-        return float(self._places[-1])
+        return float(np.sum(np.linalg.norm(np.diff(self._way, axis=0), axis=1)))
 
-    def at(self, share: npt.ArrayLike) -> Array:
+    @property
+    def duration(self) -> float:
         """
-        Joint values at shares of the length of the way.
+        How long the joints take for the way, from rest to rest [s].
+
+        They go as fast as they may. The node takes longer where it holds down the speeds of tips.
+        """
+        return self._timed.duration
+
+    def at(self, time: npt.ArrayLike) -> Array:
+        """
+        Joint values on the way at times after its beginning.
 
         Parameters
         ----------
-        share : float or array, shape (k,)
-            0 at the start, 1 at the goal; beyond, those.
+        time : float or array, shape (k,)
+            From 0 at the start to `duration` at the goal; the arm rests before and after [s].
 
         Returns
         -------
@@ -81,20 +94,14 @@ class Plan:
             [rad or m].
 
         """
-        places = self._places
-        at = np.asarray(share, dtype=np.float64) * places[-1]
-        columns = [np.interp(at, places, column) for column in self._way.T]
-        values: Array = np.stack(columns, axis=-1)
-        return values
+        return self._timed.at(time)
+
+    @cached_property
+    def _timed(self) -> TimedWay:
+        return TimedWay(self._way, self.straight_room, self.fastest)
 
     @property
     def _way(self) -> Array:
         if not self.found:
             raise ValueError(f'no way was found: {self.reason}')
         return self.knots
-
-    @property
-    def _places(self) -> Array:
-        """Lengths of the way up to each knot, shape (m,)."""
-        lengths = np.linalg.norm(np.diff(self._way, axis=0), axis=1)
-        return np.concatenate([[0.0], np.cumsum(lengths)])

@@ -29,6 +29,7 @@ from .rounding import rounded
 from .rrt_connect import RrtConnect
 from .shortcuts import shortened
 from .straight_room import straight_room
+from .timed_way import USUAL_SPEED
 from .whole_turns import WholeTurns
 
 FIRST_DRAWS = 10
@@ -109,6 +110,7 @@ class PlanSearch:
             np.concatenate([np.array(before).reshape(-1, len(start)), knots]),
             np.concatenate([np.zeros(len(before)), room]),
             self._robot.joint_names,
+            self._fastest,
             self._time,
         )
 
@@ -216,6 +218,13 @@ class PlanSearch:
 
         return cost
 
+    @property
+    def _fastest(self) -> Array:
+        """Greatest speeds of the joints, shape (n,) [rad/s or m/s]."""
+        if self._request.fastest is not None:
+            return self._request.fastest
+        return np.minimum(self._robot.velocity, USUAL_SPEED)
+
     def _length(self, displacement: Array) -> float:
         return float(np.linalg.norm(displacement * self._weights))
 
@@ -251,5 +260,7 @@ class PlanSearch:
         return self._none(PlanOutcome.NOT_FOUND, reason)
 
     def _none(self, outcome: PlanOutcome, reason: str) -> Plan:
-        knots = np.empty((0, len(self._robot)))
-        return Plan(outcome, reason, knots, np.empty(0), self._robot.joint_names, self._time)
+        robot, knots = self._robot, np.empty((0, len(self._robot)))
+        return Plan(
+            outcome, reason, knots, np.empty(0), robot.joint_names, self._fastest, self._time
+        )
