@@ -12,6 +12,8 @@ these rules:
   joint connects them, with no link with geometry between; where they are within the clearance in
   at least 95 % of 400 random configurations; or in at least half of them, and with all joints at
   zero or amid their limits too; and those that are said to be allowed.
+* Boxes that stand around the arm keep farther away than their clearance from all links that a
+  joint of the arm moves.
 * A joint move is looked at where no joint is farther than `MOVE_STEP` from the last look.
 * A line is followed in steps of 1 mm or half a degree, whichever is shorter, by damped least
   squares from the configuration it starts at, with joints at their limits kept there. It is free
@@ -21,7 +23,7 @@ these rules:
 
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 import math
@@ -35,6 +37,8 @@ import pinocchio
 
 CLEARANCE = 0.002
 """Distance that links keep [m]: the default of the node."""
+BOX_CLEARANCE = 0.02
+"""Distance that links keep from what stands around [m]: the default of the node."""
 COMMAND_SLACK = 1e-4
 """A command may be this much nearer [m]: distances have errors, and a motion stops in front."""
 LIMIT_SLACK = 1e-9
@@ -73,6 +77,15 @@ class Line(NamedTuple):
     """'' where it is free; else 'jump', 'limits', 'out of reach' or 'collision'."""
 
 
+class BoxAround(NamedTuple):
+    """A box that stands around an arm."""
+
+    size: tuple[float, float, float]
+    """Lengths of its edges [m]."""
+    T_base_box: np.ndarray
+    """Where its centre is, shape (4, 4)."""
+
+
 class WayJudge:
     """
     Judges the ways of one arm.
@@ -89,6 +102,10 @@ class WayJudge:
         Distance that links keep [m].
     allowed : iterable of (str, str)
         Names of links that may touch.
+    boxes : mapping
+        What stands around the arm, `BoxAround` by name.
+    box_clearance : float
+        Distance that links keep from them [m].
 
     Attributes
     ----------
@@ -109,6 +126,8 @@ class WayJudge:
         packages: Sequence[str] = (),
         clearance: float = CLEARANCE,
         allowed: Iterable[tuple[str, str]] = (),
+        boxes: Mapping[str, BoxAround] | None = None,
+        box_clearance: float = BOX_CLEARANCE,
     ) -> None:
         whole = pinocchio.buildModelFromXML(urdf)
         solids = pinocchio.buildGeomFromUrdfString(
@@ -132,8 +151,10 @@ class WayJudge:
         self._tip = self._frame(tip_link)
         self._base_in_root = self._placement(self._frame(base_link), np.zeros(len(joints)))
         self._take_pairs(links, _neighbours(urdf, set(links)), allowed, clearance)
-        self._apart = self._looking(clearance)
-        self._commanded = self._looking(max(0.0, clearance - COMMAND_SLACK))
+        clearances = [clearance] * len(self._solids.collisionPairs)
+        clearances += [box_clearance] * self._put_around(boxes or {}, len(links))
+        self._apart = self._looking(clearances)
+        self._commanded = self._looking([max(0.0, c - COMMAND_SLACK) for c in clearances])
 
     # -- the arm
 
@@ -329,12 +350,24 @@ class WayJudge:
         at = self._configuration(q)
         return bool(pinocchio.computeCollisions(model, data, solids, looking, at, True))
 
-    def _looking(self, clearance: float) -> pinocchio.GeometryData:
-        """Prepare to find the pairs that are within the clearance [m]."""
+    def _looking(self, clearances: Sequence[float]) -> pinocchio.GeometryData:
+        """Prepare to find the pairs that are within their clearances [m]."""
         looking = self._solids.createData()
-        for request in looking.collisionRequests:
+        for request, clearance in zip(looking.collisionRequests, clearances, strict=True):
             request.security_margin = clearance
         return looking
+
+    def _put_around(self, boxes: Mapping[str, BoxAround], own: int) -> int:
+        """Add boxes, paired with those of the first `own` solids that move; count the pairs."""
+        before = len(self._solids.collisionPairs)
+        for name, (size, T) in boxes.items():
+            placement = self._base_in_root * pinocchio.SE3(T)
+            box = pinocchio.GeometryObject(name, 0, placement, coal.Box(*size))
+            b = self._solids.addGeometryObject(box)
+            for a in range(own):
+                if self._solids.geometryObjects[a].parentJoint:
+                    self._solids.addCollisionPair(pinocchio.CollisionPair(a, b))
+        return len(self._solids.collisionPairs) - before
 
     def _take_pairs(self, links, neighbours, allowed, clearance) -> None:
         """Choose the pairs that are looked at."""
@@ -343,7 +376,8 @@ class WayJudge:
             moves = solids.geometryObjects[a].parentJoint != solids.geometryObjects[b].parentJoint
             if moves and frozenset((links[a], links[b])) not in left_out:
                 solids.addCollisionPair(pinocchio.CollisionPair(a, b))
-        often = self._often_touching(links, self._looking(clearance))
+        looking = self._looking([clearance] * len(solids.collisionPairs))
+        often = self._often_touching(links, looking)
         for pair in list(solids.collisionPairs):
             if frozenset((links[pair.first], links[pair.second])) in often:
                 solids.removeCollisionPair(pair)

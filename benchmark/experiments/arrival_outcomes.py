@@ -14,6 +14,8 @@ from simulated_drive import Run
 
 POSITION, ANGLE = 1e-4, 1e-3
 """How exactly a target is to be met [m], [rad]; with fewer than six joints the position alone."""
+SOON = 20.0
+"""Among obstacles an arm is to be on its way after so long [s]."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Outcome:
     goal: list[float]
     T: list[list[float]]
     verdict: dict[str, Any]
+    """Empty where there is none."""
     arrived: bool
     distance: float
     """Between the tip at the last command and the target [m]."""
@@ -50,11 +53,17 @@ class Outcome:
     """Commands at which links are too near."""
     violations: list[str] = field(default_factory=list)
     """Which limits were left, in words."""
+    was_planned: bool = False
+    """Whether a planner was asked for a way."""
 
     @property
     def counts(self) -> bool:
         """Whether the arm arrived, or would if it were told to take a long way."""
         return self.arrived or self.waits_for_detour
+
+    def sets_out_within(self, time: float) -> bool:
+        """Whether the arm moves by then, or is there already [s]."""
+        return self.first_command is None or self.first_command <= time
 
     @property
     def is_refusal(self) -> bool:
@@ -75,7 +84,9 @@ def outcome_of(arm: Any, kind: str, number: int, task: Any, run: Run, drive: Any
         task.start.tolist(),
         task.goal.tolist(),
         task.T.tolist(),
-        asdict(task.verdict) | {'feasible': task.verdict.is_feasible},
+        {}
+        if task.verdict is None
+        else asdict(task.verdict) | {'feasible': task.verdict.is_feasible},
         arrived=distance < POSITION and (angle < ANGLE or not arm.meets_poses),
         distance=distance,
         angle=angle,
@@ -91,6 +102,7 @@ def outcome_of(arm: Any, kind: str, number: int, task: Any, run: Run, drive: Any
         outside=judged.violation_count,
         colliding=sum(not judge.may_be_commanded(q) for q in commands[_changes(run.q)]),
         violations=judged.violations,
+        was_planned=run.was_planned,
     )
 
 
@@ -119,17 +131,24 @@ HEADER = (
     '| arrival, s: median; p99 | looking, CPU ms: median; p99 |'
 )
 
+WORLD_HEADER = (
+    f'| arm | targets | arrived, set out within {SOON:g} s, % | planned | held for max_detour '
+    '| not reached | commands out of bounds | in contact | first command, s: median; p99 |'
+)
+
 
 def rows(outcomes: Sequence[Outcome], by: str = 'arm') -> list[str]:
     """Lines of the table: one for each arm (or kind of start), and one for all."""
     names = dict.fromkeys(getattr(outcome, by) for outcome in outcomes)
-    lines = [_row(name, [one for one in outcomes if getattr(one, by) == name]) for name in names]
-    return [HEADER, '|' + '---|' * (HEADER.count('|') - 1), *lines, _row('all', outcomes)]
+    is_judged = all(outcome.verdict for outcome in outcomes)
+    header, row = (HEADER, _row) if is_judged else (WORLD_HEADER, _world_row)
+    lines = [row(name, [one for one in outcomes if getattr(one, by) == name]) for name in names]
+    return [header, '|' + '---|' * (header.count('|') - 1), *lines, row('all', outcomes)]
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:
     def share(*keys: str) -> str:
-        chosen = [one for one in outcomes if not keys or any(one.verdict[key] for key in keys)]
+        chosen = [one for one in outcomes if not keys or any(one.verdict.get(key) for key in keys)]
         arrived = sum(one.counts for one in chosen)
         return (
             f'{100.0 * arrived / len(chosen):.1f} ({arrived} of {len(chosen)})' if chosen else '-'
@@ -148,6 +167,20 @@ def _row(name: str, outcomes: Sequence[Outcome]) -> str:
         f'| {_counted(later)} | {sum(one.outside for one in outcomes)} '
         f'| {sum(one.colliding for one in outcomes)} | {_middle_and_end(first, 2)} '
         f'| {_middle_and_end(arrivals, 1)} | {_middle_and_end(looking, 0)} |'
+    )
+
+
+def _world_row(name: str, outcomes: Sequence[Outcome]) -> str:
+    count = len(outcomes)
+    waiting = sum(one.waits_for_detour for one in outcomes)
+    good = waiting + sum(one.arrived and one.sets_out_within(SOON) for one in outcomes)
+    refused = Counter(one.reason_kind or one.state for one in outcomes if one.is_refusal)
+    first = [one.first_command for one in outcomes if one.first_command is not None]
+    return (
+        f'| {name} | {count} | {100.0 * good / count:.1f} ({good} of {count}) '
+        f'| {sum(one.was_planned for one in outcomes)} | {waiting} | {_counted(refused)} '
+        f'| {sum(one.outside for one in outcomes)} | {sum(one.colliding for one in outcomes)} '
+        f'| {_middle_and_end(first, 2)} |'
     )
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from arrival_outcomes import Outcome, outcome_of, read, rows, write
-from arrival_tasks import Arm, ARMS, load, OTHER_ARMS, STARTS, TaskMaker
+from arrival_tasks import Arm, ARMS, load, OTHER_ARMS, STARTS, TaskMaker, WORLDS
 
 POSES = 100
 
@@ -29,7 +29,7 @@ def measure(asked: argparse.Namespace, make_drive: Callable[[Arm], Any]) -> None
         return
     outcomes: list[Outcome] = []
     for name in asked.arms:
-        arm = load(name)
+        arm = load(name, asked.world)
         drive = make_drive(arm)
         tasks = TaskMaker(arm, asked.seed, asked.cache)
         for kind in asked.starts:
@@ -49,7 +49,10 @@ def run(arm: Arm, drive: Any, tasks: TaskMaker, kind: str, count: int) -> Iterat
     for number in range(count):
         if kind != 'last' or not arm.judge.is_free(drive.q):
             drive.begin_at(tasks.start(kind, number))
-        task = tasks.draw(kind, number, drive.q)
+        other = number
+        while (task := tasks.draw(kind, number, drive.q)) is None:
+            other += count
+            drive.begin_at(tasks.start(kind, other))
         yield outcome_of(arm, kind, number, task, drive.send(task.T), drive)
 
 
@@ -62,6 +65,7 @@ def parser(description: str, poses: int = POSES) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument('--starts', nargs='+', default=list(STARTS), choices=STARTS)
     parser.add_argument('--poses', type=int, default=poses, help='for each arm and start')
+    parser.add_argument('--world', choices=WORLDS, default='empty', help='what stands around')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--json', type=Path, help='write all that was measured to this file')
     parser.add_argument('--cache', type=Path, help='keep what the judge says in this file')
@@ -73,7 +77,7 @@ def report(outcome: Outcome) -> str:
     """One line about one target."""
     verdict = outcome.verdict
     ways = [word for word, is_free in (
-        ('a', verdict['line']), ('b', verdict['direct']), ('c', verdict['over_one'])
+        ('a', verdict.get('line')), ('b', verdict.get('direct')), ('c', verdict.get('over_one'))
     ) if is_free]  # fmt: skip
     return (
         f'{outcome.arm} {outcome.kind} {outcome.number}: '

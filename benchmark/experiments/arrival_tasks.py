@@ -5,10 +5,12 @@ A target is the pose of a random configuration inside the limits that the judge 
 (`test/way_judge.py`), and to which the reference planner finds a way from the start. Its verdict
 says whether (a) the straight line of the tip is free, (b) a straight joint move to any
 configuration at the target that many seeds find, in whole turns too, is free, (c) such a move
-over one of 1,000 random configurations is.
+over one of 1,000 random configurations is. Among obstacles the reference planner says enough: that
+there is a way.
 
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 import hashlib
 from importlib import metadata
@@ -20,7 +22,7 @@ import zlib
 import fabrik_ros
 import numpy as np
 from reference_planner import finds_way
-from way_judge import LEAST_JOINTS_FOR_POSES, WayJudge
+from way_judge import BoxAround, LEAST_JOINTS_FOR_POSES, WayJudge
 
 STARTS = 'rest', 'zero', 'last'
 """At rest at a random free configuration; at zero; where the last target ended."""
@@ -28,6 +30,12 @@ JUDGE_RULES = 1
 """Counted up when the rules of the judge change: what was kept before is judged anew."""
 TOWARDS_MIDDLE = 0.02
 """Share of the way to mid limits by which a start at zero gives way to a collision."""
+MOST_GOALS = 5
+"""An arm to none of so many goals of which there is a way starts elsewhere [1]."""
+REACH_SAMPLES = 1000
+"""Number of random configurations by which the reach of an arm is found [1]."""
+PEDESTAL, THICKNESS = 0.15, 0.03
+"""An arm stands so much higher than its table; so thick are table and wall [m]."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,8 @@ class Arm:
     packages: tuple[str, ...]
     """Folders that packages with meshes are in."""
     judge: WayJudge
+    boxes: Mapping[str, BoxAround]
+    """What stands around it, by name."""
 
     @property
     def meets_poses(self) -> bool:
@@ -86,8 +96,38 @@ class Arm:
         raise AssertionError(f'{self.name} collides from zero to the middle of its limits')
 
 
-def load(name: str) -> Arm:
-    """Read an arm."""
+def table_and_wall(judge: WayJudge) -> dict[str, BoxAround]:
+    """
+    Put an arm on a table, with a wall that parts what it reaches.
+
+    The wall begins at 0.35 of the reach, ends at 0.95, and is 0.6 of it high. It leads away from
+    the arm between x and y: at zero many arms lie along one of them.
+    """
+    rng = np.random.default_rng(1)
+    tips = [judge.pose(judge.random_configuration(rng))[:3, 3] for _ in range(REACH_SAMPLES)]
+    reach = float(np.linalg.norm(tips, axis=1).max())
+    return {
+        'table': _box((2.5 * reach, 2.5 * reach, THICKNESS), 0.0, -PEDESTAL - 0.5 * THICKNESS),
+        'wall': _box((0.6 * reach, THICKNESS, 0.6 * reach), 0.65 * reach, 0.3 * reach),
+    }
+
+
+def _box(size: tuple[float, float, float], forward: float, up: float) -> BoxAround:
+    T, c = np.eye(4), np.sqrt(0.5)
+    T[:2, :2] = [[c, -c], [c, c]]
+    T[:3, 3] = c * forward, c * forward, up
+    return BoxAround(size, T)
+
+
+WORLDS: Mapping[str, Callable[[WayJudge], Mapping[str, BoxAround]]] = {
+    'empty': lambda judge: {},
+    'table_and_wall': table_and_wall,
+}
+"""What stands around an arm."""
+
+
+def load(name: str, world: str = 'empty') -> Arm:
+    """Read an arm, and put it into one of the `WORLDS`."""
     source = {**ARMS, **OTHER_ARMS}[name]
     if '/' in source.file:
         share = Path(metadata.distribution('example-robot-data').locate_file('cmeel.prefix/share'))
@@ -96,7 +136,10 @@ def load(name: str) -> Arm:
     else:
         urdf, packages = fabrik_ros.load_urdf(fabrik_ros.example_arm(source.file)).source, ()
     judge = WayJudge(urdf, source.base_link, source.tip_link, packages)
-    return Arm(name, urdf, source, packages, judge)
+    boxes = WORLDS[world](judge)
+    if boxes:
+        judge = WayJudge(urdf, source.base_link, source.tip_link, packages, boxes=boxes)
+    return Arm(name, urdf, source, packages, judge, boxes)
 
 
 @dataclass(frozen=True)
@@ -125,7 +168,8 @@ class Task:
     """The configuration it was drawn from."""
     T: np.ndarray
     """T_base_tip, shape (4, 4)."""
-    verdict: Verdict
+    verdict: Verdict | None
+    """None among obstacles."""
 
 
 class TaskMaker:
@@ -146,7 +190,8 @@ class TaskMaker:
     def __init__(self, arm: Arm, seed: int, cache: Path | None) -> None:
         self._arm, self._seed = arm, seed
         self._kept: Any = {} if cache is None else shelve.open(str(cache))  # noqa: SIM115
-        source = f'{JUDGE_RULES} {arm.source} {arm.urdf}'
+        boxes = {name: (size, T.tolist()) for name, (size, T) in arm.boxes.items()}
+        source = f'{JUDGE_RULES} {arm.source} {arm.urdf} {boxes or ""}'.rstrip()
         self._rules = hashlib.sha256(source.encode()).hexdigest()
 
     def close(self) -> None:
@@ -160,10 +205,10 @@ class TaskMaker:
             return self._arm.zero()
         return self._arm.judge.free_configuration(self._rng('start', kind, number))
 
-    def draw(self, kind: str, number: int, start: np.ndarray) -> Task:
-        """Draw a target for an arm at `start`, shape (n,)."""
+    def draw(self, kind: str, number: int, start: np.ndarray) -> Task | None:
+        """Draw a target for an arm at `start`, shape (n,); None where it can hardly leave that."""
         judge, rng = self._arm.judge, self._rng('goal', kind, number)
-        while True:
+        for _ in range(MOST_GOALS):
             goal, seed = judge.free_configuration(rng), int(rng.integers(1, 2**31))
             key = self._key('way', start, goal)
             if key not in self._kept:
@@ -171,8 +216,13 @@ class TaskMaker:
             if self._kept[key]:
                 T = judge.pose(goal)
                 return Task(start, goal, T, self._verdict(start, goal, T, seed))
+        return None
 
-    def _verdict(self, start: np.ndarray, goal: np.ndarray, T: np.ndarray, seed: int) -> Verdict:
+    def _verdict(
+        self, start: np.ndarray, goal: np.ndarray, T: np.ndarray, seed: int
+    ) -> Verdict | None:
+        if self._arm.boxes:
+            return None
         key = self._key('verdict', start, goal)
         if key not in self._kept:
             judge, rng = self._arm.judge, np.random.default_rng(seed)

@@ -8,6 +8,9 @@ at zero, and where the last target ended. What is asked for and what the judge s
 
     python benchmark/experiments/arrivals.py --poses 20 --cache /tmp/ways --json /tmp/arrivals.json
 
+With `--world table_and_wall` the arm stands on a table, with a wall beside it, and has the planner
+of the node.
+
 """
 
 from pathlib import Path
@@ -22,7 +25,8 @@ from simulated_drive import SimulatedDrive
 
 def make_drive(arm: Arm) -> SimulatedDrive:
     """Make what drives an arm; say which pairs of links only one of drive and judge looks at."""
-    drive = SimulatedDrive(arm.urdf, arm.source.base_link, arm.source.tip_link, arm.packages)
+    source = arm.source
+    drive = SimulatedDrive(arm.urdf, source.base_link, source.tip_link, arm.packages, arm.boxes)
     print(f'{arm.name}: {differences(arm, drive) or "the same pairs"}', file=sys.stderr)
     return drive
 

@@ -2,22 +2,42 @@
 The node's way from a target to commands without ROS: its motion and follower, by its defaults.
 
 The clock is simulated, and the arm is ideal: it is where it was told to be, and says so at once.
+Among boxes it has the planner of the node, in a process of its own, and waits as long by the
+simulated clock as that takes.
 
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import time
 
 from fabrik_ros import load_urdf
-from fabrik_ros.collision import CollisionGuard, SelfCollision
+from fabrik_ros.collision import (
+    CollisionGuard,
+    MeshFinder,
+    Obstacle,
+    Scene,
+    SelfCollision,
+    WorldCollision,
+)
 from fabrik_ros.errors import RefusedError
+from fabrik_ros.model.geometry import Box
 from fabrik_ros.motion.follower import Follower
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
+from fabrik_ros.planning import (
+    Plan,
+    PlannerFailure,
+    PlannerProcess,
+    PlannerSetup,
+    PlanRequest,
+    ProcessState,
+)
 from fabrik_ros.reasons import Reason
 from fabrik_ros.ros.parameters import NodeParameters
+from fabrik_ros.ros.planning import setup_of
 import numpy as np
+from way_judge import BoxAround
 
 NANOSECONDS = 1_000_000_000
 LONGEST = 120.0
@@ -28,7 +48,9 @@ PAUSE = 3.0
 """Between two targets, so that no two belong to a stream [s]."""
 MOVED = 1e-6
 """A joint that is this far from its start has moved [rad or m]."""
-ON_THE_WAY = 'LOOKING', 'MOVING'
+NAP = 0.001
+"""Between two looks at the process of the planner [s]."""
+ON_THE_WAY = 'LOOKING', 'PLANNING', 'MOVING'
 ARRIVED = 'REACHED'
 
 
@@ -51,11 +73,84 @@ class Run:
     """How long it was until the end of the last motion, or of the wait [s]."""
     looking: float
     """Processor time until that first command, or until the arm refused [s]."""
+    was_planned: bool = False
+    """Whether a planner was asked for a way."""
 
     @property
     def has_moved(self) -> bool:
         """Whether the arm moved at all."""
         return self.first_command is not None
+
+
+class WaitingPlanner:
+    """
+    The planner of the node, for a simulated clock: answers come when that has gone on as long.
+
+    Parameters
+    ----------
+    setup : PlannerSetup
+        The arm.
+    scene : Scene
+        What stands around it.
+    planning_time : float
+        How long to look for a way [s].
+    now : callable
+        Tells the simulated time [s].
+
+    Attributes
+    ----------
+    planning_time : float
+        As above.
+    requests : int
+        How many there were.
+
+    """
+
+    def __init__(
+        self, setup: PlannerSetup, scene: Scene, planning_time: float, now: Callable[[], float]
+    ) -> None:
+        self.planning_time, self.requests = planning_time, 0
+        self._scene, self._now, self._process = scene, now, PlannerProcess()
+        self._answer: Plan | PlannerFailure | None = None
+        self._asked_at = self._ready_at = 0.0
+        self._process.start(setup)
+        while self._process.state is not ProcessState.READY:
+            assert (failure := self._process.poll()) is None, failure
+            time.sleep(NAP)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it looks for a way."""
+        return self._answer is not None
+
+    @property
+    def time_passed(self) -> float:
+        """For how long it has been looking [s]."""
+        return self._now() - self._asked_at
+
+    def request(self, request: PlanRequest) -> None:
+        """Wait for an answer, and keep it as long as that took."""
+        self.requests += 1
+        self._asked_at, begin = self._now(), time.monotonic()
+        self._process.request(request, self._scene)
+        while (answer := self._process.poll()) is None:
+            time.sleep(NAP)
+        self._answer, self._ready_at = answer, self._asked_at + time.monotonic() - begin
+
+    def poll(self) -> Plan | PlannerFailure | None:
+        """Return what came of it; None as long as it is looking."""
+        if self._now() < self._ready_at:
+            return None
+        answer, self._answer = self._answer, None
+        return answer
+
+    def cancel(self) -> None:
+        """Look no longer."""
+        self._answer = None
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.close()
 
 
 class SimulatedDrive:
@@ -70,6 +165,8 @@ class SimulatedDrive:
         The first and the last link of the arm.
     packages : sequence of str
         Folders that packages with meshes are in.
+    boxes : mapping, optional
+        What stands around the arm, `BoxAround` by name.
 
     Attributes
     ----------
@@ -85,7 +182,12 @@ class SimulatedDrive:
     """
 
     def __init__(
-        self, urdf: str, base_link: str, tip_link: str, packages: Sequence[str] = ()
+        self,
+        urdf: str,
+        base_link: str,
+        tip_link: str,
+        packages: Sequence[str] = (),
+        boxes: Mapping[str, BoxAround] | None = None,
     ) -> None:
         parameters = NodeParameters(
             base_link=base_link, tip_link=tip_link, mesh_paths=tuple(packages)
@@ -102,18 +204,30 @@ class SimulatedDrive:
         self.pairs = frozenset(map(frozenset, collision.pairs))
         self.limits = parameters.limits_for(self.chain)
         self.period = 1.0 / parameters.command_rate
-        self._parameters = parameters
+        self._parameters, self._now = parameters, 1000.0
+        scene = _scene(robot.pose(robot.root_link, base_link, {}), boxes or {})
+        world = WorldCollision(
+            collision,
+            scene,
+            clearance=parameters.obstacle_clearance,
+            finder=MeshFinder(parameters.mesh_paths),
+        )
+        self._planner: WaitingPlanner | None = None
+        if boxes:
+            setup = setup_of(robot, self.chain, parameters)
+            time_ = parameters.planning_time
+            self._planner = WaitingPlanner(setup, scene, time_, lambda: self._now)
         self._motion = Motion(
             self.chain,
             self.limits,
             parameters.solver,
             parameters.motion,
             parameters.tips,
-            CollisionGuard(collision),
+            CollisionGuard(world),
             parameters.jerk_filter_for(self.chain),
+            self._planner,
         )
         self._motion.warm_up()
-        self._now = 1000.0
         self.begin_at(self.chain.mid_configuration())
 
     @property
@@ -132,7 +246,7 @@ class SimulatedDrive:
     def send(self, T: np.ndarray) -> Run:
         """Send a target T_base_tip, shape (4, 4), once, and see what becomes of it."""
         self._pass_time(PAUSE)
-        begin, begin_looking = self._now, time.thread_time()
+        begin, begin_looking, begin_planning = self._now, time.thread_time(), self._request_count
         try:
             self._follower.accept(T, self._now)
         except RefusedError as error:
@@ -160,10 +274,19 @@ class SimulatedDrive:
             self._now += self.period
         looking = time.thread_time() - begin_looking if looking is None else looking
         q, duration = np.array(commands), moved_at - begin
-        return Run(np.array(stamps), q, state.name, *_words(reason), first, duration, looking)
+        was_planned = self._request_count > begin_planning
+        return Run(
+            np.array(stamps), q, state.name, *_words(reason), first, duration, looking, was_planned
+        )
+
+    @property
+    def _request_count(self) -> int:
+        return 0 if self._planner is None else self._planner.requests
 
     def close(self) -> None:
-        """Hold nothing, give nothing back."""
+        """End the planner."""
+        if self._planner is not None:
+            self._planner.close()
 
     def _pass_time(self, duration: float) -> None:
         """Let the arm say where it is, and the node do what it has left to do."""
@@ -181,6 +304,14 @@ class SimulatedDrive:
         if not self._follower.is_at_rest:
             self._motion.prepare()
         return command is not None
+
+
+def _scene(T_root_base: np.ndarray, boxes: Mapping[str, BoxAround]) -> Scene:
+    """Make obstacles of boxes."""
+    return Scene(
+        Obstacle(name, Box(size), T_root_base @ T_base_box)
+        for name, (size, T_base_box) in boxes.items()
+    )
 
 
 def _words(reason: Reason | None) -> tuple[str, str]:
