@@ -32,6 +32,11 @@ class MessageChannel:
         """Return the file descriptor, to wait for messages with."""
         return self._end.fileno()
 
+    @property
+    def has_more(self) -> bool:
+        """Whether something was read that `receive` has not returned; `fileno` knows no more."""
+        return bool(self._incoming)
+
     def send(self, message: object) -> None:
         """Send an object; BrokenPipeError or ConnectionError where nobody is there any more."""
         content = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)

@@ -127,7 +127,7 @@ class PlannerWorker:
         now = time.monotonic()
         if now < self._next_look:
             return False
-        if self._waiting.poll(0):
+        if self._channel.has_more or self._waiting.poll(0):
             return True
         self._next_look = now + LOOK_INTERVAL
         return False

@@ -4,8 +4,10 @@ from itertools import pairwise
 import os
 from pathlib import Path
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 from collision_models import planar_arm, planar_distances
@@ -22,6 +24,8 @@ from fabrik_ros.planning import (
     PlanRequest,
     ProcessState,
 )  # fmt: skip
+from fabrik_ros.planning.message_channel import MessageChannel
+from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -135,6 +139,132 @@ def test_process_plans_is_cancelled_and_survives_its_death():
     finally:
         process.close()
     assert process.state is ProcessState.OFF
+
+
+def walls():
+    """Make walls that no link passes: from beside the base to where nothing reaches."""
+    from fabrik_ros.collision import Obstacle, Scene
+    from fabrik_ros.model.geometry import Box
+    from fabrik_ros.transforms import transform
+
+    places = (('left', -1.7), ('right', 1.7))
+    return Scene(
+        Obstacle(name, Box((3.0, 0.02, 1.0)), transform(np.eye(3), np.array([x, 0.0, 0.0])))
+        for name, x in places
+    )
+
+
+UP, DOWN = np.array([1.57, 0.0, 0.0, 0.0]), np.array([-1.57, 0.0, 0.0, 0.0])
+ENDLESS = PlanRequest(UP, None, (DOWN,), planning_time=1e4)
+SHORT = PlanRequest(UP, None, (UP + 0.1,))
+
+
+@pytest.fixture
+def process():
+    process = PlannerProcess()
+    process.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    yield process
+    process.close()
+
+
+def begin_without_end(process):
+    """Have it look for a way that is not there."""
+    process.request(ENDLESS, walls())
+    end = time.monotonic() + WAIT
+    while process.state is not ProcessState.PLANNING:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_search_without_end_is_left_for_the_next_request(process):
+    begin_without_end(process)
+    process.cancel()
+    assert not process.is_busy
+    process.request(SHORT, walls())
+    assert_close(result_of(process).q, UP + 0.1)
+    begin_without_end(process)
+    process.request(SHORT, walls())  # cancels by itself
+    assert_close(result_of(process).q, UP + 0.1)
+    assert process.poll() is None
+
+
+def test_death_while_planning_is_reported_once_and_the_next_process_answers(process):
+    begin_without_end(process)
+    before = process.pid
+    os.kill(before, signal.SIGKILL)
+    died = result_of(process)
+    assert isinstance(died, PlannerFailure)
+    assert (died.is_restarting, 'signal 9' in died.text) == (True, True)
+    assert process.state is ProcessState.STARTING
+    process.request(SHORT, walls())
+    assert_close(result_of(process).q, UP + 0.1)
+    assert process.pid not in (0, before)
+
+
+def test_message_that_came_together_with_a_request_stops_it():
+    ours, theirs = (MessageChannel(end) for end in socket.socketpair())
+    ours.send(PlannerSetup(ROBOT, ARM, options=POSITION))
+    for message in (Task(1, ENDLESS, walls(), {}, {}), Stop(), Task(2, SHORT, walls(), {}, {})):
+        ours.send(message)
+    worker = threading.Thread(target=PlannerWorker(theirs).run, daemon=True)
+    worker.start()
+    first, second = [message_of(ours) for _ in range(3)][1:]
+    assert (first.number, first.plan.outcome) == (1, PlanOutcome.CANCELLED)
+    assert (second.number, second.plan.outcome) == (2, PlanOutcome.FOUND)
+    ours.close()
+    worker.join(WAIT)
+    assert not worker.is_alive()
+
+
+def message_of(channel):
+    end = time.monotonic() + WAIT
+    while (message := channel.receive()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    return message
+
+
+CALLER = """
+import time
+from test_planner import ARM, begin_without_end, PlannerProcess, PlannerSetup, ROBOT
+process = PlannerProcess()
+process.start(PlannerSetup(ROBOT, ARM))
+if {is_planning}:
+    begin_without_end(process)
+print(process.pid, flush=True)
+time.sleep(1000.0)
+"""
+
+
+def is_alive(pid):
+    """Whether a process runs; one that nobody has taken note of does not."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'ZX'
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='there is no /proc')
+@pytest.mark.parametrize('is_planning', [False, True], ids=['while it starts', 'while it plans'])
+def test_process_ends_with_its_caller(is_planning):
+    path = os.pathsep.join([str(ROOT), str(ROOT / 'test'), str(ROOT / 'test' / 'planning')])
+    caller = subprocess.Popen(
+        [sys.executable, '-c', CALLER.format(is_planning=is_planning)],
+        env={**os.environ, 'PYTHONPATH': path},
+        stdout=subprocess.PIPE,
+    )
+    try:
+        pid = int(caller.stdout.readline())
+        assert is_alive(pid)
+    finally:
+        caller.kill()  # it cannot end anything on its way out
+        caller.wait()
+        caller.stdout.close()
+    end = time.monotonic() + WAIT
+    while is_alive(pid):
+        assert time.monotonic() < end, 'the planner outlives its caller'
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize('script', sorted((ROOT / 'examples').glob('*.py')), ids=lambda p: p.stem)
