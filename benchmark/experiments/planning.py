@@ -10,10 +10,12 @@ pose: see `planning_baseline.py`. Every way is judged on the raw meshes: see `pl
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 import json
 from pathlib import Path
+import sys
 import time
 
 from fabrik_ros import Chain, load_urdf
@@ -95,10 +97,10 @@ class Worker:
         self._process.close()
 
 
-def measure(problems: ProblemSet, options: argparse.Namespace) -> list[Record]:
+def measure(problems: ProblemSet, options: argparse.Namespace) -> Iterator[Record]:
     """Give all problems to both planners."""
     worker = Worker(problems)
-    chain, records = worker.chain, []
+    chain = worker.chain
     chosen = list(problems.some(options.scenes, options.count))
     others = {k: v for k, v in chosen[0].start.items() if k not in chain.joint_names}
     common = problems.urdf, problems.folder, chain.joint_names, others, problems.allowed
@@ -117,12 +119,9 @@ def measure(problems: ProblemSet, options: argparse.Namespace) -> list[Record]:
                     knots, taken = worker.plan(problem, T, seed)
                 fault = _fault(knots, start, T, chain, judge)
                 length = 0.0 if knots is None else np.linalg.norm(np.diff(knots, axis=0), axis=1)
-                records.append(
-                    Record(problem.scene, problem.number, seed, name, taken, knots is not None,
-                           float(np.sum(length)), fault)
-                )  # fmt: skip
+                yield Record(problem.scene, problem.number, seed, name, taken, knots is not None,
+                             float(np.sum(length)), fault)  # fmt: skip
     worker.close()
-    return records
 
 
 def _fault(
@@ -137,6 +136,10 @@ def _fault(
     if np.abs(T_end[:3, 3] - T[:3, 3]).max() > POSITION or np.abs(T_end - T).max() > ROTATION:
         return 'it does not end at the pose'
     return judge.fault(knots)
+
+
+def _scene_of(record: Record) -> str:
+    return record.scene
 
 
 def report(records: Sequence[Record]) -> None:
@@ -166,9 +169,12 @@ def main() -> None:
     parser.add_argument('--alone', action='store_true', help='without plain OMPL')
     parser.add_argument('--json', type=Path, help='write all records to this file')
     options = parser.parse_args()
-    records = measure(load_problems(options.folder), options)
-    if options.json:
-        options.json.write_text(json.dumps([asdict(record) for record in records]))
+    records: list[Record] = []
+    for scene, some in groupby(measure(load_problems(options.folder), options), _scene_of):
+        records += some
+        print(f'{scene}: done', file=sys.stderr, flush=True)
+        if options.json:
+            options.json.write_text(json.dumps([asdict(record) for record in records]))
     report(records)
     for record in records:
         if record.fault or (record.planner == 'fabrik_ros' and not record.found):
