@@ -23,19 +23,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test' / 'ros'))
 from bench import matrix_message, shifted
 from fabrik_ros import example_arm, load_urdf
 from hostile_scene import a_scene, Scene
+from hostile_world import clear, WORLD_ACTIONS
 from hostility import ACTIONS, BASE_ACTIONS, CLOCK_ACTIONS, guests, RARE_ACTIONS
 
 Action = Callable[[Scene, Random], None]
 ALL_OUTPUTS = {'output': ['joint_state', 'trajectory', 'array']}
 WORLDS: tuple[tuple[str, float, dict[str, Any], dict[Action, int]], ...] = (
-    ('real time', 0.4, {}, ACTIONS),
-    ('time of /clock', 0.3, {'simulated_time': True}, ACTIONS | CLOCK_ACTIONS),
+    ('real time', 0.3, {}, ACTIONS),
+    ('time of /clock', 0.2, {'simulated_time': True}, ACTIONS | CLOCK_ACTIONS),
     (
         'moving base',
         0.2,
         {'moving_base': True, 'command_rate': 200.0, **ALL_OUTPUTS},
         ACTIONS | BASE_ACTIONS,
     ),
+    ('obstacles and points', 0.2, {}, ACTIONS | WORLD_ACTIONS),
     ('killed and started', 0.1, {'command_rate': 50.0}, ACTIONS | RARE_ACTIONS),
 )
 """Name, share of the events, kind of scene, and what happens in it how often."""
@@ -73,6 +75,7 @@ class Stay:
 
     def have_peace(self, last: Sequence[str] = ()) -> None:
         """Have the node reach a target; start another one where it does not."""
+        clear(self.scene)
         try:
             self.scene.recover()
         except AssertionError as error:
@@ -157,7 +160,7 @@ def stays(urdf: str, folder: Path, asked: argparse.Namespace) -> Iterator[Stay]:
     """Live through one world after the other."""
     rng = Random(asked.seed)
     for name, share, kind, actions in WORLDS:
-        events = round(share * asked.events)
+        events = round(share * asked.events) if (asked.only or name) in name else 0
         if events:
             with a_scene(asked.domain, folder, urdf, **kind) as scene:
                 stay = Stay(name, scene)
@@ -178,6 +181,7 @@ def main() -> None:
     parser.add_argument('--events', type=int, default=100_000)
     parser.add_argument('--minutes', type=float, default=10.0, help=f'at {RATE:g} Hz')
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--only', help='live in the worlds alone whose names are part of this')
     parser.add_argument('--domain', type=int, default=61, help='ROS domain of its own')
     asked = parser.parse_args()
     urdf = load_urdf(example_arm('six_axis')).source

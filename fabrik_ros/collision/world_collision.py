@@ -156,9 +156,10 @@ class WorldCollision(CheckedPairs):
         force when the generator ends. It returns what `set_points` does.
         """
         if frame not in self._points:
-            numbers = self.set_points(frame, cells)
+            self.set_points(frame, cells)
             yield from self.refresh(q)
-            return numbers
+            # A new frame comes last, and `set_scene` has told of its own changes meanwhile.
+            return {p: p for p in range(len(self.distances))}
         solid, distances = self._solid_of_points(cells), None
         while distances is not self.distances:  # `set_scene` may come between two pieces
             distances = self.distances
@@ -178,9 +179,13 @@ class WorldCollision(CheckedPairs):
 
     def refresh(self, q: Array) -> Iterator[None]:
         """Measure what is not known of distances, at `q`, shape (n,), one in each piece."""
-        for p in self.distances.unknown():
-            self.distances.measure(int(p), q)
-            yield
+        distances = None
+        while distances is not self.distances:  # `set_scene` may come between two pieces
+            distances = self.distances
+            for p in distances.unknown():
+                if distances is self.distances:
+                    distances.measure(int(p), q)
+                    yield
 
     def robot_shape(self) -> RobotShape:
         """Return the shape of the robot and of what its links carry now."""

@@ -21,6 +21,7 @@ from fabrik_ros.collision.solids import Solid
 from fabrik_ros.errors import SceneError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Sphere
+from fabrik_ros.planning.pieces import finish
 from fabrik_ros.transforms import rotation_from_rpy, transform
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
@@ -232,6 +233,22 @@ def test_cells_are_in_force_only_when_all_distances_are_measured():
     assert world.distance(q).distance > 0.2
     world.set_scene(Scene())
     list(pieces)
+    assert world.distance(q).distance < 0.1
+
+
+@pytest.mark.parametrize('count', [0, 2])
+def test_obstacles_that_change_while_the_first_cells_of_a_frame_are_measured_are_minded(count):
+    balls = [
+        Obstacle(f'ball{i}', Sphere(0.01), transform(np.eye(3), np.array([1.0, 0.5 + i, 0.0])))
+        for i in range(3)
+    ]
+    world, q = world_of(balls[0]), np.zeros(JOINTS)
+    pieces = world.renew_points('camera', PointCells.around([[1.0, 0.1, 0.0]], 0.02), q)
+    next(pieces)
+    world.set_scene(Scene(balls[1 : 1 + count]))
+    numbers = finish(pieces)
+    assert numbers == {p: p for p in range(len(world.distances))}
+    assert len(world.distances.unknown()) == 0
     assert world.distance(q).distance < 0.1
 
 

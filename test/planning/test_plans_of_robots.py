@@ -74,7 +74,7 @@ KINDS = {
             (1, 2, 3, 4),
         ),
         ('l5',),
-        (post(0.6, 0.5), post(0.6, -0.6)),
+        (post(0.7, 0.65), post(0.7, -0.65)),
     ),
     'two arms': Kind(
         with_rods(
