@@ -102,6 +102,8 @@ soak: $(VENV)/with-test $(INSTALLED) ## the node in a hostile world; an hour
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+# Its experiments have kernels of their own, which numba compiles with those that they call.
+benchmark: export FABRIK_ROS_KERNELS = numba
 benchmark: $(VENV)/with-peers $(INSTALLED) ## measure the solver and its peers; 20 minutes
 	$(RUN) benchmark/peers/bench_solver.py --output $(FIGURES) $(OPTIONS)
 	$(RUN) benchmark/peers/plot.py $(FIGURES)

@@ -41,14 +41,14 @@ class CompileProgress:
         self.compiled += 1
 
     def _tell(self) -> None:
-        """Say it once at the beginning, and how many kernels are done as long as that grows."""
+        """Say it once at the beginning, and how many kernels are done until no more are."""
         time.sleep(SILENT)
         if self._depth == 0:
             self._since = 0.0  # it took no time: the next may
             return
         say(f'compiling the solver, which takes up to a minute ({self._reason})')
         told = -1
-        while self.compiled > told:
+        while self._depth > 0 or self.compiled > told:
             told = self.compiled
             time.sleep(PAUSE)
             if self._depth > 0:
