@@ -75,6 +75,41 @@ def test_a_wheel_without_them_is_for_all_machines_and_says_why(source, variables
     assert f'fabrik_ros: without built code of the kernels: {reason}\n' in said
 
 
+REQUIREMENTS = 'import sys, platform; {} import _backend; print(_backend.numba_if_needed())'
+NUMBA = "['numba>=0.61', 'numpy']"
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='kernels are built on Linux')
+@pytest.mark.parametrize(
+    ('machine', 'variables', 'wanted'),
+    [
+        ('platform.libc_ver = lambda: ("glibc", "2.36");', {}, NUMBA),
+        ('platform.libc_ver = lambda: ("glibc", "2.36");', {'FABRIK_ROS_PURE': '1'}, '[]'),
+        ('platform.libc_ver = lambda: ("", "");', {}, '[]'),
+        ('platform.machine = lambda: "riscv64";', {}, '[]'),
+        ('platform.python_implementation = lambda: "PyPy";', {}, '[]'),
+        ('sys.version_info = (3, 15);', {}, '[]'),
+        ('sys.platform = "darwin";', {}, '[]'),
+    ],
+    ids=['here', 'pure', 'musl', 'riscv', 'pypy', 'newer', 'mac'],
+)
+def test_pip_is_asked_for_numba_only_where_it_has_wheels(source, machine, variables, wanted):
+    (source / BUILT).unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, '-c', REQUIREMENTS.format(machine)], cwd=source / 'build_kernels',
+        env={**os.environ, **variables}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == wanted, done.stderr
+
+
+@needs_built
+def test_pip_is_not_asked_for_numba_where_the_kernels_are_built(source):
+    code = REQUIREMENTS.format('')
+    folder = source / 'build_kernels'
+    done = subprocess.run([sys.executable, '-c', code], cwd=folder, capture_output=True, text=True)
+    assert done.stdout.strip() == '[]', done.stderr
+
+
 FIRST_ANSWERS = """
 import sys, time
 import fabrik_ros
