@@ -191,11 +191,11 @@ def _publisher(scene: Scene, topic: str, kind: type, qos: Any) -> Any:
 
 
 WORLD_ACTIONS: dict[Callable[[Scene, Random], None], int] = {
-    show_obstacles: 12,
-    move_obstacle: 6,
-    remove_obstacles: 8,
-    odd_obstacle: 10,
-    show_points: 8,
-    odd_points: 10,
+    show_obstacles: 30,
+    move_obstacle: 12,
+    remove_obstacles: 16,
+    odd_obstacle: 30,
+    show_points: 20,
+    odd_points: 30,
 }
 """What may happen besides where things stand around the arm, and how often."""

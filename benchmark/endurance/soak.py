@@ -37,7 +37,7 @@ WORLDS: tuple[tuple[str, float, dict[str, Any], dict[Action, int]], ...] = (
         {'moving_base': True, 'command_rate': 200.0, **ALL_OUTPUTS},
         ACTIONS | BASE_ACTIONS,
     ),
-    ('obstacles and points', 0.2, {}, ACTIONS | WORLD_ACTIONS),
+    ('obstacles and points', 0.2, {'scene_timeout': 5.0}, ACTIONS | WORLD_ACTIONS),
     ('killed and started', 0.1, {'command_rate': 50.0}, ACTIONS | RARE_ACTIONS),
 )
 """Name, share of the events, kind of scene, and what happens in it how often."""

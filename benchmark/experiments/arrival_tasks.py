@@ -30,8 +30,8 @@ JUDGE_RULES = 1
 """Counted up when the rules of the judge change: what was kept before is judged anew."""
 TOWARDS_MIDDLE = 0.02
 """Share of the way to mid limits by which a start at zero gives way to a collision."""
-MOST_GOALS = 5
-"""An arm to none of so many goals of which there is a way starts elsewhere [1]."""
+MOST_GOALS = 2
+"""An arm that has a way to none of so many goals starts elsewhere [1]."""
 REACH_SAMPLES = 1000
 """Number of random configurations by which the reach of an arm is found [1]."""
 PEDESTAL, THICKNESS = 0.15, 0.03

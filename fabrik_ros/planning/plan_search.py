@@ -103,7 +103,9 @@ class PlanSearch:
         knots = self._knots(start, space)
         if isinstance(knots, Plan):
             return knots
-        room = straight_room(knots, space.free_share)
+        room = straight_room(knots, partial(self._free_share, space))
+        if self._is_cancelled():
+            return self._not_found()
         return Plan(
             PlanOutcome.FOUND,
             '',
@@ -113,6 +115,10 @@ class PlanSearch:
             self._fastest,
             self._time,
         )
+
+    def _free_share(self, space: FreeSpace, q: Array, q_next: Array) -> float:
+        """Share of an edge that is free; nobody needs it where nobody wants the way any more."""
+        return 0.0 if self._is_cancelled() else space.free_share(q, q_next)
 
     def _apart(self, guard: CollisionGuard, q: Array) -> Array | None:
         """Find a free configuration nearby to which links that are too near only move apart."""

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from helpers import PLANAR
 import numpy as np
 import pytest
-from way_judge import WayJudge
+from way_judge import BoxAround, WayJudge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmark' / 'experiments'))
 
 from arrival_outcomes import outcome_of, read, rows, write
-from simulated_drive import Run, SimulatedDrive
+from simulated_drive import Run, SimulatedDrive, WaitingPlanner
 
 DT = 0.01
 DRIVE = SimpleNamespace(
@@ -124,6 +124,17 @@ class TestTable:
         assert cells[4] == '-'
         assert cells[8:10] == ['1: path_blocked 1', '2: collision_ahead 2']
 
+    def test_row_among_obstacles_counts_who_sets_out_in_time(self, arm, task):
+        task = SimpleNamespace(**{**vars(task), 'verdict': None})
+        run = run_of(smooth(START, GOAL))
+        late, stays = replace(run, first_command=21.0), run_of(np.array([START, START]), 'HOLDING')
+        outcomes = [judged(arm, task, it) for it in (run, replace(run, was_planned=True), late)]
+        header, _, *_, row = rows([*outcomes, judged(arm, task, stays)])
+        assert 'set out within 20 s' in header
+        cells = [cell.strip() for cell in row.strip('|').split('|')]
+        assert cells[:5] == ['all', '4', '50.0 (2 of 4)', '1', '0']
+        assert cells[5] == '1: holding 1'
+
     def test_outcomes_are_read_as_they_were_written(self, arm, task, tmp_path):
         outcomes = [judged(arm, task, run_of(smooth(START, GOAL)))]
         write(tmp_path / 'outcomes.json', outcomes)
@@ -151,6 +162,54 @@ def test_drive_takes_an_arm_to_a_target_near_by():
         assert len(run.stamps) == len(run.q) - 1
     T[0, 3] = 2.9
     assert drive.send(T).state in ('HOLDING', 'REFUSED')
+
+
+def test_drive_keeps_clear_of_boxes():
+    pytest.importorskip('coal')
+    pytest.importorskip('ompl')
+    from fabrik_ros import example_arm, load_urdf
+
+    urdf, T = load_urdf(example_arm('six_axis')).source, np.eye(4)
+    T[:3, 3] = 0.65, 0.0, 0.35
+    boxes = {'wall': BoxAround((0.8, 0.03, 0.9), T)}
+    judge = WayJudge(urdf, 'base_link', 'tool0', boxes=boxes)
+    drive = SimulatedDrive(urdf, 'base_link', 'tool0', boxes=boxes)
+    try:
+        start = np.array([0.9, -1.3, 1.6, -1.9, -1.57, 0.0])
+        end = judge.pose(start * [-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+        assert judge.is_free(start)
+        assert not judge.line(start, end).is_free
+        drive.begin_at(start)
+        run = drive.send(end)
+    finally:
+        drive.close()
+    assert run.state == 'REACHED'
+    assert np.abs(judge.pose(run.q[-1]) - end).max() < 1e-3
+    assert all(judge.may_be_commanded(q) for q in run.q)
+
+
+def test_planner_answers_when_as_much_simulated_time_has_passed():
+    pytest.importorskip('coal')
+    pytest.importorskip('ompl')
+    from fabrik_ros import example_arm, load_urdf
+    from fabrik_ros.collision import Scene
+    from fabrik_ros.planning import PlannerSetup, PlanRequest
+
+    robot, now = load_urdf(example_arm('six_axis')), 5.0
+    chain = robot.chain()
+    start = np.array([0.9, -1.3, 1.6, -1.9, -1.57, 0.0])
+    planner = WaitingPlanner(PlannerSetup(robot, chain), Scene(), 10.0, lambda: now)
+    try:
+        planner.request(PlanRequest(start, None, (start + 0.1,)))
+        assert planner.is_busy
+        assert planner.poll() is None
+        now += 100.0
+        assert planner.time_passed == 100.0
+        assert planner.poll().found
+        assert not planner.is_busy
+        assert planner.requests == 1
+    finally:
+        planner.close()
 
 
 def replace_pose(task, T):

@@ -7,7 +7,7 @@ from helpers import assert_close, PLANAR, Segment, serial_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from way_judge import CLEARANCE, COMMAND_SLACK, WayJudge
+from way_judge import BOX_CLEARANCE, BoxAround, CLEARANCE, COMMAND_SLACK, WayJudge
 
 UPPER, LOWER = 1.0, 0.8
 """Lengths of the two links of `PLANAR` [m]."""
@@ -231,6 +231,36 @@ class TestAWall:
         judge = judge_of(WALL, 'l3', allowed=[('l2', 'l0')])
         assert not judge.pairs
         assert judge.is_move_free(np.array([0.5, 0.0]), np.array([2.5, 0.0]))
+
+
+class TestBoxesAround:
+    """A ball of 0.1 m at the elbow, a metre from the base, and a box of 0.2 m beyond it."""
+
+    URDF = with_bodies(PLANAR, {'l2': body('<sphere radius="0.1"/>')})
+
+    def judge(self, gap):
+        return judge_of(self.URDF, 'l3', boxes={'box': BoxAround((0.2,) * 3, at(1.2 + gap, 0.0))})
+
+    @pytest.mark.parametrize(
+        ('gap', 'is_free', 'may_be'),
+        [
+            (BOX_CLEARANCE + 1e-5, True, True),
+            (BOX_CLEARANCE - 0.5 * COMMAND_SLACK, False, True),
+            (BOX_CLEARANCE - 2.0 * COMMAND_SLACK, False, False),
+            (-0.05, False, False),
+        ],
+    )
+    def test_clearance_of_boxes_is_kept(self, gap, is_free, may_be):
+        judge, q = self.judge(gap), np.zeros(2)
+        assert (judge.is_free(q), judge.may_be_commanded(q)) == (is_free, may_be)
+        assert judge.is_free(np.array([1.0, 0.0]))
+
+    def test_move_through_a_box_is_not_free(self):
+        assert not self.judge(0.0).is_move_free(np.array([-1.0, 0.0]), np.array([1.0, 0.0]))
+
+    def test_pairs_of_links_stay(self):
+        judge = judge_of(WALL, 'l3', boxes={'box': BoxAround((0.1,) * 3, at(9.0, 0.0))})
+        assert judge.pairs == judge_of(WALL, 'l3').pairs
 
 
 class TestWhatIsLookedAt:

@@ -90,6 +90,23 @@ def test_plan_says_why_there_is_no_way(world):
         _ = stopped.q
 
 
+@pytest.mark.parametrize('share', [0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0])
+def test_plan_that_is_cancelled_at_any_time_is_none(world, share):
+    start, goal = np.array([0.3, 2.0, 1.2, 0.5]), np.array([-2.2, -1.5, 1.4, -2.0])
+    asked, last = 0, np.inf
+
+    def should_stop():
+        nonlocal asked
+        asked += 1
+        return asked >= last
+
+    assert plan(ARM, start, goal, world, should_stop=should_stop).found
+    asked, last = 0, max(1.0, np.floor(share * asked))
+    cancelled = plan(ARM, start, goal, world, should_stop=should_stop)
+    assert cancelled.outcome is PlanOutcome.CANCELLED
+    assert len(cancelled.knots) == 0
+
+
 def test_nonsense_is_refused():
     start = np.zeros(JOINTS)
     with pytest.raises(JointValueError, match='start has shape'):
