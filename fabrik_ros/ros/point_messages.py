@@ -10,6 +10,9 @@ from ..errors import listed, SceneError, shown
 FORMATS = {PointField.FLOAT32: 'f4', PointField.FLOAT64: 'f8'}
 """Types of coordinates that are understood."""
 
+LARGEST_POINT = 1 << 16
+"""No point has more bytes; numpy takes no more than 2 GB."""
+
 
 def points_of(message: PointCloud2) -> npt.NDArray[np.float32]:
     """
@@ -69,6 +72,10 @@ def check_size(message: PointCloud2) -> None:
     if count > MOST_POINTS:
         raise SceneError(
             f'{message.height} x {message.width} points; at most {MOST_POINTS} are taken'
+        )
+    if message.point_step > LARGEST_POINT:
+        raise SceneError(
+            f'point_step is {message.point_step} bytes; at most {LARGEST_POINT} are taken'
         )
     if message.row_step < message.width * message.point_step:
         raise SceneError(
