@@ -100,7 +100,7 @@ def table_and_wall(judge: WayJudge) -> dict[str, BoxAround]:
     """
     Put an arm on a table, with a wall that parts what it reaches.
 
-    The wall begins at 0.35 of the reach, ends at 0.95, and is 0.6 of it high. It leads away from
+    The wall begins at 0.25 of the reach, ends at 1.05, and is 0.8 of it high. It leads away from
     the arm between x and y: at zero many arms lie along one of them.
     """
     rng = np.random.default_rng(1)
@@ -108,7 +108,7 @@ def table_and_wall(judge: WayJudge) -> dict[str, BoxAround]:
     reach = float(np.linalg.norm(tips, axis=1).max())
     return {
         'table': _box((2.5 * reach, 2.5 * reach, THICKNESS), 0.0, -PEDESTAL - 0.5 * THICKNESS),
-        'wall': _box((0.6 * reach, THICKNESS, 0.6 * reach), 0.65 * reach, 0.3 * reach),
+        'wall': _box((0.8 * reach, THICKNESS, 0.8 * reach), 0.65 * reach, 0.4 * reach),
     }
 
 
