@@ -86,17 +86,17 @@ class CheckedPairs:
         """
         q = self.mechanism.checked(q)
         bounds = self.distances.bounds(q)
-        if len(bounds) == 0:
-            return Nearest(math.inf, '', '', 0.0)
         if np.count_nonzero(bounds <= 0.0) > MANY_PAIRS:
             self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
             bounds = self.distances.bounds(q)
-        nearest, p = (math.inf, len(bounds)), int(np.argmin(bounds))
-        while bounds[p] <= max(nearest[0], 0.0):
+        nearest = math.inf, -1
+        while (least := bounds.min(initial=math.inf)) < math.inf and least <= max(nearest[0], 0.0):
+            p = int(np.argmin(bounds))
             nearest = min(nearest, (self.distances.measure(p, q), p))
             bounds[p] = math.inf
-            p = int(np.argmin(bounds))
         distance, p = nearest
+        if distance == math.inf:  # there are no pairs, or no cells in their clouds
+            return Nearest(math.inf, '', '', 0.0)
         return Nearest(distance, *self._names[p], float(self.clearances[p]))
 
     def is_collision_free(self, q: npt.ArrayLike) -> bool:

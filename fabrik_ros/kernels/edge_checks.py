@@ -126,10 +126,10 @@ def first_near(
                 )  # fmt: skip
             else:
                 found = gap(points, solids, placed, a, b, wanted, least[p], directions[p], memory)
+        if found <= least[p]:  # how near it is is not known then
+            return int(p)
         if learns:
             _learn(known, at, motion_bounds, p, found - ERROR, rows)
-        if found <= least[p]:
-            return int(p)
         if found <= enough and undecided < 0:
             undecided = k
     return -1 if undecided < 0 else -2 - undecided

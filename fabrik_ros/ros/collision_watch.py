@@ -188,9 +188,9 @@ class CollisionWatch:
     def facts(self, q: Array | None) -> dict[str, Any]:
         """Say what is watched and, at the joint values `q`, what is nearest to what."""
         facts = {'self_collision': self._state, 'obstacles': self.obstacle_count}
-        if self._pairs is None or q is None or len(self._pairs.distances) == 0:
+        nearest = None if self._pairs is None or q is None else self._pairs.distance(q)
+        if nearest is None or nearest.distance == math.inf:
             return facts
-        nearest = self._pairs.distance(q)
         return facts | {
             'nearest_distance': nearest.distance,
             'nearest_links': f'{nearest.link_a}, {nearest.link_b}',

@@ -143,6 +143,16 @@ def world_of(*obstacles):
     return WorldCollision(own, Scene(obstacles))
 
 
+def test_nothing_is_nearest_where_clouds_have_no_cells():
+    robot = load_urdf(ARM)
+    own = SelfCollision(robot, robot.chain('l0', robot.links[-1]))
+    world = WorldCollision(own, Scene(), checks_links=False)
+    world.set_points('camera', PointCells.around(np.zeros((0, 3)), 0.02))
+    for _ in range(2):
+        nearest = world.distance(np.zeros(JOINTS))
+        assert (nearest.distance, nearest.link_a) == (math.inf, '')
+
+
 def brute_distance(world, q, cells):
     """Distance of the links from cells, by coal and the kinematics of the library."""
     robot = world.robot_shape().at(dict(zip(world.mechanism.joint_names, q, strict=True)))

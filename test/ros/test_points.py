@@ -6,7 +6,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal measures the distances')
 
 from bench import values_at
-from depth_camera import DepthCamera, sphere
+from depth_camera import DepthCamera
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import PointCloud2, PointField
@@ -107,16 +107,22 @@ class SeeingCamera(Camera):
 
     def __init__(self, bench):
         self.hand = np.array([2.0, 2.0, 0.0])
-        self._eye = DepthCamera(CAMERA, pixels=120, width=0.5)
+        self._rays = DepthCamera(CAMERA, pixels=120, width=0.5).rays
         super().__init__(bench)
 
     def measured(self):
         a, _ = self.q
         elbow = np.array([0.4 * np.cos(a), 0.4 * np.sin(a), 0.0])
-        balls = elbow, np.append(tips(self.q)[0], 0.0)
-        return self._eye.measure(
-            sphere(self.hand, self.HAND), *(sphere(ball, BALL) for ball in balls)
-        )
+        things = [(elbow, BALL), (np.append(tips(self.q)[0], 0.0), BALL), (self.hand, self.HAND)]
+        ranges = np.min([self._ranges(*thing) for thing in things], axis=0)
+        return self._rays * np.where(np.isfinite(ranges), ranges, np.nan)[:, None]
+
+    def _ranges(self, centre, radius):
+        """How far each ray goes until it meets a sphere; inf where it does not, shape (n,) [m]."""
+        away = (centre - CAMERA) * (1.0, -1.0, -1.0)
+        along = self._rays @ away
+        square = along**2 - away @ away + radius**2
+        return np.where(square > 0.0, along - np.sqrt(np.maximum(square, 0.0)), np.inf)
 
     def gap(self, q):
         """Distances of the ball at the tip from the hand, shape (m,) [m]."""
@@ -182,7 +188,7 @@ def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
 
 
 def test_hand_that_is_moved_up_to_a_link_is_not_taken_for_the_link(bench, start):
-    """It ends nearer than the padding; the arm may leave it, and does not come nearer."""
+    """It ends nearer than the padding, in the way; the arm leaves it by another path."""
     camera, here = start(SeeingCamera), np.append(tips(START)[0], 0.0)
     aside = np.array([-np.sin(0.5), np.cos(0.5), 0.0])
     """Where the tip would go on the way to END."""
@@ -192,11 +198,6 @@ def test_hand_that_is_moved_up_to_a_link_is_not_taken_for_the_link(bench, start)
     assert float(bench.status['nearest_distance']) < 0.015
     assert "points of 'camera'" in bench.status['nearest_links']
     bench.send(target(END))
-    bench.wait_for_state('HOLDING')
-    bench.wait_until_silent()
-    assert len(bench.commands) == 0 or camera.gap(bench.commands.q).min() > 0.01 - 1e-3
-    bench.resume()
-    bench.send(target((-1.0, 0.5)))
     bench.wait_for_state('REACHED')
     assert camera.gap(bench.commands.q).min() > 0.01 - 1e-3
     check_commands(bench)
@@ -214,8 +215,8 @@ def test_hand_behind_a_link_is_not_forgotten(bench, start):
     bench.wait_for_state('REACHED')
     camera.wait_until_known()
     camera.wait_until_known()
-    seen = sphere(camera.hand, camera.HAND)(camera.measured() * (1.0, -1.0, -1.0) + CAMERA)
-    assert np.nanmin(seen) > 0.02, 'nothing of it can be seen'
+    seen = camera.measured() * (1.0, -1.0, -1.0) + CAMERA
+    assert np.nanmin(np.linalg.norm(seen - camera.hand, axis=1)) > 0.05, 'it can be seen'
     assert "points of 'camera'" in bench.status['nearest_links']
     assert float(bench.status['nearest_distance']) < 0.08
     check_commands(bench)
