@@ -71,8 +71,8 @@ test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves o
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 .PHONY: built-test
-built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 10,000 solves; two minutes
-	$(RUN) -m pytest test/kernels/test_built.py
+built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 10,000 solves; three minutes
+	$(PYTEST) -m long test/kernels/test_built.py
 
 # The rooms that call kernels.
 KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion)
