@@ -9,6 +9,7 @@ the caller.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,11 @@ class RrtConnect:
         return space
 
 
+def what_is_missing() -> str:
+    """Say that OMPL is missing, and how to get it; '' where it is there. It is not imported."""
+    return '' if find_spec('ompl') else f'OMPL is not installed; cure: {CURE}'
+
+
 def import_ompl() -> Any:
     """
     Return OMPL.
@@ -163,7 +169,7 @@ def import_ompl() -> Any:
         import ompl.geometric
         import ompl.util
     except ImportError as error:
-        raise PlannerUnavailableError(f'OMPL is not installed; cure: {CURE}') from error
+        raise PlannerUnavailableError(what_is_missing() or str(error)) from error
     return ompl
 
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 from rclpy.node import Node
 
-from ..errors import PlannerUnavailableError
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..planning import Plan, PlannerFailure, PlannerProcess, PlannerSetup, PlanRequest
-from ..planning.rrt_connect import import_ompl
+from ..planning.rrt_connect import what_is_missing
 from .collision_watch import CollisionWatch
 from .parameters import NodeParameters
 
@@ -105,7 +104,7 @@ def make_planner(
     """Make the planner of an arm; None, said in the log, where there is none."""
     if watch.guard is None or parameters.planning_time == 0.0:
         return None
-    missing = _what_is_missing()
+    missing = what_is_missing()
     if missing:
         node.get_logger().warning(f'only simple paths round obstacles are looked for: {missing}')
         return None
@@ -117,15 +116,7 @@ def why_none(parameters: NodeParameters) -> str:
     """Say why there is no planner."""
     if parameters.planning_time == 0.0:
         return 'none: planning_time is 0'
-    return f'none: {_what_is_missing() or "nothing that could collide is known"}'
-
-
-def _what_is_missing() -> str:
-    try:
-        import_ompl()
-    except PlannerUnavailableError as error:
-        return str(error)
-    return ''
+    return f'none: {what_is_missing() or "nothing that could collide is known"}'
 
 
 def setup_of(robot: Robot, chain: Mechanism, parameters: NodeParameters) -> PlannerSetup:

@@ -21,13 +21,17 @@ from solving import Branching, solver_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
+ASKING = 'NUMBA_DISABLE_JIT', 'NUMBA_BOUNDSCHECK', 'FABRIK_ROS_KERNELS'
+"""Variables that ask for another way than the built one; the whole session may run under them."""
+
 needs_built = pytest.mark.skipif(not IS_BUILT, reason=f'no built code: {_jit.WHY_NOT_BUILT}')
 
 
 def run(code: str, package: Path = ROOT, **variables: str) -> str:
     """Run code that finds this file as `here`; return what it prints."""
     paths = (package, ROOT / 'test', Path(__file__).parent)
-    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(str, paths)), **variables}
+    environment = {name: os.environ[name] for name in os.environ if name not in ASKING}
+    environment |= {'PYTHONPATH': os.pathsep.join(map(str, paths)), **variables}
     done = subprocess.run(
         [sys.executable, '-c', code], cwd=package, env=environment,
         capture_output=True, text=True, check=False,

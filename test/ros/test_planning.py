@@ -119,7 +119,7 @@ def test_world_that_changes_while_planning_is_minded(bench, world):
 
 
 def test_without_a_planner_the_status_says_so(bench, monkeypatch, capfd):
-    monkeypatch.setitem(__import__('sys').modules, 'ompl', None)
+    monkeypatch.setattr('fabrik_ros.planning.rrt_connect.find_spec', lambda name: None)
     values = values_at(('shoulder', 'elbow'), START)
     bench.start_all(ARM, values, mode='position', planning_time=10.0)
     assert bench.status['planner'].startswith('none: OMPL is not installed')
