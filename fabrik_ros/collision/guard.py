@@ -123,6 +123,7 @@ class CollisionGuard:
         mid = self._collision.mechanism.mid_configuration()
         self._near(np.array([mid, mid]))
         self._distances.bounds(mid)
+        self._distances.kernels.warm_up()
 
     def allows(
         self, q: Array, q_next: Array, velocity: Array, acceleration: Array, fastest: Array

@@ -11,13 +11,14 @@ from ..kernels import cell_tree, convex_gaps, edge_checks
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
 from ..kernels.separation import Indices
+from ..model.mechanism import read_only
 from ..transforms import Array
 from .outlines import point_outline
 from .point_cells import PointCells
 from .solid_frames import SolidFrames
 from .solids import Solid, Support, support_of
 
-NO_BOXES = np.empty((0, 6))
+NO_BOXES = read_only(np.empty((0, 6)))
 """In the place of cells, where solids are convex."""
 NO_POINTS = Support(np.zeros((1, 3)), 0.0, 0.0)
 """In the place of the points of what is not convex."""
@@ -127,14 +128,24 @@ class PairKernels:
 
         """
         strays = self._nothing_strays if strays is None else strays
+        ends = np.array(q), np.array(q_next)  # which may not be read-only, or be compiled for anew
         for chosen, boxes in self._groups(numbers):
             near = edge_checks.near_on_edge(
-                *self._tables, boxes, self._pairs, self._bounds, least, chosen, q, q_next, strays,
+                *self._tables, boxes, self._pairs, self._bounds, least, chosen, *ends, strays,
                 resolution, shortest, *(known or self._nothing_known), *self._memory,
             )  # fmt: skip
             if near >= 0:
                 return int(near)
         return -1
+
+    def warm_up(self) -> None:
+        """Compile what a step needs, whatever pairs there will be."""
+        q, nothing = np.zeros(self._bounds.shape[1]), np.empty(0)
+        edge_checks.near_on_edge(
+            *self._tables, NO_BOXES, self._pairs, self._bounds, nothing,
+            np.empty(0, dtype=np.intp), q, q, self._nothing_strays, 0.0, 0.0,
+            *self._nothing_known, *self._memory,
+        )  # fmt: skip
 
     def free_share(
         self,
