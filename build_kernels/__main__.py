@@ -12,7 +12,7 @@ The result is one extension module for all versions of CPython from 3.10 on, whi
 numba nor a compiler where it runs. `fabrik_ros/kernels/_jit.py` takes it if it fits the sources.
 
 Without FILE the module is put beside the kernels in this checkout, where Python finds it. Making
-it takes a minute, so each is kept in `build/kernels`, by the sources that it was made of.
+it takes two or three minutes, so each is kept in `build/kernels`, by the sources it was made of.
 
 To add a kernel: write it, call it, run the tests. They print the line that `entries.py` lacks.
 
@@ -95,7 +95,8 @@ def make(target: Path) -> None:
     import glue
     import object_code
 
-    print('fabrik_ros: compiling the kernels, which takes a minute', file=sys.stderr, flush=True)
+    said = 'fabrik_ros: compiling the kernels, which takes two or three minutes'
+    print(said, file=sys.stderr, flush=True)
     code, entries = object_code.compile_entries(ROOT)
     text = glue.write(entries, stamp_of(KERNELS), made_of())
     with tempfile.TemporaryDirectory() as name:

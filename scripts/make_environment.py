@@ -3,7 +3,8 @@ Make the virtual environment in which the Makefile runs everything.
 
 `make_environment.py FOLDER EXTRA...` installs the package with these extras of setup.py;
 without an extra it only renews the package itself, which takes two seconds. The kernels are
-compiled for this checkout too, once for each state of their sources: that takes a minute.
+compiled for this checkout too, once for each state of their sources, which takes two or three
+minutes.
 
 ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`),
 else the environment is made without ROS and this is said.
