@@ -603,11 +603,12 @@ class Follower:
         if self.is_at_rest:
             self._repeat_time -= dt
             self.motion.rest(dt)
+            velocity = self.motion.command[1]
         else:
-            self.motion.step(dt)
+            velocity = self.motion.step_in_parts(dt)
             self._repeat_time = 0.0 if self._engagement.hold_reason is not None else REPEAT_TIME
             self._go_back_once_at_rest()
-        return self._command(now)
+        return self._command(now, velocity)
 
     def _look_at_once(self, now: float) -> None:
         if self.looks_in_ticks:
@@ -656,10 +657,10 @@ class Follower:
         """
         self.motion.follow_stop(duration, dt)
         self._go_back_once_at_rest()
-        return self._command(now)
+        return self._command(now, self.motion.command[1])
 
-    def _command(self, now: float) -> Command:
-        command = Command(*self.motion.command)
+    def _command(self, now: float, velocity: Array) -> Command:
+        command = Command(self.motion.command[0], velocity)
         self.observer.remember(now, command.q)
         return command
 

@@ -42,6 +42,9 @@ from .path import Path
 from .path_choice import PathChoice
 from .planned_routes import RoutePlanner
 
+MOST_PARTS = 10
+"""A step that comes late is taken in at most so many parts [1]."""
+
 
 class Motion:
     """
@@ -430,6 +433,27 @@ class Motion:
         self.limiter.rest(dt)
 
     # -- steps
+
+    def step_in_parts(self, dt: float) -> Array:
+        """
+        Move on by `dt` seconds, in even parts where that is much longer than the step before.
+
+        Where a path bends, the joints could not follow it in one long step. Returns the velocity
+        of the whole step, shape (n,).
+        """
+        q, count = self.command[0], self._parts(dt)
+        self.step(dt / count)
+        for _ in range(count - 1):
+            if not self.is_at_rest:
+                self.step(dt / count)
+        return self.command[1] if count == 1 else (self.command[0] - q) / dt
+
+    def _parts(self, dt: float) -> int:
+        """In how many parts a step is taken; in one where a base is followed to its end."""
+        before = self.limiter.joints.dt
+        if before == 0.0 or self.frame.is_world:
+            return 1
+        return max(1, min(round(dt / before), MOST_PARTS))
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds."""
