@@ -479,7 +479,7 @@ class TestWhileConfigured:
         )
         assert set_one(configured, name, value) == ''
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
-        rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout'}
+        rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout', 'on_blocked'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''
         assert len(changes) == (name not in rest)
