@@ -110,6 +110,66 @@ def pose_from_quaternion_xyzw(
     return np.array([(*R[0], x), (*R[1], y), (*R[2], z), (0.0, 0.0, 0.0, 1.0)])
 
 
+def pose_from_xyz_quaternion(xyz: npt.ArrayLike, quaternion_xyzw: npt.ArrayLike) -> Array:
+    """
+    Make a pose (4, 4) of a position and a quaternion in ROS order, checked.
+
+    >>> pose_from_xyz_quaternion([0.4, 0.2, 0.4], [1.0, 0.0, 0.0, 0.0])[:3, 3]
+    array([0.4, 0.2, 0.4])
+
+    Parameters
+    ----------
+    xyz : array-like, shape (3,)
+        Position [m].
+    quaternion_xyzw : array-like, shape (4,)
+        Quaternion (x, y, z, w); one with a norm over 0.1 is normalised.
+
+    Raises
+    ------
+    TargetError
+        If a number is missing or not finite, or the quaternion is zero or nearly so.
+
+    """
+    R = rotation_from_quaternion_xyzw(_numbers('quaternion', 'x y z w', quaternion_xyzw))
+    return transform(R, _numbers('position', 'x y z', xyz))
+
+
+def pose_from_xyz_rpy(xyz: npt.ArrayLike, rpy: npt.ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    """
+    Make a pose (4, 4) of a position, and of roll, pitch and yaw as in URDF, checked.
+
+    >>> pose_from_xyz_rpy([0.4, 0.2, 0.4], [math.pi, 0.0, 0.0]).round(6)[:3, 2]
+    array([ 0., -0., -1.])
+
+    Parameters
+    ----------
+    xyz : array-like, shape (3,)
+        Position [m].
+    rpy : array-like, shape (3,)
+        Turns about the fixed axes x, then y, then z [rad].
+
+    Raises
+    ------
+    TargetError
+        If a number is missing or not finite.
+
+    """
+    roll, pitch, yaw = _numbers('rpy', 'roll pitch yaw', rpy).tolist()
+    return transform(rotation_from_rpy(roll, pitch, yaw), _numbers('position', 'x y z', xyz))
+
+
+def _numbers(what: str, names: str, values: npt.ArrayLike) -> Array:
+    """Make an array of values of which there is one finite number for each name."""
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    count = len(names.split())
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise TargetError(f'{what} must be {count} finite numbers {names}, got {values!r}')
+    return numbers
+
+
 def _rows_of_rotation(x: float, y: float, z: float, w: float) -> tuple[Row, Row, Row]:
     """Rows of the rotation matrix of a quaternion of any length, unless nobody meant it as one."""
     norm = math.hypot(x, y, z, w)

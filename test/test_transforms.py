@@ -6,6 +6,8 @@ from fabrik_ros import TargetError
 from fabrik_ros.transforms import (
     inverse,
     is_pose,
+    pose_from_xyz_quaternion,
+    pose_from_xyz_rpy,
     quaternion_xyzw_from_rotation,
     rotation_from_axis_angle,
     rotation_from_quaternion_xyzw,
@@ -225,3 +227,43 @@ def test_a_quaternion_too_short_to_be_meant_is_refused_with_its_norm(quaternion,
 def test_a_quaternion_too_long_for_arithmetic_is_refused():
     with pytest.raises(TargetError, match='has norm inf; expected 1'):
         rotation_from_quaternion_xyzw([1.7e308] * 4)
+
+
+# -- poses as people give them
+
+
+@given(st.lists(st.floats(-10.0, 10.0), min_size=6, max_size=6))
+def test_pose_of_xyz_and_rpy_is_pinocchios(numbers):
+    pinocchio = pytest.importorskip('pinocchio')
+    expected = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(*numbers[3:]), np.array(numbers[:3]))
+    assert_close(pose_from_xyz_rpy(numbers[:3], numbers[3:]), expected.homogeneous, atol=1e-14)
+
+
+@given(axis=directions(), angle=turns, length=st.floats(0.2, 5.0))
+def test_pose_of_xyz_and_quaternion_is_pinocchios(axis, angle, length):
+    pinocchio = pytest.importorskip('pinocchio')
+    quaternion = pinocchio.Quaternion(pinocchio.AngleAxis(angle, axis))
+    expected = pinocchio.SE3(quaternion, np.array([0.1, -2.0, 3.0])).homogeneous
+    pose = pose_from_xyz_quaternion([0.1, -2.0, 3.0], length * quaternion.coeffs())
+    assert_close(pose, expected, atol=1e-12)
+
+
+def test_pose_without_rpy_is_not_turned():
+    assert_close(pose_from_xyz_rpy((1, 2, 3))[:3, :3], np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ('make', 'numbers', 'text'),
+    [
+        (pose_from_xyz_rpy, ([0.0, 1.0], [0.0] * 3), 'position must be 3 finite numbers x y z'),
+        (pose_from_xyz_rpy, ([0.0, 1.0, math.nan],), 'position must be 3 finite numbers'),
+        (pose_from_xyz_rpy, ([0.0] * 3, [math.inf, 0, 0]), 'rpy must be 3 finite numbers roll'),
+        (pose_from_xyz_rpy, ('abc',), "position must be 3 finite numbers x y z, got 'abc'"),
+        (pose_from_xyz_quaternion, ([0.0] * 3, [0.0] * 3), 'quaternion must be 4 finite numbers'),
+        (pose_from_xyz_quaternion, ([0.0] * 3, [0.0] * 4), 'has norm 0; expected 1'),
+        (pose_from_xyz_quaternion, ([0.0, 1.0], [0.0, 0.0, 0.0, 1.0]), 'position must be 3'),
+    ],
+)
+def test_numbers_that_are_no_pose_are_named(make, numbers, text):
+    with pytest.raises(TargetError, match=text):
+        make(*numbers)

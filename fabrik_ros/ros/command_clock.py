@@ -2,11 +2,9 @@
 
 import math
 
+from ..motion.follower_options import longest_gap
+
 NANOSECONDS = 1_000_000_000
-LONGEST_GAP = 0.1
-"""A longer gap between two commands interrupts the stream [s]."""
-LONGEST_GAP_PERIODS = 3
-"""At low rates the gap is this long [periods]."""
 PACE_TOLERANCE = 0.1
 """Greatest difference between the period of targets and of commands [1], for one pace."""
 PACE_MEMORY = 32
@@ -93,7 +91,7 @@ class CommandClock:
     ) -> None:
         self._period, self._even = round(period * NANOSECONDS), even
         self._target_wait = round(TARGET_WAIT * self._period)
-        self._longest_gap = round(max(LONGEST_GAP, LONGEST_GAP_PERIODS * period) * NANOSECONDS)
+        self._longest_gap = round(longest_gap(period) * NANOSECONDS)
         self._last: int | None = None if before is None else before._last
         self._before = self._last
         self._seen: int = 0 if before is None else before._seen

@@ -13,6 +13,7 @@ from rclpy.timer import Timer
 from ..errors import FabrikError
 from ..motion.arm_state import Command
 from ..motion.follower import Follower
+from ..motion.follower_options import LOOKING_SHARE
 from ..motion.motion import Motion
 from ..motion.published_trajectory import default_look_ahead, PublishedTrajectory
 from ..motion.trajectory_stepper import TrajectoryStepper
@@ -29,8 +30,6 @@ LONGEST_WAY_BACK = 10.0
 A node that is to end waits no longer for commands to come back to an arm that does not follow [s];
 a stop it always sends to its end, however long it takes.
 """
-LOOKING_SHARE = 0.4
-"""Share of the time between commands in which paths may be looked for [1]."""
 FIRST_LOOK = 0.01
 """How long a path may be looked for as soon as a target comes to an arm that rests [s]."""
 WARNING_PERIOD = 5.0

@@ -12,12 +12,8 @@ from .parameter_table import CONFIGURATIONS, SPECS
 from .parameters import HOME, NodeParameters, pair_clearance
 from .tip_names import topic_names
 
-LONGEST_STOP = 0.5
-"""The time in which a joint at full velocity must be able to stop [s]."""
 SHORTEST_MARGIN = 0.01
 """A look-ahead is longer than two periods by at least this [s]."""
-LONGEST_SMOOTHING = 0.5
-"""The time in which the jerk limit must allow full acceleration [s]."""
 OUTPUTS = ('joint_state', 'trajectory', 'array')
 
 
@@ -155,23 +151,13 @@ def _check_axis(parameters: NodeParameters) -> None:
 
 
 def _check_stop(parameters: NodeParameters) -> None:
-    velocity, acceleration = parameters.max_joint_velocity, parameters.max_joint_acceleration
-    longest = velocity / acceleration
-    if longest > LONGEST_STOP:
-        raise ParameterError(
-            f'a joint at max_joint_velocity {velocity:g} would need {longest:.2f} s to stop with '
-            f'max_joint_acceleration {acceleration:g}; at most {LONGEST_STOP:g} s is allowed'
-        )
+    if parameters.why_no_stop:
+        raise ParameterError(parameters.why_no_stop)
 
 
 def _check_jerk(parameters: NodeParameters) -> None:
-    jerk, acceleration = parameters.max_joint_jerk, parameters.max_joint_acceleration
-    if jerk > 0.0 and acceleration > LONGEST_SMOOTHING * jerk:
-        raise ParameterError(
-            f'a joint would need {acceleration / jerk:.2f} s to get from no acceleration to '
-            f'max_joint_acceleration {acceleration:g} with max_joint_jerk {jerk:g}; at most '
-            f'{LONGEST_SMOOTHING:g} s is allowed'
-        )
+    if parameters.why_no_smoothing:
+        raise ParameterError(parameters.why_no_smoothing)
 
 
 def _check_posture(parameters: NodeParameters) -> None:

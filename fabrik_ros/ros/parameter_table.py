@@ -8,6 +8,7 @@ it: `python -m fabrik_ros.ros.parameter_docs`. No ROS in here.
 
 from dataclasses import dataclass
 
+from ..motion.follower_options import CHOICES, FollowerOptions
 from ..solver.options import METHODS
 from .parameter_spec import HUGE, parameter, Spec, specs_of, TINY
 
@@ -52,10 +53,10 @@ class ArmParameters:
         'They matter where not all targets can be met. For example [1.0, 0.2].',
     )
     idle_tips: str = parameter(
-        'keep',
+        FollowerOptions.idle_tips,
         'what a tip without a target does while others move: `keep` its pose, or be `free`',
         'A pose is kept in the base frame. A stop for a reason ends all targets.',
-        choices=('keep', 'free'),
+        choices=CHOICES['idle_tips'],
         live=False,
     )
     tool_offset: tuple[float, ...] = parameter(
@@ -77,7 +78,7 @@ class SolverParameters:
     """What is solved."""
 
     mode: str = parameter(
-        'auto',
+        FollowerOptions.mode,
         'part of the target to meet: `pose`, `axis` (position and one tool axis), '
         '`position`, or `auto`: pose with six joints or more, else position exactly and '
         'orientation as well as that allows',
@@ -85,25 +86,31 @@ class SolverParameters:
         choices=('auto', 'pose', 'axis', 'position'),
     )
     axis: tuple[float, ...] = parameter(
-        (0.0, 0.0, 1.0), 'tool axis for mode `axis`, in the tip frame', 'Any length but 0.'
+        FollowerOptions.axis, 'tool axis for mode `axis`, in the tip frame', 'Any length but 0.'
     )
     method: str = parameter(
-        'articulated',
+        FollowerOptions.method,
         'what FABRIK moves: `articulated`: joints; `points`: joint centres, then '
         'the joints that fit them, exact for arms in a plane, instructive on others; one tip only',
         choices=METHODS,
         live=False,
     )
     polish: str = parameter(
-        'auto',
+        FollowerOptions.polish,
         '`auto`: a few damped least-squares steps finish a solution; `never`: FABRIK alone',
         choices=('auto', 'never'),
     )
-    position_tolerance: float = parameter(1e-5, 'accepted position error [m]', low=TINY)
-    orientation_tolerance: float = parameter(1e-4, 'accepted orientation error [rad]', low=TINY)
-    solve_budget: float = parameter(0.02, 'longest search from scratch [s]', low=1e-4, high=10.0)
+    position_tolerance: float = parameter(
+        FollowerOptions.position_tolerance, 'accepted position error [m]', low=TINY
+    )
+    orientation_tolerance: float = parameter(
+        FollowerOptions.orientation_tolerance, 'accepted orientation error [rad]', low=TINY
+    )
+    solve_budget: float = parameter(
+        FollowerOptions.solve_budget, 'longest search from scratch [s]', low=1e-4, high=10.0
+    )
     posture: tuple[float, ...] = parameter(
-        (),
+        FollowerOptions.posture,
         'joint values that an arm with joints to spare tends to [rad or m], base to tip; none: it '
         'stays near to where it is',
         'The elbow of a seven-joint arm then depends on the target, not on the path there. Inside '
@@ -116,46 +123,46 @@ class PathParameters:
     """The path to the target."""
 
     path: str = parameter(
-        'auto',
+        FollowerOptions.path,
         '`auto`: the line where that goes through, else a path in joint space; `line`: straight '
         'for the tool; `joint`: straight in joint space',
         'Targets within stream_timeout of each other are followed by the line alone, also with '
         '`auto`. `line` is for teleoperation: the arm never changes its configuration.',
-        choices=('auto', 'line', 'joint'),
+        choices=CHOICES['path'],
     )
     max_detour: float = parameter(
-        3.1416,
+        FollowerOptions.max_detour,
         'a path on which a revolute joint turns this much farther than from the start straight '
         'to the end waits for `~/execute` [rad]',
         low=0.0,
         high=1000.0,
     )
     confirm: str = parameter(
-        'never',
+        FollowerOptions.confirm,
         'which paths wait for `~/execute`: `never` any, those `leaving_line`, or `always`',
         'Paths with a detour wait anyway: max_detour. With `always` streams wait, too; jogs do '
         'not.',
-        choices=('never', 'leaving_line', 'always'),
+        choices=CHOICES['confirm'],
     )
     path_tolerance_position: float = parameter(
-        -1.0,
+        FollowerOptions.path_tolerance_position,
         'how far the tool may leave the line at singularities [m]; -1: 0.005 with path `auto`, '
         'else 0',
         low=-1.0,
         high=1.0,
     )
     path_tolerance_orientation: float = parameter(
-        -1.0,
+        FollowerOptions.path_tolerance_orientation,
         'how far its orientation may leave it there [rad]; -1: 0.0873 (5 degrees) with path '
         '`auto`, else 0',
         low=-1.0,
         high=3.15,
     )
     on_unreachable: str = parameter(
-        'approach',
+        FollowerOptions.on_unreachable,
         '`approach` targets out of reach as near as possible, or `hold`; also for '
         'targets in collision',
-        choices=('approach', 'hold'),
+        choices=CHOICES['on_unreachable'],
     )
 
 
@@ -164,7 +171,7 @@ class OutputParameters:
     """The commands."""
 
     command_rate: float = parameter(
-        100.0,
+        FollowerOptions.command_rate,
         'commands per second [Hz]; targets at a rate within 10 % of it lead the commands: '
         'each command leaves with its target',
         low=1.0,
@@ -210,19 +217,25 @@ class LimitParameters:
     """The limits of the motion."""
 
     max_tip_speed: float = parameter(
-        0.25,
+        FollowerOptions.max_tip_speed,
         'speed of tips and joint centres [m/s]; on every path, `joint` and `~/home` included',
         low=1e-4,
         high=100.0,
     )
     max_tip_rotation: float = parameter(
-        1.0, 'turning speed of tips [rad/s]; on every path', low=1e-4, high=100.0
+        FollowerOptions.max_tip_rotation,
+        'turning speed of tips [rad/s]; on every path',
+        low=1e-4,
+        high=100.0,
     )
     max_tip_acceleration: float = parameter(
-        1.5, 'acceleration of tips on a line [m/s²]', low=1e-3, high=1000.0
+        FollowerOptions.max_tip_acceleration,
+        'acceleration of tips on a line [m/s²]',
+        low=1e-3,
+        high=1000.0,
     )
     speed_scaling: float = parameter(
-        1.0,
+        FollowerOptions.speed_scaling,
         'share of all speeds to go at, for changes on the way; 0 pauses until it is raised',
         'The arm gets slower or faster within its accelerations. While paused it is at rest and '
         'stays under command. The motion that makes up for a moving base is not scaled.',
@@ -230,10 +243,13 @@ class LimitParameters:
         high=1.0,
     )
     max_joint_velocity_fraction: float = parameter(
-        1.0, "share of each joint's velocity in the URDF that may be used", low=1e-3, high=1.0
+        FollowerOptions.max_joint_velocity_fraction,
+        "share of each joint's velocity in the URDF that may be used",
+        low=1e-3,
+        high=1.0,
     )
     max_joint_velocity: float = parameter(
-        1.5,
+        FollowerOptions.max_joint_velocity,
         'velocity of every joint [rad/s or m/s], whatever the URDF says',
         'Velocity over acceleration may be at most 0.5 s, the time in which the arm must be able '
         'to stop.',
@@ -241,10 +257,13 @@ class LimitParameters:
         high=100.0,
     )
     max_joint_acceleration: float = parameter(
-        5.0, 'acceleration of every joint [rad/s² or m/s²]', low=1e-2, high=1000.0
+        FollowerOptions.max_joint_acceleration,
+        'acceleration of every joint [rad/s² or m/s²]',
+        low=1e-2,
+        high=1000.0,
     )
     max_joint_jerk: float = parameter(
-        0.0,
+        FollowerOptions.max_joint_jerk,
         'jerk of every joint [rad/s³ or m/s³], 0: not limited; needs ruckig (`pip install '
         'ruckig`, extra `motion`)',
         'The commands then lag behind by max_joint_acceleration over max_joint_jerk, at most '
@@ -267,15 +286,15 @@ class CollisionParameters:
     """Collisions of the arm with itself, and with what stands around it."""
 
     self_collision: str = parameter(
-        'auto',
+        FollowerOptions.self_collision,
         'stop in front of collisions of the arm with itself: `auto`: where coal is '
         'installed and the URDF has collision geometry; `require`: do not configure without '
         'them; `never`',
-        choices=('auto', 'require', 'never'),
+        choices=CHOICES['self_collision'],
         live=False,
     )
     collision_clearance: float = parameter(
-        0.002,
+        FollowerOptions.collision_clearance,
         'distance that links keep from each other [m]',
         low=0.0,
         high=WIDEST_CLEARANCE,
@@ -301,7 +320,7 @@ class CollisionParameters:
         live=False,
     )
     obstacle_clearance: float = parameter(
-        0.02,
+        FollowerOptions.obstacle_clearance,
         'distance that links keep from obstacles [m]',
         'Links that are nearer when the arm is started keep the distance they have.',
         low=0.0,
@@ -348,14 +367,14 @@ class CollisionParameters:
         live=False,
     )
     on_blocked: str = parameter(
-        'hold',
+        FollowerOptions.on_blocked,
         'after something came into the way: `hold` until told to go on, or `replan`',
         'hold: ~/resume, or a target after 1 s without any, goes on. replan: looks for another '
         'path from rest, 1 s after the last change nearby, at most three times.',
-        choices=('hold', 'replan'),
+        choices=CHOICES['on_blocked'],
     )
     mesh_paths: tuple[str, ...] = parameter(
-        (),
+        FollowerOptions.mesh_paths,
         'folders with meshes, besides packages of ROS',
         "For example ['/home/me/meshes'].",
         live=False,
@@ -367,21 +386,21 @@ class StateParameters:
     """The state of the robot."""
 
     wait_for_state: bool = parameter(
-        True,
+        FollowerOptions.wait_for_state,
         'move only from a measured state',
         'With false the arm is taken to be at start_configuration and joint_states is not needed: '
         'for plots and open-loop servos only.',
         live=False,
     )
     start_configuration: tuple[float, ...] = parameter(
-        (),
+        FollowerOptions.start_configuration,
         'where the arm is when nothing is measured [rad or m]; none: mid limits',
         'Joint values from base to tip, with tip_links in the order of ~/joint_command. For '
         'example [0.0, -1.57, 1.57, -1.57, -1.57, 0.0].',
         live=False,
     )
     home_configuration: tuple[float, ...] = parameter(
-        (),
+        FollowerOptions.home_configuration,
         'where `~/home` takes the arm [rad or m], joints as in `~/joint_command`; none: the '
         'service refuses',
         'Inside the limits; the path is straight in joint space. ~/target_configuration knows it '
@@ -402,16 +421,20 @@ class StateParameters:
         live=False,
     )
     state_timeout: float = parameter(
-        0.5, 'age at which a joint state is lost, and the arm stops [s]', low=1e-3
+        FollowerOptions.state_timeout,
+        'age at which a joint state is lost, and the arm stops [s]',
+        low=1e-3,
     )
     resync_tolerance: float = parameter(
-        0.1,
+        FollowerOptions.resync_tolerance,
         'greatest gap between commands and the measured state [rad or m]',
         'Beyond it the arm holds, and starts anew from the measured state.',
         low=1e-4,
     )
     limit_margin: float = parameter(
-        0.1, 'a start outside a limit by up to this may move inwards [rad or m]', low=0.0
+        FollowerOptions.limit_margin,
+        'a start outside a limit by up to this may move inwards [rad or m]',
+        low=0.0,
     )
 
 
@@ -447,21 +470,21 @@ class TargetParameters:
     """Age of targets."""
 
     target_timeout: float = parameter(
-        0.0,
+        FollowerOptions.target_timeout,
         'stop without a target for this long [s]; 0: never',
         "A dead man's switch for teleoperation. With 0.0 the arm finishes its path to the last "
         'target.',
         low=0.0,
     )
     jog_timeout: float = parameter(
-        0.25,
+        FollowerOptions.jog_timeout,
         'a jog not repeated for this long ends [s]',
         'The tip brakes to rest.',
         low=1e-3,
         high=10.0,
     )
     stream_timeout: float = parameter(
-        1.2,
+        FollowerOptions.stream_timeout,
         'a different target within this time of the one before belongs to a stream, and is '
         'followed by the line alone [s]',
         low=0.0,

@@ -11,11 +11,8 @@ from ..errors import shown
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
-from ..motion.following_rules import configuration_of, FollowingRules
-from ..motion.goal import MotionOptions
-from ..motion.jerk_filter import JerkFilter
-from ..motion.limits import MotionLimits
-from ..solver.options import SolverOptions
+from ..motion.follower_options import FollowerOptions
+from ..motion.following_rules import configuration_of
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array, rotation_from_rpy, transform
 from .parameter_spec import ParameterError
@@ -51,6 +48,7 @@ class NodeParameters(
     BaseParameters,
     TargetParameters,
     LifeCycleParameters,
+    FollowerOptions,
 ):
     """All parameter values; those of a list are a tuple."""
 
@@ -168,78 +166,7 @@ class NodeParameters(
         """Distances that pairs of links keep [m], by their names."""
         return dict(map(pair_clearance, self.pair_clearances))
 
-    # -- the solver and the motion
-
-    @cached_property
-    def solver(self) -> SolverOptions:
-        """Options of the solver."""
-        x, y, z = self.axis
-        return SolverOptions(
-            mode=self.mode,
-            axis=(x, y, z),
-            position_tolerance=self.position_tolerance,
-            orientation_tolerance=self.orientation_tolerance,
-            polish=self.polish,
-            method=self.method,
-            budget=self.solve_budget,
-            posture=self.posture or None,
-        )
-
-    @cached_property
-    def motion(self) -> MotionOptions:
-        """Options of the motion."""
-        return MotionOptions(
-            path=self.path,
-            max_detour=self.max_detour,
-            confirm=self.confirm,
-            path_tolerance_position=self.path_tolerance_position,
-            path_tolerance_orientation=self.path_tolerance_orientation,
-            approach_unreachable=self.on_unreachable == 'approach',
-        )
-
-    @cached_property
-    def rules(self) -> FollowingRules:
-        """When the arm starts and stops."""
-        return FollowingRules(
-            wait_for_state=self.wait_for_state,
-            start_configuration=self.start_configuration,
-            home_configuration=self.home_configuration,
-            state_timeout=self.state_timeout,
-            target_timeout=self.target_timeout,
-            jog_timeout=self.jog_timeout,
-            resync_tolerance=self.resync_tolerance,
-            limit_margin=self.limit_margin,
-            stream_timeout=self.stream_timeout,
-            idle_tips=self.idle_tips,
-            on_blocked=self.on_blocked,
-        )
-
-    def jerk_filter_for(self, chain: Chain | Tree) -> JerkFilter | None:
-        """
-        Make what limits the jerk of an arm; None where no limit is set.
-
-        Raises
-        ------
-        MotionError
-            If ruckig is needed and not installed.
-
-        """
-        jerk, period = self.max_joint_jerk, 1.0 / self.command_rate
-        return JerkFilter(jerk, period, chain.lower, chain.upper) if jerk > 0.0 else None
-
-    def limits_for(self, chain: Chain | Tree) -> MotionLimits:
-        """How fast an arm may move."""
-        velocity = np.minimum(
-            self.max_joint_velocity_fraction * chain.velocity, self.max_joint_velocity
-        )
-        return MotionLimits(
-            self.max_tip_speed,
-            self.max_tip_rotation,
-            self.max_tip_acceleration,
-            velocity,
-            np.full(len(chain), self.max_joint_acceleration),
-            self.speed_scaling,
-        )
+    # -- the motion
 
     def moves_like(self, other: 'NodeParameters', chain: Chain | Tree) -> bool:
         """Whether an arm moves the same with these as with others."""

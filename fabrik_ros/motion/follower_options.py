@@ -1,0 +1,289 @@
+"""How an arm is to move: what the node has as parameters, in Python without ROS."""
+
+from dataclasses import dataclass
+from functools import cached_property
+import math
+
+import numpy as np
+
+from ..model.mechanism import Mechanism
+from ..solver.options import SolverOptions
+from .following_rules import FollowingRules
+from .goal import MotionOptions
+from .jerk_filter import JerkFilter
+from .limits import MotionLimits
+
+LONGEST_STOP = 0.5
+"""The time in which a joint at full velocity must be able to stop [s]."""
+LONGEST_SMOOTHING = 0.5
+"""The time in which the jerk limit must allow full acceleration [s]."""
+LOOKING_SHARE = 0.4
+"""Share of the time between commands in which paths may be looked for [1]."""
+LONGEST_GAP = 0.1
+"""A longer gap between two commands interrupts the stream [s]."""
+LONGEST_GAP_PERIODS = 3
+"""At low rates the gap is this long [periods]."""
+CHOICES = {
+    'path': ('auto', 'line', 'joint'),
+    'confirm': ('never', 'leaving_line', 'always'),
+    'on_unreachable': ('approach', 'hold'),
+    'on_blocked': ('hold', 'replan'),
+    'idle_tips': ('keep', 'free'),
+    'self_collision': ('auto', 'require', 'never'),
+}
+"""The words that options may be."""
+POSITIVE = (
+    'max_tip_speed',
+    'max_tip_rotation',
+    'max_tip_acceleration',
+    'max_joint_velocity_fraction',
+    'max_joint_velocity',
+    'max_joint_acceleration',
+    'command_rate',
+    'state_timeout',
+    'resync_tolerance',
+    'jog_timeout',
+)
+NOT_NEGATIVE = (
+    'max_joint_jerk',
+    'limit_margin',
+    'target_timeout',
+    'stream_timeout',
+    'max_detour',
+    'collision_clearance',
+    'obstacle_clearance',
+)
+SHARES = ('speed_scaling', 'max_joint_velocity_fraction')
+
+
+def longest_gap(period: float) -> float:
+    """After a longer gap between two commands, a `period` apart, the arm has come to rest [s]."""
+    return max(LONGEST_GAP, LONGEST_GAP_PERIODS * period)
+
+
+@dataclass(frozen=True)
+class FollowerOptions:
+    """
+    How an arm is to move.
+
+    Names and defaults are those of the node's parameters, which take them from here. What each
+    one means in full, and what suits which arm, is in `config/fabrik.yaml`.
+
+    >>> FollowerOptions(max_tip_speed=0.1, path='line').max_joint_velocity
+    1.5
+    """
+
+    mode: str = 'auto'
+    """
+    Part of the target to meet: 'pose', 'axis' (position and one tool axis), 'position', or 'auto':
+    pose with six joints or more, else position exactly and orientation as well as that allows.
+    """
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    """Tool axis for mode 'axis', in the tip frame; any length but zero."""
+    method: str = 'articulated'
+    """What FABRIK moves: 'articulated': joints; 'points': joint centres."""
+    polish: str = 'auto'
+    """'auto': a few damped least-squares steps finish a solution; 'never': FABRIK alone."""
+    position_tolerance: float = 1e-5
+    """Accepted position error [m]."""
+    orientation_tolerance: float = 1e-4
+    """Accepted orientation error [rad]."""
+    solve_budget: float = 0.02
+    """Longest search from scratch [s]."""
+    posture: tuple[float, ...] = ()
+    """Joint values that an arm with joints to spare tends to [rad or m]; empty: none."""
+
+    path: str = 'auto'
+    """
+    'auto': the line where that goes through, else a path in joint space; 'line': straight for the
+    tool; 'joint': straight in joint space.
+    """
+    max_detour: float = 3.1416
+    """A path on which a joint turns this much farther than directly waits for `execute` [rad]."""
+    confirm: str = 'never'
+    """Which paths wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
+    path_tolerance_position: float = -1.0
+    """How far the tool may leave the line at singularities [m]; -1: 0.005 with path 'auto'."""
+    path_tolerance_orientation: float = -1.0
+    """How far its orientation may leave it there [rad]; -1: 0.0873 with path 'auto'."""
+    on_unreachable: str = 'approach'
+    """'approach' targets out of reach as near as possible, or 'hold'; also those in collision."""
+
+    command_rate: float = 100.0
+    """Commands per second [Hz]."""
+
+    max_tip_speed: float = 0.25
+    """Speed of tips and joint centres, on every path [m/s]."""
+    max_tip_rotation: float = 1.0
+    """Turning speed of tips, on every path [rad/s]."""
+    max_tip_acceleration: float = 1.5
+    """Acceleration of tips on a line [m/s^2]."""
+    speed_scaling: float = 1.0
+    """Share of all speeds to go at; 0 pauses [1]."""
+    max_joint_velocity_fraction: float = 1.0
+    """Share of each joint's velocity in the URDF that may be used [1]."""
+    max_joint_velocity: float = 1.5
+    """Velocity of every joint, whatever the URDF says [rad/s or m/s]."""
+    max_joint_acceleration: float = 5.0
+    """Acceleration of every joint [rad/s^2 or m/s^2]."""
+    max_joint_jerk: float = 0.0
+    """Jerk of every joint [rad/s^3 or m/s^3]; 0: not limited; needs ruckig (extra `motion`)."""
+
+    self_collision: str = 'auto'
+    """
+    Stop in front of collisions of the arm with itself: 'auto': where coal is installed and the
+    URDF has collision geometry; 'require': refuse to begin without them; 'never'.
+    """
+    collision_clearance: float = 0.002
+    """Distance that links keep from each other [m]."""
+    obstacle_clearance: float = 0.02
+    """Distance that links keep from obstacles [m]."""
+    mesh_paths: tuple[str, ...] = ()
+    """Folders with meshes, besides packages of ROS."""
+    on_blocked: str = 'hold'
+    """After something came into the way: 'hold' until told to go on, or 'replan'."""
+
+    wait_for_state: bool = FollowingRules.wait_for_state
+    """Move only from a measured state."""
+    start_configuration: tuple[float, ...] = FollowingRules.start_configuration
+    """Where the arm is when nothing is measured [rad or m]; empty: mid limits."""
+    home_configuration: tuple[float, ...] = FollowingRules.home_configuration
+    """Where `home` takes the arm [rad or m]; empty: nowhere."""
+    state_timeout: float = FollowingRules.state_timeout
+    """Age at which a measured value is lost, and the arm stops [s]."""
+    resync_tolerance: float = FollowingRules.resync_tolerance
+    """Greatest gap between commands and the measured state [rad or m]."""
+    limit_margin: float = FollowingRules.limit_margin
+    """A start outside a limit by up to this may move inwards [rad or m]."""
+    target_timeout: float = FollowingRules.target_timeout
+    """Stop without a target for this long [s]; 0: never."""
+    jog_timeout: float = FollowingRules.jog_timeout
+    """A jog not repeated for this long ends [s]."""
+    stream_timeout: float = FollowingRules.stream_timeout
+    """A different target within this time of the one before belongs to a stream [s]."""
+    idle_tips: str = FollowingRules.idle_tips
+    """What a tip without a target does while others move: 'keep' its pose, or be 'free'."""
+
+    # -- what the solver and the motion take of them
+
+    @cached_property
+    def solver(self) -> SolverOptions:
+        """Options of the solver."""
+        x, y, z = self.axis
+        return SolverOptions(
+            mode=self.mode,
+            axis=(x, y, z),
+            position_tolerance=self.position_tolerance,
+            orientation_tolerance=self.orientation_tolerance,
+            polish=self.polish,
+            method=self.method,
+            budget=self.solve_budget,
+            posture=self.posture or None,
+        )
+
+    @cached_property
+    def motion(self) -> MotionOptions:
+        """Options of the motion."""
+        return MotionOptions(
+            path=self.path,
+            max_detour=self.max_detour,
+            confirm=self.confirm,
+            path_tolerance_position=self.path_tolerance_position,
+            path_tolerance_orientation=self.path_tolerance_orientation,
+            approach_unreachable=self.on_unreachable == 'approach',
+        )
+
+    @cached_property
+    def rules(self) -> FollowingRules:
+        """When the arm starts and stops."""
+        return FollowingRules(
+            wait_for_state=self.wait_for_state,
+            start_configuration=self.start_configuration,
+            home_configuration=self.home_configuration,
+            state_timeout=self.state_timeout,
+            target_timeout=self.target_timeout,
+            jog_timeout=self.jog_timeout,
+            resync_tolerance=self.resync_tolerance,
+            limit_margin=self.limit_margin,
+            stream_timeout=self.stream_timeout,
+            idle_tips=self.idle_tips,
+            on_blocked=self.on_blocked,
+        )
+
+    def jerk_filter_for(self, arm: Mechanism) -> JerkFilter | None:
+        """
+        Make what limits the jerk of an arm; None where no limit is set.
+
+        Raises
+        ------
+        MotionError
+            If ruckig is needed and not installed.
+
+        """
+        jerk, period = self.max_joint_jerk, 1.0 / self.command_rate
+        return JerkFilter(jerk, period, arm.lower, arm.upper) if jerk > 0.0 else None
+
+    def limits_for(self, arm: Mechanism) -> MotionLimits:
+        """How fast an arm may move."""
+        velocity = np.minimum(
+            self.max_joint_velocity_fraction * arm.velocity, self.max_joint_velocity
+        )
+        return MotionLimits(
+            self.max_tip_speed,
+            self.max_tip_rotation,
+            self.max_tip_acceleration,
+            velocity,
+            np.full(len(arm), self.max_joint_acceleration),
+            self.speed_scaling,
+        )
+
+    # -- whether they make sense
+
+    def check(self) -> None:
+        """
+        Look whether the options make sense, alone and together.
+
+        Raises
+        ------
+        ValueError
+            If not; names the one at fault, its value and what is allowed.
+
+        """
+        for name, words in CHOICES.items():
+            if getattr(self, name) not in words:
+                raise ValueError(
+                    f'{name} must be one of {", ".join(words)}; got {getattr(self, name)!r}'
+                )
+        for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES):
+            value, least = getattr(self, name), 'positive' if name in POSITIVE else 'at least 0'
+            if not (0.0 < value < math.inf or (value == 0.0 and name not in POSITIVE)):
+                raise ValueError(f'{name} must be finite and {least}, got {value}')
+            if name in SHARES and value > 1.0:
+                raise ValueError(f'{name} must be at most 1, got {value}')
+        fault = self.why_no_stop or self.why_no_smoothing
+        if fault:
+            raise ValueError(fault)
+
+    @property
+    def why_no_stop(self) -> str:
+        """Why a joint could not stop in time; '' where it can."""
+        velocity, acceleration = self.max_joint_velocity, self.max_joint_acceleration
+        longest = velocity / acceleration
+        if longest <= LONGEST_STOP:
+            return ''
+        return (
+            f'a joint at max_joint_velocity {velocity:g} would need {longest:.2f} s to stop with '
+            f'max_joint_acceleration {acceleration:g}; at most {LONGEST_STOP:g} s is allowed'
+        )
+
+    @property
+    def why_no_smoothing(self) -> str:
+        """Why the jerk is limited too much; '' where it is not."""
+        jerk, acceleration = self.max_joint_jerk, self.max_joint_acceleration
+        if jerk == 0.0 or acceleration <= LONGEST_SMOOTHING * jerk:
+            return ''
+        return (
+            f'a joint would need {acceleration / jerk:.2f} s to get from no acceleration to '
+            f'max_joint_acceleration {acceleration:g} with max_joint_jerk {jerk:g}; at most '
+            f'{LONGEST_SMOOTHING:g} s is allowed'
+        )
