@@ -5,12 +5,16 @@ Nothing in here needs ROS; the ROS 2 node is in `fabrik_ros.ros`.
 
 """
 
+from importlib import import_module
+from typing import Any, TYPE_CHECKING
+
 from .errors import (
     AmbiguousChainError,
     ChainError,
     FabrikError,
     JointValueError,
     LinkNotFoundError,
+    RefusedError,
     TargetError,
     UrdfError,
 )
@@ -35,24 +39,35 @@ from .points import (
 )
 from .points_arm.point_arm_solver import PointArmSolver
 from .points_arm.point_values import values_from_points
+from .reasons import Reason, ReasonKind
 from .solver.batch import BatchSolution
 from .solver.chain_solver import FabrikSolver
 from .solver.options import SolverOptions
 from .solver.solution import Solution, Status, TipResult
 from .solver.tree_solver import TipOptions, TreeSolver
+from .transforms import pose_from_xyz_quaternion, pose_from_xyz_rpy
+
+if TYPE_CHECKING:
+    from .motion.arm_follower import ArmFollower
+    from .motion.arm_state import State
+    from .motion.follower_options import FollowerOptions
+    from .motion.joint_map import JointMap
 
 __version__ = '0.1.0'
 
 __all__ = [
     'AmbiguousChainError',
+    'ArmFollower',
     'BallJoint',
     'BatchSolution',
     'Chain',
     'ChainError',
     'FabrikError',
     'FabrikSolver',
+    'FollowerOptions',
     'Hinge',
     'Joint',
+    'JointMap',
     'JointType',
     'JointValueError',
     'LinkNotFoundError',
@@ -63,9 +78,13 @@ __all__ = [
     'PointStatus',
     'PointTree',
     'PointTreeSolution',
+    'Reason',
+    'ReasonKind',
+    'RefusedError',
     'Robot',
     'Solution',
     'SolverOptions',
+    'State',
     'Status',
     'TargetError',
     'TipOptions',
@@ -80,6 +99,23 @@ __all__ = [
     'make_solver',
     'nearest_elbow',
     'parse_urdf',
+    'pose_from_xyz_quaternion',
+    'pose_from_xyz_rpy',
     'two_link_angles',
     'values_from_points',
 ]
+
+_LATER = {
+    'ArmFollower': '.motion.arm_follower',
+    'FollowerOptions': '.motion.follower_options',
+    'JointMap': '.motion.joint_map',
+    'State': '.motion.arm_state',
+}
+"""Public names that are imported when they are first asked for: who only solves does not wait."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name that moves arms."""
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_LATER[name], __name__), name)

@@ -1,4 +1,6 @@
 import inspect
+import subprocess
+import sys
 
 import fabrik_ros
 import pytest
@@ -22,3 +24,17 @@ def test_public_class_or_function_has_a_docstring_of_its_own(name):
     # gets its signature, which starts with its name.
     assert value.__doc__
     assert not value.__doc__.startswith(f'{name}(')
+
+
+def test_importing_the_package_does_not_import_what_moves_arms():
+    code = 'import sys, fabrik_ros; print(*sys.modules)'
+    loaded = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert 'fabrik_ros.solver.chain_solver' in loaded
+    assert not [name for name in loaded if name.startswith('fabrik_ros.motion')]
+
+
+def test_a_name_that_the_package_has_not_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'fabrik_ros' has no attribute 'Arm'"):
+        _ = fabrik_ros.Arm

@@ -1,0 +1,454 @@
+"""
+An arm that goes to targets, for programs without ROS: what the node does, step by step.
+
+`Follower` has the rules, `Motion` the limits; here they are put together from options with the
+names of the node's parameters, and one step takes a target and what was measured, and returns what
+to send.
+
+"""
+
+from collections.abc import Mapping
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ..collision import CheckedPairs, CollisionGuard, Scene, WorldCollision
+from ..errors import (
+    CollisionError,
+    CollisionUnavailableError,
+    did_you_mean,
+    JointValueError,
+    listed,
+    RefusedError,
+    shown,
+    TargetError,
+)
+from ..model.mechanism import Mechanism
+from ..model.robot import Robot
+from ..planning.planner_setup import PlannerSetup
+from ..reasons import Reason, ReasonKind
+from ..solver.tree_solver import TipOptions
+from ..transforms import Array, is_pose
+from .arm_state import State
+from .follower import Follower
+from .follower_options import FollowerOptions, longest_gap, LOOKING_SHARE
+from .following_rules import configuration_of
+from .joint_goal import check_joint_values
+from .measured_joints import MeasuredJoints
+from .motion import Motion
+
+HOME = 'home'
+"""Name of `home_configuration` among the configurations."""
+UNKNOWN = Reason(
+    ReasonKind.STATE_MISSING,
+    'nothing was measured yet: give `measured`, or the option wait_for_state=False',
+)
+
+Target = npt.ArrayLike | Mapping[str, float] | str
+"""A pose, joint values by name, or the name of a configuration."""
+
+
+class ArmFollower:
+    """
+    Follows targets with one arm, or arms that share a body, within all limits.
+
+    Call `step` at a steady rate, and send what it returns. The behaviour is that of the node: an
+    arm sets out once its whole path is known to be free, a stop stays a stop, and `state` and
+    `reason` say what it does and why not. Time is what the steps are told: nothing here looks at a
+    clock, but for how long a step looks for a path.
+
+    Parameters
+    ----------
+    arm : Robot, Chain or Tree
+        What moves; of a robot its only arm, as `Robot.chain` finds it.
+    options : FollowerOptions, optional
+        How it moves.
+    robot : Robot, optional
+        The robot that a chain or tree belongs to. Only where it is known, and coal is installed,
+        does the arm stop in front of collisions; to find out what can collide takes a second.
+    scene : Scene or WorldCollision, optional
+        What stands around; needs the robot. Or what knows all distances already.
+    tips : mapping, optional
+        What is asked of the tips of a tree, `TipOptions` by tip link.
+    configurations : mapping, optional
+        Joint values, shape (n,), by names that targets may have [rad or m]. 'home' is that of
+        `home_configuration`.
+    looking_time : float, optional
+        For how long a step may look for a path [s]; left out, 40 % of its `dt`. The arm rests
+        meanwhile, or follows its line. `math.inf` looks to the end within one step, so that the
+        same steps give the same commands; that may take a second.
+
+    Attributes
+    ----------
+    refusal : Reason or None
+        Why the target of the last step was refused; None where it was not.
+    collision_checking : str
+        Whether the arm stops in front of collisions, and why not.
+
+    Raises
+    ------
+    ValueError
+        If an option makes no sense; names it.
+    FabrikError
+        If something does not suit the arm, or is not installed; says what.
+
+    Examples
+    --------
+    >>> from fabrik_ros import ArmFollower, example_arm, load_urdf, State
+    >>> arm = load_urdf(example_arm('planar_two_link')).chain()
+    >>> follower = ArmFollower(arm, FollowerOptions(mode='position'))
+    >>> q = follower.step({'shoulder': 0.4}, 0.01, measured=[0.0, 1.0])
+    >>> while follower.state is not State.REACHED:  # an arm that is where it is told to be
+    ...     q = follower.step(None, 0.01, measured=q)
+    >>> q.round(6)
+    array([0.4, 1. ])
+
+    """
+
+    def __init__(
+        self,
+        arm: Robot | Mechanism,
+        options: FollowerOptions | None = None,
+        *,
+        robot: Robot | None = None,
+        scene: Scene | CheckedPairs | None = None,
+        tips: Mapping[str, TipOptions] | None = None,
+        configurations: Mapping[str, npt.ArrayLike] | None = None,
+        looking_time: float | None = None,
+    ) -> None:
+        self.options = options = FollowerOptions() if options is None else options
+        options.check()
+        if isinstance(arm, Robot):
+            robot, arm = arm, arm.chain()
+        self.arm: Mechanism = arm
+        self._configurations = _configurations(arm, options, configurations or {})
+        if looking_time is not None and not looking_time > 0.0:
+            raise ValueError(f'looking_time must be positive, got {looking_time}')
+        self._looking_time = looking_time
+        self._world, self.collision_checking = _world(arm, options, robot, scene)
+        self._guard = None if self._world is None else CollisionGuard(self._world)
+        limits, jerk = options.limits_for(arm), options.jerk_filter_for(arm)
+        self._motion = Motion(arm, limits, options.solver, options.motion, tips, self._guard, jerk)
+        self._motion.warm_up()
+        self._measured = MeasuredJoints()
+        self._follower = Follower(arm, self._motion, options.rules, self._measured)
+        self._follower.looks_in_ticks = looking_time == math.inf
+        self._now = 0.0
+        self._is_placed = not options.wait_for_state
+        """Whether it is known where the arm is."""
+        self._away_since = math.inf
+        """Since when an arm at rest is measured elsewhere; inf: it is not [s]."""
+        self.refusal: Reason | None = None
+
+    # -- one step
+
+    def step(
+        self, target: Target | None, dt: float, measured: npt.ArrayLike | None = None
+    ) -> Array:
+        """
+        Move on by one step, and return the joint values to send now.
+
+        A target that the arm does not take (it is told to hold, still stops, has no fresh state;
+        the target is too far away to be meant) is refused: `refusal` says why, nothing else
+        changes, and the step is taken as without it. What is no target at all raises, before
+        anything changes: call again with None to go on.
+
+        Parameters
+        ----------
+        target : array-like, mapping, str or None
+            Where to go: a pose T_base_tip, shape (4, 4); poses of the k tips of a tree, shape
+            (k, 4, 4), NaN for tips without a new one; joint values by the names of joints; the
+            name of a configuration. None goes on with the last one. An equal one again is a
+            repeat: it counts for `target_timeout` alone.
+        dt : float
+            Time since the step before [s]. After a pause of more than 0.1 s (or three periods) the
+            arm counts as at rest.
+        measured : array-like, shape (n,), optional
+            Where the joints are [rad or m]. None, or NaN for some of them, where nothing was
+            read: the last values count until they are older than `state_timeout`; then the arm
+            stops. With the option wait_for_state=False it is taken to be where it is told to be.
+
+        Returns
+        -------
+        array, shape (n,)
+            Joint values [rad or m]. At rest those it holds; those measured, once an arm that was
+            moved away by more than `resync_tolerance` has been there for 0.2 s.
+
+        Raises
+        ------
+        ValueError
+            If `dt` is not positive.
+        TargetError
+            If the target is no pose, no configuration, or no value that a joint can have.
+        JointValueError
+            If what was measured has another shape.
+        RefusedError
+            If nothing was measured yet, so that it is not known what to send.
+
+        """
+        if not 0.0 < dt < math.inf:
+            raise ValueError(f'dt must be positive and finite, got {dt}')
+        now = self._now + dt
+        self._take_measured(measured, now)
+        if not self._is_placed:
+            raise RefusedError(UNKNOWN)
+        self.refusal = None if target is None else self._take(target, now)
+        self._now = now
+        if not self._follower.looks_in_ticks:
+            longest = self._looking_time or LOOKING_SHARE * dt
+            self._follower.look(now, dt, longest)
+        period = 1.0 / self.options.command_rate
+        if dt > longest_gap(period):
+            self._motion.halt()
+            dt = period
+        command = self._follower.tick(now, dt)
+        return self._held(now, dt) if command is None else np.array(command.q)
+
+    def _take_measured(self, measured: npt.ArrayLike | None, now: float) -> None:
+        """Take note of what was measured; the first whole state is where the arm stands."""
+        if measured is None:
+            return
+        names, q = self.arm.joint_names, np.array(measured, dtype=np.float64)
+        if q.shape != (len(names),):
+            raise JointValueError(
+                f'measured has shape {q.shape}, expected ({len(names)},): one value for each of '
+                f'{listed(names)}'
+            )
+        self._measured.update(names, q.tolist(), now)
+        if not self._is_placed and not self._follower.observer.missing(now):
+            self._is_placed = True
+            self._motion.reset(self._follower.observer.q)
+
+    def _take(self, target: Target, now: float) -> Reason | None:
+        """Hand over a target; return why it is refused."""
+        try:
+            self._accept(target, now)
+        except RefusedError as error:
+            return error.reason
+        return None
+
+    def _accept(self, target: Target, now: float) -> None:
+        if isinstance(target, str):
+            target = self._configuration(target)
+        if isinstance(target, Mapping):
+            self._check_joint_values(target)
+            self._follower.go_to_joints(target, now)
+            return
+        for tip, T_base_tip in self._poses(target):
+            self._follower.accept(T_base_tip, now, tip)
+
+    def _configuration(self, name: str) -> Mapping[str, float]:
+        known = self._configurations
+        if name not in known:
+            there = f'there are: {listed(list(known))}' if known else 'there are none'
+            cure = did_you_mean(name, known)
+            raise TargetError(f"no configuration named '{shown(name)}'; {there}{cure}")
+        return dict(zip(self.arm.joint_names, known[name].tolist(), strict=True))
+
+    def _check_joint_values(self, target: Mapping[str, float]) -> None:
+        try:
+            check_joint_values(self.arm, target)
+        except RefusedError as error:
+            raise TargetError(str(error)) from error
+
+    def _poses(self, target: npt.ArrayLike) -> list[tuple[int, Array]]:
+        """Numbers of the tips that have a target, and their poses, shape (4, 4)."""
+        count = len(self.arm.tip_links)
+        try:
+            T = np.array(target, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TargetError(f'the target is no array of numbers: {error}') from error
+        shape = '(4, 4)' if count == 1 else f'({count}, 4, 4)'
+        if T.shape not in ([(4, 4), (1, 4, 4)] if count == 1 else [(count, 4, 4)]):
+            raise TargetError(f'the target has shape {T.shape}, expected {shape}')
+        poses = T.reshape(-1, 4, 4)
+        given = [t for t in range(count) if count == 1 or not np.isnan(poses[t]).all()]
+        for t in given:
+            if not is_pose(poses[t]):
+                raise TargetError(
+                    f"the target of '{self.arm.tip_links[t]}' is no pose: expected finite "
+                    f'numbers, a rotation and the last row 0 0 0 1; got {poses[t].tolist()}'
+                )
+        return [(t, poses[t]) for t in given]
+
+    def _held(self, now: float, dt: float) -> Array:
+        """Joint values, shape (n,), of an arm that rests; those measured where it was moved."""
+        q, observer = self._motion.command[0], self._follower.observer
+        self._motion.rest(dt)
+        is_known = observer.rules.wait_for_state and not observer.missing(now)
+        if not is_known or observer.does_not_follow(q) is None:
+            self._away_since = math.inf
+            observer.remember(now, q)
+            return np.array(q)
+        self._away_since = min(self._away_since, now)
+        is_let_go = now - self._away_since >= observer.restart_pause
+        return observer.near_command(observer.q, q) if is_let_go else np.array(q)
+
+    # -- what it is asked for besides
+
+    def hold(self) -> None:
+        """Slow down, and refuse all targets until `resume`."""
+        self._follower.hold_when_told()
+
+    def resume(self) -> None:
+        """
+        Take targets again, after `hold` or a fault.
+
+        Targets that come at every step have to pause for a second first, as those of a stream.
+
+        Raises
+        ------
+        RefusedError
+            If what was wrong is still wrong, or the arm is still stopping.
+
+        """
+        self._follower.resume(self._now)
+
+    def home(self) -> None:
+        """
+        Set out for `home_configuration`.
+
+        Raises
+        ------
+        RefusedError
+            If there is none, or the arm cannot set out now; says why.
+
+        """
+        self._follower.go_home(self._now)
+
+    def execute(self) -> None:
+        """
+        Take the path that waits to be confirmed: see the options `confirm` and `max_detour`.
+
+        Raises
+        ------
+        RefusedError
+            If there is none, or the arm cannot set out now; says why.
+
+        """
+        self._follower.execute(self._now)
+
+    def jog(self, twist: npt.ArrayLike, *, tip: int = 0, in_tip: bool = False) -> None:
+        """
+        Move a tip at a velocity from now on; repeat it at least every `jog_timeout`.
+
+        That ends all targets. In front of limits and singular places the arm rests and says why.
+
+        Parameters
+        ----------
+        twist : array-like, shape (6,)
+            Linear and angular velocity [m/s, rad/s], shortened to what the tip may have. Zeros end
+            the jog: the tip brakes to rest.
+        tip : int
+            Number of the tip.
+        in_tip : bool
+            Whether the velocity is in the frame of the tip instead of the base.
+
+        Raises
+        ------
+        ValueError
+            If the twist has another shape.
+        RefusedError
+            If it is not finite, or the arm cannot set out now; says why.
+
+        """
+        velocity = np.array(twist, dtype=np.float64)
+        if velocity.shape != (6,):
+            raise ValueError(f'a jog must be six numbers, got shape {velocity.shape}')
+        self._follower.jog(velocity, self._now, tip, in_tip)
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1, within the accelerations; 0 pauses."""
+        if not 0.0 <= share <= 1.0:
+            raise ValueError(f'share must be in [0, 1], got {share}')
+        self._motion.scale_speed(share)
+
+    def set_scene(self, scene: Scene) -> None:
+        """
+        Keep clear of other obstacles from now on; an arm that would hit one stops.
+
+        Raises
+        ------
+        CollisionError
+            If an obstacle makes no sense, or the follower was made without a scene.
+
+        """
+        world, guard = self._world, self._guard
+        if guard is None or not isinstance(world, WorldCollision):
+            raise CollisionError(
+                f'other obstacles need a scene from the beginning, Scene() at least; collision '
+                f'checking is {self.collision_checking}'
+            )
+        guard.change_world(world.set_scene(scene), self._motion.command[0])
+        self._follower.change_world(self._now, is_near=True)
+
+    # -- what it says
+
+    @property
+    def state(self) -> State:
+        """What the arm does."""
+        return self._follower.state(self._now)[0]
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it does that and no more; `kind` is a code that stays, `text` is for people."""
+        return self._follower.state(self._now)[1]
+
+    @property
+    def at_target(self) -> bool:
+        """Whether the arm has arrived at its target."""
+        return self.state is State.REACHED
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the last values do not move."""
+        return self._follower.is_at_rest
+
+    @property
+    def velocity(self) -> Array:
+        """Velocity of the last values, shape (n,) [rad/s or m/s]."""
+        return np.array(self._motion.command[1])
+
+
+def _configurations(
+    arm: Mechanism, options: FollowerOptions, given: Mapping[str, npt.ArrayLike]
+) -> dict[str, Array]:
+    """Joint values, shape (n,), by their names, that of home among them, checked."""
+    home = {HOME: options.home_configuration} if options.home_configuration else {}
+    lists = {name: np.array(q, dtype=np.float64).tolist() for name, q in {**home, **given}.items()}
+    if options.posture:
+        configuration_of(arm, options.posture, 'posture')
+    return {name: configuration_of(arm, q, f"configuration '{name}'") for name, q in lists.items()}
+
+
+def _world(
+    arm: Mechanism,
+    options: FollowerOptions,
+    robot: Robot | None,
+    scene: Scene | CheckedPairs | None,
+) -> tuple[CheckedPairs | None, str]:
+    """Make what knows distances, where there is any; and say whether it is looked at them."""
+    if isinstance(scene, CheckedPairs):
+        return scene, 'on'
+    wants_links = options.self_collision != 'never'
+    if robot is None:
+        if scene is not None or options.self_collision == 'require':
+            raise CollisionError('collisions need the robot, not its chain alone: give `robot`')
+        return None, 'off: the robot is not known, only its chain'
+    if scene is None and not wants_links:
+        return None, "off: self_collision is 'never', and there is no scene"
+    setup = PlannerSetup(
+        robot,
+        arm,
+        mesh_paths=options.mesh_paths,
+        clearance=options.collision_clearance,
+        obstacle_clearance=options.obstacle_clearance,
+        checks_links=wants_links,
+    )
+    try:
+        return setup.world(scene or Scene()), 'on'
+    except CollisionUnavailableError as error:
+        if scene is not None or options.self_collision == 'require':
+            raise
+        return None, f'off: {error}'

@@ -1,0 +1,554 @@
+"""An arm that follows targets in a program without ROS: as the node does, within its limits."""
+
+import functools
+import math
+
+from command_judge import Bounds, CommandJudge
+from fabrik_ros import (
+    ArmFollower,
+    FollowerOptions,
+    JointValueError,
+    load_urdf,
+    pose_from_xyz_rpy,
+    ReasonKind,
+    RefusedError,
+    State,
+    TargetError,
+)
+from fabrik_ros.errors import CollisionError
+from fabrik_ros.motion.follower import Follower
+from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.motion import Motion
+from fabrik_ros.ros.parameters import NodeParameters
+from helpers import SIX_AXIS
+import numpy as np
+import pytest
+from two_arms import START as TWO_START, two_arms
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from judging import Judge, pose_errors
+
+DT = 0.01
+START = np.array([0.2, 0.4, 0.6, 0.1, 0.6, 0.0])
+NEAR = START + 0.3
+FAR_AWAY = pose_from_xyz_rpy([50.0, 0.0, 0.0])
+TOO_FAR = pose_from_xyz_rpy([3.0, 0.0, 0.5])
+"""Out of reach, but near enough to be meant."""
+
+
+@functools.cache
+def judge():
+    return Judge(SIX_AXIS, 'l0', 'l7')
+
+
+@functools.cache
+def robot():
+    return load_urdf(SIX_AXIS)
+
+
+class Arm:
+    """A follower, and an arm that is where it is told to be, unless it is to be elsewhere."""
+
+    def __init__(self, start=START, looking_time=math.inf, arm=None, **options):
+        self.follower = ArmFollower(
+            arm or robot().chain(), FollowerOptions(**options), looking_time=looking_time
+        )
+        self.q = np.array(start)
+        self.time, self.times, self.sent, self.states = 0.0, [], [], []
+
+    def step(self, target=None, dt=DT, measured=True):
+        sent = self.follower.step(target, dt, self.q if measured is True else measured)
+        self.time += dt
+        self.times.append(self.time)
+        self.sent.append(sent)
+        self.states.append(self.follower.state)
+        self.q = sent
+        return sent
+
+    def go(self, seconds, **step):
+        for _ in range(round(seconds / DT)):
+            self.step(**step)
+
+    def until(self, state, longest=30.0, **step):
+        for _ in range(round(longest / DT)):
+            if self.follower.state is state:
+                return
+            self.step(**step)
+        pytest.fail(f'{state} never comes: {self.follower.state} {self.follower.reason}')
+
+    def assert_within_limits(self):
+        options = self.follower.options
+        limits = options.limits_for(self.follower.arm)
+        bounds = Bounds(
+            judge().lower, judge().upper, limits.joint_velocity, limits.joint_acceleration,
+            limits.tip_speed, limits.tip_rotation,
+        )  # fmt: skip
+
+        def frames(q):
+            return judge().points(q), judge().pose(q)[None, :3, :3]
+
+        commands = CommandJudge(judge().joint_names, bounds, DT, frames, knows_states=False)
+        for time, q in zip(self.times, self.sent, strict=True):
+            commands.check(judge().joint_names, round(1e9 * time), q.tolist())
+        assert commands.violation_count == 0, commands.violations
+
+
+def random_target(rng):
+    return judge().pose(judge().random_configuration(rng, margin=0.2))
+
+
+# -- what the node does
+
+
+class Reference:
+    """The follower as the node has it, made of the node's parameters, with a clock like ours."""
+
+    def __init__(self, **options):
+        parameters = NodeParameters(**options)
+        chain = robot().chain()
+        self.measured, self.now = MeasuredJoints(), 0.0
+        self.motion = Motion(
+            chain, parameters.limits_for(chain), parameters.solver, parameters.motion
+        )
+        self.follower = Follower(chain, self.motion, parameters.rules, self.measured)
+        self.names = chain.joint_names
+
+    def step(self, target, dt, measured):
+        self.now += dt
+        if measured is not None:
+            self.measured.update(self.names, measured, self.now)
+        try:
+            if isinstance(target, dict):
+                self.follower.go_to_joints(target, self.now)
+            elif target is not None:
+                self.follower.accept(target, self.now)
+        except RefusedError:
+            pass
+        command = self.follower.tick(self.now, dt)
+        return None if command is None else command.q
+
+
+@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('options', [{}, {'path': 'line', 'on_unreachable': 'hold'}])
+def test_values_are_those_of_the_nodes_follower_bit_for_bit(seed, options):
+    """Targets at random times, some soon after each other, some out of reach, some repeated."""
+    options = options | {'solve_budget': 10.0, 'posture': ()}
+    rng, reference = np.random.default_rng(seed), Reference(**options)
+    arm, target, compared = Arm(**options), None, 0
+    assert reference.step(None, DT, arm.q) is None
+    arm.step()
+    for _ in range(1500):
+        new = None
+        if rng.random() < 0.01:
+            target = random_target(rng)
+            target[:3, 3] *= rng.choice([1.0, 1.0, 3.0, 9.0])
+            new = target
+        elif rng.random() < 0.02:
+            new = target
+        elif rng.random() < 0.002:
+            new = {'j0': float(rng.uniform(-0.5, 0.5))}
+        expected = reference.step(new, DT, arm.q)
+        sent = arm.step(new)
+        if expected is not None:
+            compared += 1
+            assert np.array_equal(sent, expected)
+        state, reason = reference.follower.state(reference.now)
+        assert arm.follower.state is state
+        assert str(arm.follower.reason) == str(reason)
+    assert compared > 500
+
+
+def test_defaults_are_those_of_the_node():
+    follower, parameters = ArmFollower(robot().chain()), NodeParameters()
+    assert follower.options.solver == parameters.solver
+    assert follower.options.motion == parameters.motion
+    assert follower.options.rules == parameters.rules
+
+
+# -- limits
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_what_is_sent_keeps_all_limits_whatever_comes(seed):
+    rng, arm = np.random.default_rng(seed), Arm(max_tip_speed=0.5, command_rate=100.0)
+    arm.step()
+    for _ in range(2000):
+        event = rng.random()
+        if event < 0.01:
+            arm.step(random_target(rng))
+        elif event < 0.012:
+            arm.follower.hold()
+        elif event < 0.02:
+            arm.follower.scale_speed(float(rng.uniform(0.2, 1.0)))
+        elif event < 0.025 and arm.follower.is_at_rest:
+            arm.follower.resume()
+        else:
+            arm.step(dt=float(rng.choice([DT, DT, DT, 0.012, 0.03])))
+    assert State.MOVING in arm.states
+    arm.assert_within_limits()
+
+
+def test_arm_arrives_where_pinocchio_says_the_target_is():
+    arm, target = Arm(), judge().pose(NEAR)
+    arm.step(target)
+    arm.until(State.REACHED)
+    assert arm.follower.at_target
+    assert judge().errors(target, arm.q) < (1e-5, 1e-4)
+    assert np.all(np.diff(arm.sent[-2:], axis=0) == 0.0)
+    assert np.all(arm.follower.velocity == 0.0)
+    arm.assert_within_limits()
+
+
+def test_jerk_is_limited_where_that_is_asked_for():
+    pytest.importorskip('ruckig', reason='needs: pip install ruckig')
+    arm = Arm(max_joint_jerk=50.0)
+    arm.step(judge().pose(NEAR))
+    arm.until(State.REACHED)
+    jerk = np.diff(arm.sent, n=3, axis=0) / DT**3
+    assert np.abs(jerk).max() <= 50.0 * 1.01
+
+
+def test_after_a_pause_the_arm_starts_from_rest():
+    arm = Arm()
+    arm.step(judge().pose(START + 0.5))
+    arm.go(0.8)
+    assert np.abs(arm.follower.velocity).max() > 0.1
+    before = arm.q
+    arm.step(dt=2.0)
+    assert np.abs(arm.q - before).max() <= 5.0 * DT**2 + 1e-12
+    arm.until(State.REACHED)
+    arm.assert_within_limits()
+
+
+# -- looking for paths
+
+
+def test_arm_rests_while_steps_look_for_a_path_piece_by_piece():
+    """Steps that have no time take one piece each, and find the same path in the end."""
+    target = judge().pose(START * [-1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
+    patient, hasty = Arm(solve_budget=10.0), Arm(looking_time=1e-9, solve_budget=10.0)
+    for arm in (patient, hasty):
+        arm.step(target)
+        arm.until(State.REACHED)
+    looking = [arm.states.count(State.LOOKING) for arm in (patient, hasty)]
+    assert looking[1] > looking[0] + 3
+    rests = [
+        q for q, state in zip(hasty.sent, hasty.states, strict=True) if state is State.LOOKING
+    ]
+    assert np.all(rests == START)
+    np.testing.assert_allclose(hasty.q, patient.q, atol=1e-9)
+
+
+# -- what is refused
+
+
+def test_target_is_refused_while_the_arm_is_told_to_hold_and_the_step_goes_on():
+    arm = Arm()
+    arm.step(judge().pose(NEAR))
+    arm.go(0.5)
+    arm.follower.hold()
+    assert not arm.follower.is_at_rest
+    arm.step(judge().pose(START))
+    assert arm.follower.refusal.kind is ReasonKind.HELD
+    arm.until(State.HOLDING)
+    arm.go(1.0)
+    assert arm.follower.reason.kind is ReasonKind.HELD
+    assert arm.follower.refusal is None
+    arm.assert_within_limits()
+    arm.follower.resume()
+    arm.go(1.1)
+    arm.step(judge().pose(NEAR))
+    assert arm.follower.refusal is None
+    arm.until(State.REACHED)
+    arm.assert_within_limits()
+
+
+def test_target_too_far_to_be_meant_is_refused_and_the_arm_goes_on():
+    arm = Arm()
+    arm.step(judge().pose(NEAR))
+    arm.go(0.5)
+    arm.step(FAR_AWAY)
+    assert arm.follower.refusal.kind is ReasonKind.BAD_REQUEST
+    assert 'is 50 m from the arm' in arm.follower.refusal.text
+    arm.until(State.REACHED)
+    assert judge().errors(judge().pose(NEAR), arm.q) < (1e-5, 1e-4)
+
+
+def test_target_at_every_step_has_to_pause_after_resume():
+    arm, target = Arm(), judge().pose(NEAR)
+    arm.step(target)
+    arm.follower.hold()
+    arm.go(0.5, target=target)
+    arm.follower.resume()
+    arm.go(1.5, target=target)
+    assert arm.follower.refusal.kind is ReasonKind.WAITS_FOR_PAUSE
+    assert arm.follower.is_at_rest
+
+
+def bad_targets():
+    mirrored = np.diag([1.0, 1.0, -1.0, 1.0])
+    return [
+        (np.eye(3), r'the target has shape \(3, 3\), expected \(4, 4\)'),
+        (np.full((4, 4), np.nan), "the target of 'l7' is no pose"),
+        (mirrored, 'is no pose: expected finite numbers, a rotation'),
+        ([['a']], 'the target is no array of numbers'),
+        ('ready', "no configuration named 'ready'; there are: home, redy; did you mean 'redy'"),
+        ({'j9': 0.0}, "no joint 'j9' is moved; the joints are: j0"),
+        ({'j0': 9.0}, "joint 'j0' cannot go to 9: its limits are"),
+        ({'j0': math.nan}, "joint 'j0' cannot go to nan"),
+        ({}, 'names no joint'),
+    ]
+
+
+@pytest.mark.parametrize(('target', 'text'), bad_targets())
+def test_target_that_cannot_be_meant_raises_and_changes_nothing(target, text):
+    """The arm goes on as if it had never come: bit for bit."""
+    runs = []
+    for bad in (None, target):
+        arm = Arm(home_configuration=tuple(START))
+        arm.follower = ArmFollower(
+            robot().chain(),
+            arm.follower.options,
+            configurations={'redy': NEAR},
+            looking_time=math.inf,
+        )
+        arm.step(judge().pose(NEAR))
+        arm.go(0.5)
+        if bad is not None:
+            with pytest.raises(TargetError, match=text):
+                arm.follower.step(bad, DT, arm.q)
+        arm.go(0.5)
+        runs.append(np.array(arm.sent))
+    assert np.abs(runs[0][-1] - START).max() > 0.1
+    assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize('dt', [0.0, -0.01, math.nan, math.inf])
+def test_step_without_length_is_refused(dt):
+    with pytest.raises(ValueError, match='dt must be positive and finite'):
+        Arm().follower.step(None, dt, START)
+
+
+def test_measured_values_of_another_number_are_refused():
+    with pytest.raises(JointValueError, match=r'measured has shape \(2,\), expected \(6,\)'):
+        Arm().follower.step(None, DT, [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'kind', 'text'),
+    [
+        ({'looking_time': 0.0}, ValueError, 'looking_time must be positive'),
+        ({'options': FollowerOptions(path='way')}, ValueError, 'path must be one of'),
+        (
+            {'options': FollowerOptions(home_configuration=(9.0,) * 6)},
+            JointValueError,
+            "configuration 'home' has joint 'j1' at 9.0000, outside its limits",
+        ),
+        ({'options': FollowerOptions(posture=(0.0,))}, JointValueError, 'posture has shape'),
+        (
+            {'options': FollowerOptions(self_collision='require')},
+            CollisionError,
+            'collisions need the robot, not its chain alone',
+        ),
+    ],
+)
+def test_follower_that_makes_no_sense_is_not_made(arguments, kind, text):
+    with pytest.raises(kind, match=text):
+        ArmFollower(robot().chain(), **arguments)
+
+
+def test_jog_of_another_shape_is_refused():
+    arm = Arm()
+    arm.step()
+    with pytest.raises(ValueError, match='a jog must be six numbers'):
+        arm.follower.jog([0.1, 0.0, 0.0])
+
+
+# -- what is measured
+
+
+def test_without_anything_measured_it_is_not_known_what_to_send():
+    follower = ArmFollower(robot().chain())
+    for target in (None, judge().pose(NEAR)):
+        with pytest.raises(RefusedError, match='nothing was measured yet') as refused:
+            follower.step(target, DT, None)
+        assert refused.value.reason.kind is ReasonKind.STATE_MISSING
+    assert np.array_equal(follower.step(None, DT, START), START)
+
+
+def test_arm_that_need_not_be_measured_starts_where_it_is_said_to_be():
+    options = FollowerOptions(wait_for_state=False, start_configuration=tuple(START))
+    follower = ArmFollower(robot().chain(), options)
+    assert np.array_equal(follower.step(None, DT), START)
+    q = follower.step(judge().pose(NEAR), DT)
+    for _ in range(1000):
+        q = follower.step(None, DT)
+    assert follower.at_target
+    assert judge().errors(judge().pose(NEAR), q) < (1e-5, 1e-4)
+
+
+def test_a_read_that_fails_now_and_then_changes_nothing():
+    runs = []
+    for fails in (False, True):
+        arm = Arm()
+        arm.step(judge().pose(NEAR))
+        for i in range(300):
+            arm.step(measured=None if fails and i % 3 else True)
+        runs.append(np.array(arm.sent))
+    assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize('missing', [None, [math.nan, *START[1:]]])
+def test_arm_whose_state_is_lost_stops_with_the_names_of_the_joints(missing):
+    arm = Arm()
+    arm.step(judge().pose(START + 0.5))
+    arm.go(0.5)
+    arm.go(1.5, measured=None if missing is None else [math.nan, *arm.q[1:]])
+    assert arm.follower.state is State.HOLDING
+    assert arm.follower.reason.kind is ReasonKind.STATE_MISSING
+    assert 'j0' in arm.follower.reason.joints
+    assert np.all(arm.follower.velocity == 0.0)
+    arm.assert_within_limits()
+
+
+def test_arm_that_does_not_follow_is_stopped_and_the_values_come_back_to_it():
+    arm = Arm()
+    arm.step()
+    arm.step(judge().pose(START + 0.5))
+    arm.go(6.0, measured=START)
+    assert arm.follower.state is State.HOLDING
+    assert arm.follower.reason.kind is ReasonKind.DOES_NOT_FOLLOW
+    sent = np.array(arm.sent)
+    assert np.abs(sent - START).max() > 0.1
+    np.testing.assert_allclose(sent[-1], START, atol=1e-9)
+    arm.assert_within_limits()
+
+
+def test_values_are_held_while_the_arm_sags_a_little_and_start_from_there():
+    arm, sagged = Arm(), START + 0.05
+    arm.step()
+    arm.go(1.0, measured=sagged)
+    assert np.all(np.array(arm.sent) == START)
+    arm.step(judge().pose(NEAR), measured=sagged)
+    arm.step(measured=sagged)
+    assert np.abs(arm.sent[-1] - START).max() < 1e-2
+    arm.assert_within_limits()
+
+
+def test_arm_that_is_moved_away_at_rest_is_let_go_and_starts_from_there():
+    arm = Arm()
+    arm.step(judge().pose(NEAR))
+    arm.until(State.REACHED)
+    arm.go(1.0)
+    pushed = NEAR + 0.2
+    arm.go(0.5, measured=pushed)
+    assert np.array_equal(arm.sent[-1], pushed)
+    assert arm.follower.reason.kind is ReasonKind.MOVED_AWAY
+    arm.times, arm.sent = [], []
+    arm.step(judge().pose(NEAR), measured=pushed)
+    arm.until(State.REACHED)
+    assert np.abs(arm.sent[0] - pushed).max() < 1e-3
+    arm.assert_within_limits()
+
+
+# -- goals
+
+
+def test_target_out_of_reach_is_approached_and_the_reason_is_told():
+    arm = Arm()
+    arm.step(TOO_FAR)
+    arm.until(State.HOLDING)
+    assert arm.follower.reason.kind is ReasonKind.TOO_FAR
+    assert not arm.follower.at_target
+    before = pose_errors(TOO_FAR, judge().pose(START)).distance
+    assert judge().errors(TOO_FAR, arm.q).distance < before - 0.1
+    arm.assert_within_limits()
+
+
+def test_target_out_of_reach_moves_nothing_where_it_is_not_to_be_approached():
+    arm = Arm(on_unreachable='hold')
+    arm.step(TOO_FAR)
+    arm.until(State.HOLDING)
+    assert arm.follower.reason.kind is ReasonKind.TOO_FAR
+    assert np.all(np.array(arm.sent) == START)
+
+
+def test_joint_values_configurations_and_home_are_gone_to():
+    arm = Arm(home_configuration=tuple(START))
+    arm.step({'j0': 0.7})
+    arm.until(State.REACHED)
+    np.testing.assert_allclose(arm.q, [0.7, *START[1:]], atol=1e-9)
+    arm.follower.home()
+    arm.step()
+    arm.until(State.REACHED)
+    np.testing.assert_allclose(arm.q, START, atol=1e-9)
+    arm.go(2.0)
+    arm.step('home')
+    assert arm.follower.refusal is None
+    arm.assert_within_limits()
+
+
+def test_without_a_home_going_there_is_refused():
+    arm = Arm()
+    arm.step()
+    with pytest.raises(RefusedError, match='there is no home'):
+        arm.follower.home()
+
+
+def test_jog_moves_the_tip_as_told_and_ends_where_it_is_not_repeated():
+    arm = Arm()
+    arm.step()
+    for _ in range(100):
+        arm.follower.jog([0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+        arm.step()
+    assert arm.follower.state is State.JOGGING
+    moved = judge().pose(arm.sent[-1])[:3, 3] - judge().pose(arm.sent[-11])[:3, 3]
+    np.testing.assert_allclose(moved, [0.0, 0.005, 0.0], atol=1e-4)
+    arm.go(1.0)
+    assert np.all(arm.follower.velocity == 0.0)
+    arm.assert_within_limits()
+
+
+def test_path_that_has_to_be_confirmed_waits_for_execute():
+    arm = Arm(confirm='always')
+    arm.step(judge().pose(NEAR))
+    arm.go(1.0)
+    assert arm.follower.reason.kind is ReasonKind.AWAITS_EXECUTE
+    assert np.all(np.array(arm.sent) == START)
+    arm.follower.execute()
+    arm.until(State.REACHED)
+    assert judge().errors(judge().pose(NEAR), arm.q) < (1e-5, 1e-4)
+
+
+def test_speed_is_scaled_and_paused_on_the_way():
+    arm = Arm()
+    arm.step(judge().pose(START + 0.5))
+    arm.go(0.5)
+    arm.follower.scale_speed(0.0)
+    arm.go(1.0)
+    assert arm.follower.reason.kind is ReasonKind.PAUSED
+    assert np.all(arm.follower.velocity == 0.0)
+    arm.follower.scale_speed(1.0)
+    arm.until(State.REACHED)
+    arm.assert_within_limits()
+    with pytest.raises(ValueError, match=r'share must be in \[0, 1\], got 1.1'):
+        arm.follower.scale_speed(1.1)
+
+
+def test_only_tips_with_a_target_of_their_own_get_one():
+    arms = two_arms()
+    follower = ArmFollower(arms, looking_time=math.inf)
+    before, targets = arms.tip_poses(TWO_START), arms.tip_poses(TWO_START)
+    targets[0], targets[1, 2, 3] = np.nan, targets[1, 2, 3] + 0.05
+    q = follower.step(targets, DT, TWO_START)
+    while not follower.at_target:
+        q = follower.step(None, DT, q)
+    after = arms.tip_poses(q)
+    np.testing.assert_allclose(after[0], before[0], atol=1e-4)
+    np.testing.assert_allclose(after[1], targets[1], atol=1e-4)
+    with pytest.raises(TargetError, match=r'shape \(4, 4\), expected \(2, 4, 4\)'):
+        follower.step(targets[1], DT, q)
+
+
+# -- what stands around
