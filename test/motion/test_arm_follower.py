@@ -3,6 +3,7 @@
 import functools
 import math
 
+from collision_models import planar_arm, planar_distance, PLANAR_LINK, PLANAR_RADIUS
 from command_judge import Bounds, CommandJudge
 from fabrik_ros import (
     ArmFollower,
@@ -15,7 +16,9 @@ from fabrik_ros import (
     State,
     TargetError,
 )
-from fabrik_ros.errors import CollisionError
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.errors import CollisionError, CollisionUnavailableError
+from fabrik_ros.model.geometry import Sphere
 from fabrik_ros.motion.follower import Follower
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
@@ -552,3 +555,93 @@ def test_only_tips_with_a_target_of_their_own_get_one():
 
 
 # -- what stands around
+
+
+COAL = 'needs coal: pip install coal'
+POST = np.array([0.9, 0.75])
+"""Centre of a post in the plane of the planar arm [m]."""
+POST_RADIUS = 0.1
+
+
+def post(radius=POST_RADIUS):
+    pose = pose_from_xyz_rpy([*POST, 0.0])
+    return Scene([Obstacle('post', Sphere(radius), pose)])
+
+
+def distance_to_post(q):
+    """From the capsules of the planar arm to the post [m], by trigonometry."""
+    angles = np.cumsum(q)
+    steps = PLANAR_LINK * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
+    share = np.sum((POST - points[:-1]) * steps, axis=1) / PLANAR_LINK**2
+    feet = points[:-1] + np.clip(share, 0.2, 0.8)[:, None] * steps
+    return np.linalg.norm(POST - feet, axis=1).min() - PLANAR_RADIUS - POST_RADIUS
+
+
+def planar_follower(scene, **options):
+    return ArmFollower(
+        load_urdf(planar_arm(3)),
+        FollowerOptions(path='joint', mode='position', **options),
+        scene=scene,
+        looking_time=math.inf,
+    )
+
+
+def swept(follower, target, steps=2000, q=(0.0, 0.0, 0.0)):
+    """Values that are sent to the planar arm until it rests."""
+    sent = [follower.step(target, DT, q)]
+    for _ in range(steps):
+        sent.append(follower.step(None, DT, sent[-1]))
+    assert follower.is_at_rest
+    return sent
+
+
+def test_arm_keeps_clear_of_what_stands_around():
+    """Straight in joint space it would sweep through the post."""
+    pytest.importorskip('coal', reason=COAL)
+    goal = {'j0': 1.4}
+    free = swept(planar_follower(None), goal)
+    assert min(map(distance_to_post, free)) < 0.0
+    follower = planar_follower(post(), obstacle_clearance=0.03)
+    assert follower.collision_checking == 'on'
+    sent = swept(follower, goal)
+    assert min(map(distance_to_post, sent)) >= 0.03 - 1e-4
+    assert follower.at_target or follower.reason is not None
+
+
+def test_obstacle_that_comes_into_the_way_stops_the_arm():
+    pytest.importorskip('coal', reason=COAL)
+    follower = planar_follower(Scene(), self_collision='never')
+    sent = [follower.step({'j0': 1.4}, DT, np.zeros(3))]
+    for _ in range(20):
+        sent.append(follower.step(None, DT, sent[-1]))
+    follower.set_scene(post())
+    sent += swept(follower, None, q=sent[-1])
+    assert follower.state is State.HOLDING
+    assert 'post' in str(follower.reason)
+    assert min(map(distance_to_post, sent)) >= 0.02 - 1e-4
+    velocity = np.diff(sent, axis=0) / DT
+    assert np.abs(np.diff(velocity, axis=0)).max() / DT <= 5.0 + 1e-6
+
+
+def test_arm_stops_in_front_of_itself():
+    pytest.importorskip('coal', reason=COAL)
+    follower = planar_follower(None)
+    sent = swept(follower, {'j1': 2.9, 'j2': 2.9})
+    assert min(float(planar_distance(q)) for q in sent) >= 0.002 - 1e-4
+    assert follower.reason is not None
+
+
+@pytest.mark.parametrize('options', [{}, {'self_collision': 'never'}])
+def test_obstacles_cannot_come_later_where_nothing_is_looked_at(options):
+    follower = ArmFollower(robot(), FollowerOptions(**options))
+    assert follower.collision_checking.startswith('off: ')
+    with pytest.raises(CollisionError, match='need a scene from the beginning'):
+        follower.set_scene(post())
+
+
+def test_scene_needs_the_robot_and_its_geometry():
+    with pytest.raises(CollisionError, match='give `robot`'):
+        ArmFollower(robot().chain(), scene=post())
+    with pytest.raises(CollisionUnavailableError):
+        ArmFollower(robot(), scene=post())
