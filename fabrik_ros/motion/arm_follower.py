@@ -17,26 +17,23 @@ from ..collision import CheckedPairs, CollisionGuard, Scene, WorldCollision
 from ..errors import (
     CollisionError,
     CollisionUnavailableError,
-    did_you_mean,
     JointValueError,
     listed,
     RefusedError,
-    shown,
-    TargetError,
 )
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..planning.planner_setup import PlannerSetup
 from ..reasons import Reason, ReasonKind
 from ..solver.tree_solver import TipOptions
-from ..transforms import Array, is_pose
+from ..transforms import Array
 from .arm_state import State
 from .follower import Follower
 from .follower_options import FollowerOptions, longest_gap, LOOKING_SHARE
 from .following_rules import configuration_of
-from .joint_goal import check_joint_values
 from .measured_joints import MeasuredJoints
 from .motion import Motion
+from .target_checks import check_values, checked_poses, configuration_named
 
 HOME = 'home'
 """Name of `home_configuration` among the configurations."""
@@ -192,6 +189,7 @@ class ArmFollower:
         now = self._now + dt
         self._take_measured(measured, now)
         if not self._is_placed:
+            self._now = now
             raise RefusedError(UNKNOWN)
         self.refusal = None if target is None else self._take(target, now)
         self._now = now
@@ -230,47 +228,14 @@ class ArmFollower:
 
     def _accept(self, target: Target, now: float) -> None:
         if isinstance(target, str):
-            target = self._configuration(target)
+            q = configuration_named(self._configurations, target)
+            target = dict(zip(self.arm.joint_names, q.tolist(), strict=True))
         if isinstance(target, Mapping):
-            self._check_joint_values(target)
+            check_values(self.arm, target)
             self._follower.go_to_joints(target, now)
             return
-        for tip, T_base_tip in self._poses(target):
+        for tip, T_base_tip in checked_poses(self.arm.tip_links, target):
             self._follower.accept(T_base_tip, now, tip)
-
-    def _configuration(self, name: str) -> Mapping[str, float]:
-        known = self._configurations
-        if name not in known:
-            there = f'there are: {listed(list(known))}' if known else 'there are none'
-            cure = did_you_mean(name, known)
-            raise TargetError(f"no configuration named '{shown(name)}'; {there}{cure}")
-        return dict(zip(self.arm.joint_names, known[name].tolist(), strict=True))
-
-    def _check_joint_values(self, target: Mapping[str, float]) -> None:
-        try:
-            check_joint_values(self.arm, target)
-        except RefusedError as error:
-            raise TargetError(str(error)) from error
-
-    def _poses(self, target: npt.ArrayLike) -> list[tuple[int, Array]]:
-        """Numbers of the tips that have a target, and their poses, shape (4, 4)."""
-        count = len(self.arm.tip_links)
-        try:
-            T = np.array(target, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise TargetError(f'the target is no array of numbers: {error}') from error
-        shape = '(4, 4)' if count == 1 else f'({count}, 4, 4)'
-        if T.shape not in ([(4, 4), (1, 4, 4)] if count == 1 else [(count, 4, 4)]):
-            raise TargetError(f'the target has shape {T.shape}, expected {shape}')
-        poses = T.reshape(-1, 4, 4)
-        given = [t for t in range(count) if count == 1 or not np.isnan(poses[t]).all()]
-        for t in given:
-            if not is_pose(poses[t]):
-                raise TargetError(
-                    f"the target of '{self.arm.tip_links[t]}' is no pose: expected finite "
-                    f'numbers, a rotation and the last row 0 0 0 1; got {poses[t].tolist()}'
-                )
-        return [(t, poses[t]) for t in given]
 
     def _held(self, now: float, dt: float) -> Array:
         """Joint values, shape (n,), of an arm that rests; those measured where it was moved."""

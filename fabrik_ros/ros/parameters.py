@@ -1,4 +1,4 @@
-"""The values of all parameters, typed, and what the solver and the motion take of them; no ROS."""
+"""The values of all parameters, typed, and what the node takes of them; no ROS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

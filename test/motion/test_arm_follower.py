@@ -380,6 +380,29 @@ def test_without_anything_measured_it_is_not_known_what_to_send():
     assert np.array_equal(follower.step(None, DT, START), START)
 
 
+def test_joints_that_were_measured_at_different_times_are_no_state():
+    """Those read first are too old once the others come."""
+    follower = ArmFollower(robot().chain())
+    for measured in ([math.nan, *START[1:]], *[None] * 60, [START[0], *[math.nan] * 5]):
+        with pytest.raises(RefusedError, match='nothing was measured yet'):
+            follower.step(None, DT, measured)
+
+
+def test_values_that_were_returned_may_be_changed():
+    """The arm goes on as if nobody had: bit for bit."""
+    runs = []
+    for changes in (False, True):
+        follower, target = ArmFollower(robot().chain(), looking_time=math.inf), judge().pose(NEAR)
+        q, sent = START, []
+        for step in range(400):
+            returned = follower.step(target if step == 3 else None, DT, q)
+            q = returned.copy()
+            sent.append(q)
+            returned += 5.0 * changes
+        runs.append(np.array(sent))
+    assert np.array_equal(*runs)
+
+
 def test_arm_that_need_not_be_measured_starts_where_it_is_said_to_be():
     options = FollowerOptions(wait_for_state=False, start_configuration=tuple(START))
     follower = ArmFollower(robot().chain(), options)
@@ -437,6 +460,17 @@ def test_values_are_held_while_the_arm_sags_a_little_and_start_from_there():
     arm.step(measured=sagged)
     assert np.abs(arm.sent[-1] - START).max() < 1e-2
     arm.assert_within_limits()
+
+
+def test_one_wrong_read_at_rest_moves_nothing():
+    arm = Arm()
+    arm.step(judge().pose(NEAR))
+    arm.until(State.REACHED)
+    arm.go(1.0)
+    before = arm.q
+    arm.go(0.05, measured=START - 0.5)
+    arm.go(0.2)
+    assert np.all(np.array(arm.sent[-20:]) == before)
 
 
 def test_arm_that_is_moved_away_at_rest_is_let_go_and_starts_from_there():
@@ -616,7 +650,10 @@ def test_obstacle_that_comes_into_the_way_stops_the_arm():
     for _ in range(20):
         sent.append(follower.step(None, DT, sent[-1]))
     follower.set_scene(post())
-    sent += swept(follower, None, q=sent[-1])
+    for _ in range(60):
+        sent.append(follower.step(None, DT, sent[-1]))
+    assert follower.is_at_rest  # at once, and not just in front of it
+    assert distance_to_post(sent[-1]) > 0.1
     assert follower.state is State.HOLDING
     assert 'post' in str(follower.reason)
     assert min(map(distance_to_post, sent)) >= 0.02 - 1e-4
