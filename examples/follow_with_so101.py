@@ -9,7 +9,7 @@ from so101_stand_in import StandIn
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument('urdf', help='so101_new_calib.urdf of TheRobotStudio/SO-ARM100')
 arm = load_urdf(parser.parse_args().urdf).chain('base_link', 'gripper_frame_link')
-# With a real arm and lerobot: the `bus` of its SO101Follower, connected, with use_degrees=True.
+# With a real arm and lerobot: the `bus` of its follower, connected, with use_degrees=True.
 bus = StandIn()
 RATE = 50.0
 motors = list(arm.joint_names)

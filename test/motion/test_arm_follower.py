@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 
 from collision_models import planar_arm, planar_distance, PLANAR_LINK, PLANAR_RADIUS
 from command_judge import Bounds, CommandJudge
@@ -174,7 +175,8 @@ def test_defaults_are_those_of_the_node():
 
 @pytest.mark.parametrize('seed', range(3))
 def test_what_is_sent_keeps_all_limits_whatever_comes(seed):
-    rng, arm = np.random.default_rng(seed), Arm(max_tip_speed=0.5, command_rate=100.0)
+    rng = np.random.default_rng(seed)
+    arm = Arm(looking_time=None if seed == 0 else math.inf, max_tip_speed=0.5)
     arm.step()
     for _ in range(2000):
         event = rng.random()
@@ -682,3 +684,14 @@ def test_scene_needs_the_robot_and_its_geometry():
         ArmFollower(robot().chain(), scene=post())
     with pytest.raises(CollisionUnavailableError):
         ArmFollower(robot(), scene=post())
+
+
+def test_without_coal_the_arm_moves_and_says_that_it_looks_at_nothing(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'coal', None)
+    arm = load_urdf(planar_arm(3))
+    follower = ArmFollower(arm)
+    assert follower.collision_checking.startswith('off: coal is not installed')
+    swept(follower, {'j0': 0.2}, steps=400)
+    assert follower.at_target
+    with pytest.raises(CollisionUnavailableError, match='coal is not installed'):
+        ArmFollower(arm, FollowerOptions(self_collision='require'))
