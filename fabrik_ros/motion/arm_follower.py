@@ -313,7 +313,7 @@ class ArmFollower:
         Raises
         ------
         ValueError
-            If the twist has another shape.
+            If the twist has another shape, or there is no such tip.
         RefusedError
             If it is not finite, or the arm cannot set out now; says why.
 
@@ -321,10 +321,12 @@ class ArmFollower:
         velocity = np.array(twist, dtype=np.float64)
         if velocity.shape != (6,):
             raise ValueError(f'a jog must be six numbers, got shape {velocity.shape}')
+        if not 0 <= tip < len(self.arm.tip_links):
+            raise ValueError(f'there are {len(self.arm.tip_links)} tips, from 0 on; got tip {tip}')
         self._follower.jog(velocity, self._now, tip, in_tip)
 
     def scale_speed(self, share: float) -> None:
-        """Go at another share of all speeds, 0 to 1, within the accelerations; 0 pauses."""
+        """Go at another share of all speeds than `speed_scaling`, 0 to 1 [1]; 0 pauses."""
         if not 0.0 <= share <= 1.0:
             raise ValueError(f'share must be in [0, 1], got {share}')
         self._motion.scale_speed(share)

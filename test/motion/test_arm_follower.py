@@ -363,11 +363,13 @@ def test_follower_that_makes_no_sense_is_not_made(arguments, kind, text):
         ArmFollower(robot().chain(), **arguments)
 
 
-def test_jog_of_another_shape_is_refused():
+def test_jog_of_another_shape_or_tip_is_refused():
     arm = Arm()
     arm.step()
     with pytest.raises(ValueError, match='a jog must be six numbers'):
         arm.follower.jog([0.1, 0.0, 0.0])
+    with pytest.raises(ValueError, match='there are 1 tips, from 0 on; got tip 1'):
+        arm.follower.jog(np.ones(6), tip=1)
 
 
 # -- what is measured
