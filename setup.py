@@ -13,6 +13,7 @@ NAME = 'fabrik_ros'
 # colcon runs this file elsewhere, through a link.
 ROOT = Path(__file__).resolve().parent
 CONSOLE_SCRIPTS = {
+    'fabrik_ros': 'fabrik_ros.cli.main:main',
     'fabrik_node': 'fabrik_ros.ros.main:main',
     'simulated_arm': 'fabrik_ros.sim.simulated_arm:main',
     'physical_arm': 'fabrik_ros.sim.physical_arm:main',

@@ -43,6 +43,12 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
     )
 
 
+def gripper_joints(robot: LinkTree) -> tuple[str, ...]:
+    """Names of the joints that move what looks like a gripper: `choose_tip` stops short of it."""
+    grippers = _grippers(robot)
+    return tuple(j.name for j in robot.joints if j.type.moves and j.name in grippers)
+
+
 def _tips(robot: LinkTree, base_link: str) -> list[tuple[int, str]]:
     """Every sensible tip at or below `base_link`, with its number of joints."""
     grippers = _grippers(robot)

@@ -44,6 +44,8 @@ FLOORS = (
     {'motion'},
     {'__init__', 'ros'},
     {'playground', 'sim'},
+    {'cli'},
+    {'__main__'},
 )
 """Rooms, from the ground up; those on one floor do not know each other."""
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

@@ -11,7 +11,7 @@ import venv
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXECUTABLES = ('fabrik_node', 'simulated_arm', 'physical_arm', 'demo_targets')
+EXECUTABLES = ('fabrik_ros', 'fabrik_node', 'simulated_arm', 'physical_arm', 'demo_targets')
 CACHE = '__pycache__'
 MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'
 

@@ -1,0 +1,1 @@
+"""The command `fabrik_ros`: one module for each subcommand, imported when it is called."""

@@ -1,0 +1,146 @@
+"""`fabrik_ros info`: what it prints of robots, judged by pinocchio, and its errors."""
+
+import subprocess
+import sys
+
+from helpers import example_robot, joint_xml, REAL_ARMS, robot_xml
+from process import environment, run, without_ros
+import pytest
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a URDF file."""
+
+    def write(text):
+        path = tmp_path / 'robot.urdf'
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize('name', ['ur5', 'panda'])
+def test_joints_are_those_pinocchio_reads(name):
+    pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+    path = example_robot(name)
+    ended = run('info', path)
+    assert ended.code == 0, ended.complained
+    model = pinocchio.buildModelFromUrdf(str(path))
+    lines = ended.printed.split('joints:\n')[1].splitlines()
+    rows = {line.split()[0]: line for line in lines if line.startswith('  ')}
+    for joint, name in list(zip(model.joints, model.names, strict=True))[1:]:
+        row = rows[name]
+        unit = 'm ' if joint.shortname().startswith('JointModelP') else 'rad '
+        lower = model.lowerPositionLimit[joint.idx_q]
+        upper = model.upperPositionLimit[joint.idx_q]
+        assert f'{lower:.6g} .. {upper:.6g} {unit}' in row
+        assert f'{model.velocityLimit[joint.idx_v]:.6g} ' in row
+
+
+def test_chain_is_that_of_the_library_and_says_what_was_left_out():
+    printed = run('info', example_robot('panda')).printed
+    arm = REAL_ARMS['panda']
+    assert f"chain: from '{arm.base_link}' to '{arm.tip_link}'" in printed
+    assert 'left out: the gripper: panda_finger_joint1, panda_finger_joint2' in printed
+    assert '= 1 * panda_finger_joint1 + 0' in printed
+
+
+def test_several_arms_are_listed_instead_of_a_chain():
+    ended = run('info', example_robot('baxter'))
+    assert ended.code == 0
+    assert 'chain: none is taken by itself: several chains start at' in ended.printed
+    assert "tip_link: 'left_gripper" in ended.printed
+    assert '--tip-link' in ended.printed
+
+
+def test_named_links_are_taken():
+    arm = REAL_ARMS['baxter']
+    words = ('--base-link', arm.base_link, '--tip-link', arm.tip_link)
+    printed = run('info', example_robot('baxter'), *words).printed
+    assert f"chain: from 'torso' to '{arm.tip_link}'" in printed
+    assert (
+        '7 joint values: left_s0, left_s1, left_e0, left_e1, left_w0, left_w1, left_w2' in printed
+    )
+
+
+def test_joints_of_every_type_have_their_units(write):
+    robot = robot_xml(
+        'base a b c d',
+        joint_xml('lift', 'base', 'a', 'prismatic'),
+        joint_xml('spin', 'a', 'b', 'continuous'),
+        joint_xml('glued', 'b', 'c', 'fixed'),
+        joint_xml('drift', 'c', 'd', 'floating'),
+    )
+    printed = run('info', write(robot)).printed
+    rows = {line.split()[0]: line.split(maxsplit=5)[5:] for line in printed.splitlines()}
+    assert rows['lift'] == ['-1 .. 1 m  2 m/s']
+    assert rows['spin'] == ['none       not given']
+    assert rows['glued'] == rows['drift'] == []
+    assert 'what hangs on planar and floating joints: drift' in printed
+
+
+def test_bundled_arms_are_known_by_name():
+    pytest.importorskip('xacro')
+    assert "chain: from 'base_link' to 'tool0'" in run('info', 'six_axis').printed
+
+
+@pytest.mark.parametrize(
+    ('name', 'words'),
+    [
+        ('missing.urdf', "there is no file 'missing.urdf'"),
+        ('eight_axis', "no bundled arm 'eight_axis'; there are: planar_two_link"),
+        ('/', "'/' is neither URDF text nor a file that can be read: Is a directory"),
+    ],
+)
+def test_what_is_no_file_is_named(name, words):
+    assert words in run('info', name).error()
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('', 'not well-formed XML: no element found'),
+        ('hello', 'not well-formed XML'),
+        ('<html/>', 'the outermost element is <html>; a URDF starts with <robot>'),
+        ('<robot name="r"/>', 'link'),
+    ],
+)
+def test_file_that_is_no_urdf_is_refused_in_one_line(write, text, words):
+    ended = run('info', write(text))
+    assert words in ended.error()
+    assert len(ended.complained.strip().splitlines()) == 1
+
+
+def test_unknown_link_is_named(six_axis):
+    assert "no link named 'tool1'" in run('info', six_axis, '--tip-link', 'tool1').error()
+
+
+def test_malformed_xacro_argument_is_named(six_axis):
+    error = run('info', six_axis, '--xacro-args', 'ur_type=ur5e').error()
+    assert "must be NAME:=VALUE, got 'ur_type=ur5e'" in error
+
+
+def test_neither_ros_nor_numba_is_needed(six_axis, tmp_path):
+    ended = run('info', six_axis, **without_ros(tmp_path))
+    assert ended.code == 0, ended.complained
+
+
+def test_neither_ros_nor_another_subcommand_is_loaded(six_axis):
+    code = (
+        'import sys\nfrom fabrik_ros.cli.main import main\n'
+        f'try: main(["info", {str(six_axis)!r}])\nexcept SystemExit as end: assert end.code == 0\n'
+        'print("LOADED", *sys.modules)'
+    )
+    # The wheels of ROS load rclpy as Python starts, unless told that they have.
+    done = subprocess.run(
+        [sys.executable, '-c', code],
+        env=environment(_ROS_WHEELS_BOOTSTRAP_COMPLETE='1'),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.split('LOADED')[1].split())
+    assert 'fabrik_ros.cli.info' in loaded
+    assert not loaded & {'rclpy', 'coal', 'mujoco', 'viser', 'matplotlib'}
+    assert not loaded & {'fabrik_ros.cli.solve', 'fabrik_ros.cli.target', 'fabrik_ros.cli.doctor'}
