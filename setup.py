@@ -14,10 +14,10 @@ NAME = 'fabrik_ros'
 ROOT = Path(__file__).resolve().parent
 CONSOLE_SCRIPTS = {
     'fabrik_ros': 'fabrik_ros.cli.main:main',
-    'fabrik_node': 'fabrik_ros.ros.main:main',
-    'simulated_arm': 'fabrik_ros.sim.simulated_arm:main',
-    'physical_arm': 'fabrik_ros.sim.physical_arm:main',
-    'demo_targets': 'fabrik_ros.ros.demo_targets:main',
+    'fabrik_node': 'fabrik_ros.cli.executables:fabrik_node',
+    'simulated_arm': 'fabrik_ros.cli.executables:simulated_arm',
+    'physical_arm': 'fabrik_ros.cli.executables:physical_arm',
+    'demo_targets': 'fabrik_ros.cli.executables:demo_targets',
 }
 
 # pip writes console scripts to <prefix>/bin. A relay, two folders away in <prefix>/lib/fabrik_ros,

@@ -62,7 +62,10 @@ class MeshFinder:
                     raise FileNotFoundError(f'{path} has more than {LARGEST_FILE} bytes')
                 return path
         searched = ', '.join(map(str, self._allowed)) or 'none: no folder was given'
-        raise FileNotFoundError(f'no such file in the folders that are searched ({searched})')
+        raise FileNotFoundError(
+            f'no such file in the folders that are searched ({searched}); '
+            'the parameter mesh_paths names more of them'
+        )
 
     def _candidates(self, name: str) -> Iterator[Path]:
         try:

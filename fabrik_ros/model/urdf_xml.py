@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import math
 import os
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,6 +23,12 @@ MAXIMUM_CHARACTERS = 10_000_000
 LARGEST = 1e16
 """Programs write this for infinity; beyond it sums of lengths and angles mean nothing."""
 XACRO_CURE = 'expand it first (xacro model.urdf.xacro > model.urdf) or give the file itself'
+PATH = re.compile(r'[^<\n]*([/\\]|\.(urdf|xacro|xml))[^<\n]*')
+"""What is given where a path is mistaken for the text of the file."""
+PATH_CURE = (
+    'fabrik_node --urdf FILE, description:=FILE in launch files, or '
+    'ParameterValue(Command(["xacro ", FILE]), value_type=str) in your own'
+)
 KINEMATIC_ELEMENTS = {
     'joint', 'link', 'parent', 'child', 'origin', 'axis', 'limit', 'mimic', 'safety_controller',
 }  # fmt: skip
@@ -74,6 +81,11 @@ def parse(text: str) -> Element:
         raise UrdfError(
             f'the robot description has {len(text)} characters; at most {MAXIMUM_CHARACTERS} '
             'are read'
+        )
+    if PATH.fullmatch(text.strip()):
+        raise UrdfError(
+            f"the robot description is '{shown(text.strip())}', the path of a file; expected the "
+            f'text in it: {PATH_CURE}'
         )
     try:
         parser = ElementTree.XMLParser(target=_TreeBuilder())

@@ -6,12 +6,15 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import numpy as np
-import rclpy
-from rclpy.executors import ExternalShutdownException
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..transforms import Array, rotation_from_rpy, transform
 from .conversions import stamped_pose
+from .running import run
+
+REMINDER_PERIOD = 5.0
+"""Time between two lines in the log that say what is waited for [s]."""
 
 
 def wandering_pose(seconds: float, centre: Array, radius: float, turn_time: float) -> Array:
@@ -53,13 +56,26 @@ class DemoTargets(Node):
         self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
         self._begin = self.get_clock().now()
         self._is_awaited = False
-        self.create_subscription(DiagnosticArray, 'fabrik/status', self._on_status, 1)
+        self._why_not = ''
+        self._statuses = self.create_subscription(
+            DiagnosticArray, 'fabrik/status', self._on_status, 1
+        )
         self.create_timer(1.0 / rate, self._publish)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+        self._remind()
+
+    def _remind(self) -> None:
+        """Log why no targets are sent."""
+        if not self._is_awaited:
+            why = self._why_not or f'no status yet on {self._statuses.topic_name}'
+            self.get_logger().info(f'waiting for the node to take targets: {why}')
 
     def _on_status(self, message: DiagnosticArray) -> None:
         status = {pair.key: pair.value for pair in message.status[0].values}
         refuses = 'True' in (status.get('held'), status.get('waits_for_pause'))
         self._is_awaited = not (refuses or status['state'].startswith('WAITING'))
+        self._why_not = message.status[0].message
 
     def _publish(self) -> None:
         if not self._is_awaited:
@@ -72,13 +88,7 @@ class DemoTargets(Node):
 
 def main(args: list[str] | None = None) -> None:
     """Publish targets until interrupted."""
-    rclpy.init(args=args)
-    try:
-        rclpy.spin(DemoTargets())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    run(DemoTargets, args)
 
 
 if __name__ == '__main__':

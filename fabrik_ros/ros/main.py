@@ -1,16 +1,20 @@
 """The process of the node: signals, and spinning until it is told to stop."""
 
 from collections.abc import Callable
+import json
+from pathlib import Path
 import signal
 from types import FrameType
 
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, ExternalShutdownException
+from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from ..errors import FabrikError
+from ..model.robot import Robot
 from .executor import make_executor
 from .node import FabrikNode
 
@@ -20,8 +24,18 @@ SPIN_TIME = 60.0
 """How long the executor spins at most before it is called again [s]."""
 
 
-def main(args: list[str] | None = None) -> None:
-    """Run the node until it is told to stop; the arm is brought to rest first."""
+def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
+    """
+    Run the node until it is told to stop; the arm is brought to rest first.
+
+    Parameters
+    ----------
+    args : list of str, optional
+        As `sys.argv`, which is taken where they are left out.
+    robot : Robot, optional
+        Read from a file; its description counts instead of that of the parameter or the topic.
+
+    """
     asked_to_stop = False
     node: FabrikNode | None = None
 
@@ -31,10 +45,14 @@ def main(args: list[str] | None = None) -> None:
         if node is not None and node.node_state.is_preparing:
             raise KeyboardInterrupt
 
+    overrides = []
+    if robot is not None:
+        overrides = [Parameter('robot_description', value=robot.source)]
+        args = [*_mesh_paths(robot.folder), *(args or [])]
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     _on_signals(ask_to_stop)
     try:
-        node = FabrikNode()
+        node = FabrikNode(parameter_overrides=overrides)
         executor = make_executor()
         # From here on, as the executor has taken the signals for itself.
         _on_signals(ask_to_stop)
@@ -51,6 +69,12 @@ def main(args: list[str] | None = None) -> None:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _mesh_paths(folder: str) -> list[str]:
+    """Make arguments by which meshes are found beside a URDF; later arguments win over them."""
+    paths = [folder, str(Path(folder).parent)]
+    return ['--ros-args', '-p', f'mesh_paths:={json.dumps(paths)}', '--']
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:

@@ -1,12 +1,9 @@
 """What all simulated arms have in common towards ROS: model and commands in, joint states out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import rclpy
 from rclpy.clock import Clock, ClockType
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
@@ -19,6 +16,9 @@ from ..transforms import Array
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WARNING_PERIOD = 1.0
+"""The same warning is not logged again within this time [s]."""
+REMINDER_PERIOD = 5.0
+"""Time between two lines in the log that say what the arm waits for [s]."""
 
 
 class Arm(Protocol):
@@ -61,7 +61,9 @@ class ArmNode(Node):
         self._description = ''
         self._states = self.create_publisher(JointState, 'joint_states', 10)
         self.create_subscription(JointState, 'joint_command', self._on_command, 10)
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self._descriptions = self.create_subscription(
+            String, 'robot_description', self._on_description, LATCHED
+        )
 
     def make_arm(self, description: str) -> Arm:
         """Make the arm that a URDF text describes; FabrikError, saying why, where it cannot be."""
@@ -75,6 +77,14 @@ class ArmNode(Node):
         self._given = bool(given)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.timer_period(), self._tick, clock=steady)
+        self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+        self._remind()
+
+    def _remind(self) -> None:
+        """Log what the arm waits for."""
+        if not self._description:
+            topic = self._descriptions.topic_name
+            self.get_logger().info(f'waiting for a robot description on {topic}')
 
     def timer_period(self) -> float:
         """Real time between two joint states [s]."""
@@ -162,22 +172,3 @@ def _by_name(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
             f'start_names has {len(names)} names and start_values {len(values)} values'
         )
     return {name: value for name, value in zip(names, values, strict=True) if name}
-
-
-def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
-    """Run a simulated arm until it is interrupted."""
-    node = None
-    rclpy.init(args=args)
-    try:
-        node = make_node()
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    except (FabrikError, rclpy.exceptions.ParameterException) as error:
-        rclpy.logging.get_logger('simulation').fatal(str(error))
-        raise SystemExit(1) from error
-    finally:
-        with suppress(KeyboardInterrupt):  # a second one, as `ros2 launch` sends
-            if node is not None:
-                node.destroy_node()
-            rclpy.try_shutdown()

@@ -10,8 +10,9 @@ from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from ..errors import FabrikError
+from ..ros.running import run
 from ..transforms import Array
-from .arm_node import Arm, ArmNode, run
+from .arm_node import Arm, ArmNode
 from .commands import finite_values
 from .playout import Playout
 

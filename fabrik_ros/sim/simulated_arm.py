@@ -8,8 +8,9 @@ import numpy as np
 
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
+from ..ros.running import run
 from ..transforms import Array
-from .arm_node import Arm, ArmNode, run
+from .arm_node import Arm, ArmNode
 from .commands import finite_values
 
 

@@ -108,3 +108,8 @@ def test_links_of_a_workspace_are_followed(mesh, tmp_path):
     (elsewhere / 'arm_description').symlink_to(mesh.parents[1])
     found = MeshFinder([elsewhere]).find(NAME)
     assert Path(found).samefile(mesh)
+
+
+def test_file_that_is_not_found_names_the_parameter_that_says_where_to_look():
+    with pytest.raises(FileNotFoundError, match='the parameter mesh_paths names more of them'):
+        MeshFinder().find('meshes/arm.stl')

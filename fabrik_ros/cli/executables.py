@@ -1,0 +1,120 @@
+"""
+The doors of the executables for ROS: help, version, and one line where ROS 2 is missing.
+
+What is behind them imports ROS, and is imported when ROS was found.
+
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+import importlib
+import importlib.util
+from pathlib import Path
+import sys
+from typing import Any
+
+from .. import __version__
+from ..errors import FabrikError
+from ..model.urdf import load_urdf
+
+MODULES = {
+    'fabrik_node': 'fabrik_ros.ros.main',
+    'simulated_arm': 'fabrik_ros.sim.simulated_arm',
+    'physical_arm': 'fabrik_ros.sim.physical_arm',
+    'demo_targets': 'fabrik_ros.ros.demo_targets',
+}
+"""What is behind each door."""
+WRONG_USE, INTERRUPTED = 2, 130
+"""Exit codes: a wrong argument or a missing package; Ctrl-C."""
+ROS_ARGUMENTS = '--ros-args'
+NO_ROS = (
+    'needs ROS 2, and Python finds no rclpy: source ROS 2 (/opt/ros/<distro>/setup.bash), or pip '
+    "install '.[ros]' in the checkout (Linux x86-64)"
+)
+"""What is missing, and the cure."""
+ROS_HELP = (
+    'All other arguments are those of ROS 2: --ros-args -p PARAMETER:=VALUE -r NAME:=OTHER '
+    '--params-file FILE.'
+)
+
+
+class MissingRosError(FabrikError):
+    """ROS 2 is not installed, or not sourced."""
+
+
+def require_ros() -> None:
+    """Raise MissingRosError where Python finds no rclpy."""
+    if sys.modules.get('rclpy', '') is None or importlib.util.find_spec('rclpy') is None:
+        raise MissingRosError(NO_ROS)
+
+
+def fabrik_node(arguments: Sequence[str] | None = None) -> None:
+    """Move an arm to the poses that it is sent."""
+    parser = _parser('fabrik_node', 'Moves an arm to the poses that it is sent on ~/target_pose.')
+    parser.add_argument(
+        '--urdf',
+        type=Path,
+        metavar='FILE',
+        help='robot description, URDF or xacro (default: from the parameter robot_description, '
+        'else from the topic of that name); its folder is searched for meshes',
+    )
+    options, rest = _read(parser, arguments)
+    main = _main_of('fabrik_node')
+    try:
+        robot = None if options.urdf is None else load_urdf(options.urdf)
+    except FileNotFoundError:
+        parser.exit(WRONG_USE, f"fabrik_node: error: there is no file '{options.urdf}'\n")
+    except FabrikError as error:
+        parser.exit(WRONG_USE, f'fabrik_node: error: {error}\n')
+    main(rest, robot)
+
+
+def simulated_arm(arguments: Sequence[str] | None = None) -> None:
+    """Simulate an arm that lags behind its commands."""
+    _run('simulated_arm', 'Simulates an arm: perfect drives that lag.', arguments)
+
+
+def physical_arm(arguments: Sequence[str] | None = None) -> None:
+    """Simulate an arm with weight and friction."""
+    what = 'Simulates an arm in MuJoCo: weight, friction, drives of limited strength.'
+    _run('physical_arm', what, arguments)
+
+
+def demo_targets(arguments: Sequence[str] | None = None) -> None:
+    """Publish targets that wander in front of an arm."""
+    _run('demo_targets', 'Publishes targets that wander in front of an arm.', arguments)
+
+
+def _run(name: str, what: str, arguments: Sequence[str] | None) -> None:
+    _, rest = _read(_parser(name, what), arguments)
+    _main_of(name)(rest)
+
+
+def _parser(name: str, what: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=name, description=what, epilog=ROS_HELP)
+    parser.add_argument('--version', action='version', version=f'{name} {__version__}')
+    return parser
+
+
+def _read(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None
+) -> tuple[argparse.Namespace, list[str]]:
+    """Read the own arguments; return them, and those of ROS as `rclpy.init` takes them."""
+    words = list(sys.argv if arguments is None else [parser.prog, *arguments])
+    end = words.index(ROS_ARGUMENTS) if ROS_ARGUMENTS in words else len(words)
+    return parser.parse_args(words[1:end]), [words[0], *words[end:]]
+
+
+def _main_of(name: str) -> Callable[..., Any]:
+    """Import what is behind a door, or end the process with one line."""
+    try:
+        require_ros()
+        return importlib.import_module(MODULES[name]).main  # type: ignore[no-any-return]
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    except MissingRosError as error:
+        line = str(error)
+    except ImportError as error:
+        line = f'needs what cannot be loaded: {error}; `fabrik_ros doctor` says more'
+    print(f'{name}: error: {line}', file=sys.stderr)
+    raise SystemExit(WRONG_USE)

@@ -1,0 +1,32 @@
+"""How executables run a node that has nothing to bring to rest."""
+
+from collections.abc import Callable
+from contextlib import suppress
+import signal
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+
+from ..errors import FabrikError
+
+
+def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
+    """Run a node until it is interrupted; errors end the process with one line and code 1."""
+    node = None
+    try:
+        rclpy.init(args=args)
+        node = make_node()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (FabrikError, rclpy.exceptions.ParameterException) as error:
+        rclpy.logging.get_logger('fabrik_ros').fatal(str(error))
+        raise SystemExit(1) from error
+    finally:
+        # A second interrupt, as a terminal and `ros2 launch` send one each, changes nothing.
+        with suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()

@@ -1,0 +1,191 @@
+"""The executables for ROS: help, version, one line where ROS is missing, the URDF of a file."""
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import fabrik_ros
+from fabrik_ros.cli.executables import MODULES
+from process import Ended, environment, PATIENCE, run, without_ros
+import pytest
+
+ROS_DOMAIN_ID = '88'
+CORNERS = ((0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
+FACES = 'f 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n'
+"""Of a tetrahedron, as an OBJ file has it [m]."""
+
+
+def command(name, *words):
+    door = f'from fabrik_ros.cli.executables import {name}'
+    code = f'import sys\n{door}\nsys.argv[0] = {name!r}\n{name}()'
+    return [sys.executable, '-c', code, *map(str, words)]
+
+
+def run_executable(name, *words, **variables):
+    done = subprocess.run(
+        command(name, *words),
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start executables, whose words are collected in a file."""
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    started = []
+
+    def start(name, *words):
+        variables = {'ROS_DOMAIN_ID': ROS_DOMAIN_ID, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+        with open(tmp_path / 'said', 'w') as said:
+            process = subprocess.Popen(
+                command(name, *words),
+                env=environment(ROS_LOG_DIR=str(tmp_path), **variables),
+                stdout=said,
+                stderr=subprocess.STDOUT,
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def wait_for(tmp_path):
+    """Wait until words were said; return all that was."""
+
+    def wait_for(words):
+        deadline = time.monotonic() + PATIENCE
+        said = ''
+        while words not in said:
+            assert time.monotonic() < deadline, said
+            time.sleep(0.05)
+            said = (tmp_path / 'said').read_text()
+        return said
+
+    return wait_for
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_help_needs_no_ros(name, tmp_path):
+    ended = run_executable(name, '--help', **without_ros(tmp_path))
+    assert ended.code == 0, ended.complained
+    assert ended.printed.startswith(f'usage: {name} ')
+    assert '--ros-args' in ended.printed
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_version_is_that_of_the_package(name, tmp_path):
+    ended = run_executable(name, '--version', **without_ros(tmp_path))
+    assert (ended.code, ended.printed) == (0, f'{name} {fabrik_ros.__version__}\n')
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_without_ros_one_line_says_what_is_missing(name, tmp_path):
+    ended = run_executable(name, '--ros-args', '-p', 'rate:=10.0', **without_ros(tmp_path))
+    error = ended.error()
+    assert ended.complained == f'{error}\n'
+    assert error.startswith(f'{name}: error: needs ROS 2')
+    assert 'pip install' in error
+
+
+@pytest.mark.parametrize('name', MODULES)
+def test_unknown_argument_is_named(name):
+    assert 'unrecognized arguments: --rate' in run_executable(name, '--rate', '--ros-args').error()
+
+
+def test_every_executable_is_installed_with_its_door():
+    setup = (Path(__file__).parents[2] / 'setup.py').read_text()
+    for name in MODULES:
+        assert f"'{name}': 'fabrik_ros.cli.executables:{name}'" in setup
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [(None, 'there is no file'), ('<html/>', 'a URDF starts with <robot>')],
+)
+def test_urdf_that_cannot_be_read_ends_the_node_with_one_line(tmp_path, text, words):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    path = tmp_path / 'arm.urdf'
+    if text is not None:
+        path.write_text(text)
+    ended = run_executable('fabrik_node', '--urdf', path)
+    assert words in ended.error()
+
+
+def test_node_takes_the_description_from_a_file_and_meshes_beside_it(
+    start, wait_for, six_axis, tmp_path
+):
+    pytest.importorskip('coal', reason='meshes are loaded by coal')
+    (tmp_path / 'urdf').mkdir()
+    (tmp_path / 'meshes').mkdir()
+    tetrahedron = ''.join(f'v {x} {y} {z}\n' for x, y, z in CORNERS) + FACES
+    (tmp_path / 'meshes/tool.obj').write_text(tetrahedron)
+    mesh = '<geometry><mesh filename="../meshes/tool.obj"/></geometry>'
+    tool = f'<link name="tool0"><collision>{mesh}</collision></link>'
+    path = tmp_path / 'urdf/arm.urdf'
+    text = six_axis.read_text()
+    assert '<link name="tool0"/>' in text
+    path.write_text(text.replace('<link name="tool0"/>', tool))
+    start('fabrik_node', '--urdf', path)
+    said = wait_for('WAITING_FOR_STATE')
+    assert "arm from 'base_link' to 'tool0'" in said
+    assert 'self-collision checking is on' in said
+    assert 'tool.obj' not in said
+
+
+def test_path_as_description_gets_the_cure(start, wait_for):
+    start('fabrik_node', '--ros-args', '-p', 'robot_description:=/somewhere/arm.urdf')
+    said = wait_for('path of a file')
+    assert "the robot description is '/somewhere/arm.urdf'" in said
+    assert 'fabrik_node --urdf FILE' in said
+
+
+@pytest.mark.parametrize(
+    ('name', 'words'),
+    [
+        ('fabrik_node', 'no robot description yet on /robot_description'),
+        ('simulated_arm', 'waiting for a robot description on /robot_description'),
+        ('demo_targets', 'no status yet on /fabrik/status'),
+    ],
+)
+def test_executable_that_waits_says_for_what(start, wait_for, name, words):
+    start(name)
+    wait_for(words)
+
+
+@pytest.mark.parametrize('name', ['simulated_arm', 'demo_targets'])
+def test_interrupt_from_terminal_and_launch_at_once_is_no_error(start, wait_for, name):
+    process = start(name)
+    said = wait_for('waiting for')
+    for _ in range(3):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.02)
+    assert process.wait(PATIENCE) == 0
+    assert 'Traceback' not in said
+
+
+def test_package_that_cannot_be_loaded_is_named(tmp_path):
+    (tmp_path / 'rclpy').mkdir()
+    (tmp_path / 'rclpy/__init__.py').write_text('raise ImportError("librcl.so: no such file")')
+    variables = {'PYTHONPATH': f'{tmp_path}{os.pathsep}{Path(__file__).parents[2]}'}
+    error = run_executable('simulated_arm', **variables).error()
+    assert 'librcl.so: no such file' in error
+    assert 'fabrik_ros doctor' in error
+
+
+def test_module_of_the_node_still_starts_it():
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    ended = run('--ros-args', '-p', 'path:=sideways', module='fabrik_ros.ros.main')
+    assert ended.code == 1
+    assert 'path must be one of auto, line, joint' in ended.complained + ended.printed
