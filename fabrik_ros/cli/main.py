@@ -13,6 +13,7 @@ from .arguments import protected
 SUBCOMMANDS = {
     'info': 'links, joints and limits of a robot, and the chain that is taken',
     'solve': 'joint values for one target pose',
+    'target': 'send one pose to a running node, and say how it ends (ROS 2)',
 }
 """
 What each subcommand does. The module of that name in this folder has `add_arguments(parser)` and

@@ -120,11 +120,16 @@ def goal_facts(
     return facts
 
 
+def target_stamp(stamp: float) -> str:
+    """Write the stamp of a target [s] to the microsecond, by which its sender knows it again."""
+    return f'{stamp:.6f}'
+
+
 def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) -> dict[str, Any]:
     free = bool(is_unconstrained(goal))
     turn = np.zeros(3) if free else rotation_vector(goal[:3, :3] @ T[:3, :3].T)
     return {
-        'target_stamp': stamp,
+        'target_stamp': target_stamp(stamp),
         'target_age': now - stamp if stamp > 0.0 else 0.0,
         'target_held_in': '' if free else held_in,
         'position_error': 0.0 if free else float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),

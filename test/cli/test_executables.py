@@ -12,7 +12,6 @@ from fabrik_ros.cli.executables import MODULES
 from process import Ended, environment, PATIENCE, run, without_ros
 import pytest
 
-ROS_DOMAIN_ID = '88'
 CORNERS = ((0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
 FACES = 'f 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n'
 """Of a tetrahedron, as an OBJ file has it [m]."""
@@ -37,17 +36,16 @@ def run_executable(name, *words, **variables):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, network):
     """Start executables, whose words are collected in a file."""
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     started = []
 
     def start(name, *words):
-        variables = {'ROS_DOMAIN_ID': ROS_DOMAIN_ID, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
         with open(tmp_path / 'said', 'w') as said:
             process = subprocess.Popen(
                 command(name, *words),
-                env=environment(ROS_LOG_DIR=str(tmp_path), **variables),
+                env=environment(ROS_LOG_DIR=str(tmp_path), **network),
                 stdout=said,
                 stderr=subprocess.STDOUT,
             )

@@ -1,0 +1,182 @@
+"""`fabrik_ros target`: one pose over ROS to a node of its own process, and how it ends."""
+
+import math
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from judging import Judge
+from process import environment, PATIENCE, run, without_ros
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+
+DOWN = ('--xyz', '.4', '.2', '.4', '--rpy', '3.14', '0', '0')
+BENT = (
+    'start_names:=[shoulder_lift, elbow, wrist_1, wrist_2]',
+    'start_values:=[-1.3, 1.6, -1.9, -1.57]',
+)
+
+
+class Rig:
+    """A node and a simulated arm, each in a process of its own."""
+
+    def __init__(self, urdf, folder, network):
+        self.urdf, self._folder, self.network = urdf, folder, network
+        self._processes = []
+
+    def start(self, door, *words):
+        code = f'from fabrik_ros.cli.executables import {door}\n{door}()'
+        with open(self._folder / 'said', 'a') as said:
+            self._processes.append(
+                subprocess.Popen(
+                    [sys.executable, '-c', code, *map(str, words)],
+                    env=environment(ROS_LOG_DIR=str(self._folder), **self.network),
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+
+    def start_node(self, *parameters):
+        given = [word for parameter in parameters for word in ('-p', parameter)]
+        self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
+
+    def start_arm(self):
+        quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
+        parameters = self._folder / 'arm.yaml'
+        parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{quoted}'\n")
+        given = [word for parameter in BENT for word in ('-p', parameter)]
+        remap = ('-r', 'joint_command:=fabrik/joint_command')
+        self.start('simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap)
+
+    def target(self, *words):
+        return run('target', *words, **self.network)
+
+    def end(self):
+        for process in self._processes:
+            process.kill()
+            process.wait()
+        self._processes.clear()
+
+
+@pytest.fixture
+def rig(six_axis, tmp_path, network):
+    rig = Rig(six_axis, tmp_path, network)
+    yield rig
+    rig.end()
+
+
+@pytest.fixture(scope='module')
+def ready_rig(six_axis, tmp_path_factory, shared_network):
+    """Start node and arm, for tests that leave them as they are."""
+    rig = Rig(six_axis, tmp_path_factory.mktemp('rig'), shared_network)
+    rig.start_node()
+    rig.start_arm()
+    yield rig
+    rig.end()
+
+
+def measured_joints(domain_id):
+    """Values of the joints by name, as they are on the wire now."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain_id)
+    node = rclpy.create_node('listener', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    heard = []
+    node.create_subscription(JointState, 'joint_states', heard.append, 1)
+    deadline = time.monotonic() + PATIENCE
+    while not heard and time.monotonic() < deadline:
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+    return dict(zip(heard[-1].name, heard[-1].position, strict=True))
+
+
+def test_target_is_reached_on_the_wire(ready_rig, six_axis, monkeypatch):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    ended = ready_rig.target(*DOWN)
+    assert ended.code == 0, ended
+    last = ended.printed.splitlines()[-1]
+    assert last.startswith('REACHED (reached): position error ')
+    assert float(last.split('position error ')[1].split()[0]) < 1e-5
+    time.sleep(0.5)  # the arm lags
+    judge = Judge(six_axis.read_text(), 'base_link', 'tool0')
+    values = measured_joints(int(ready_rig.network['ROS_DOMAIN_ID']))
+    T = judge.pose([values[name] for name in judge.joint_names])
+    assert math.dist(T[:3, 3], [0.4, 0.2, 0.4]) < 1e-3
+
+
+def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
+    assert ready_rig.target(*DOWN).code == 0
+    ended = ready_rig.target('--xyz', '.4', '-.2', '.4', '--rpy', '3.14', '0', '0')
+    assert ended.code == 0, ended
+    assert 'MOVING' in ended.complained  # it was not the REACHED of the first target
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        (('--xyz', '40', '.2', '.4'), 'metres?'),
+        ((*DOWN, '--frame', 'nowhere'), "frame 'nowhere'"),
+    ],
+)
+def test_refused_target_ends_with_code_1_and_the_reason(ready_rig, words, reason):
+    ended = ready_rig.target(*words)
+    assert ended.code == 1, ended
+    last = ended.printed.splitlines()[-1]
+    assert last.startswith('REFUSED (refused: nothing has changed): ')
+    assert reason in last
+
+
+def test_unreachable_target_ends_with_code_1_and_the_reason(ready_rig):
+    ended = ready_rig.target('--xyz', '1.5', '.2', '.4', '--rpy', '3.14', '0', '0')
+    assert ended.code == 1, ended
+    last = ended.printed.splitlines()[-1]
+    assert last.startswith('NOT_REACHED (accepted, but not reached): HOLDING: ')
+    assert 'farther' in last
+
+
+def test_node_that_is_not_heard_is_named(rig):
+    ended = rig.target(*DOWN, '--node', 'left/fabrik', '--wait', '1')
+    assert ended.code == 1, ended
+    assert 'NOT SENT' in ended.printed
+    assert 'no status is heard on /left/fabrik/status, for 1 s' in ended.printed
+
+
+def test_node_without_such_a_tip_is_named(ready_rig):
+    ended = ready_rig.target(*DOWN, '--tip', 'left_hand', '--wait', '6')
+    assert ended.code == 1, ended
+    assert '/fabrik does not listen on /fabrik/left_hand/target_pose' in ended.printed
+
+
+@pytest.mark.parametrize(
+    ('parameter', 'reason'),
+    [
+        ('autostart:=false', 'WAITING_FOR_MODEL: there is a robot description: configure'),
+        ('autostart:=true', 'WAITING_FOR_STATE: no fresh state of'),
+    ],
+)
+def test_node_that_takes_no_targets_says_why(rig, parameter, reason):
+    rig.start_node(parameter)
+    ended = rig.target(*DOWN, '--wait', '6')
+    assert ended.code == 1, ended
+    assert 'NOT SENT' in ended.printed
+    assert reason in ended.printed
+
+
+def test_nan_is_refused_before_anything_is_sent():
+    assert "must be a finite number, got 'nan'" in run('target', '--xyz', 'nan', '0', '0').error()
+
+
+def test_without_ros_one_line_says_what_is_missing(tmp_path):
+    ended = run('target', *DOWN, **without_ros(tmp_path))
+    assert ended.error().startswith('fabrik_ros target: error: needs ROS 2')
+    assert os.linesep not in ended.complained.strip()
