@@ -14,6 +14,7 @@ SUBCOMMANDS = {
     'info': 'links, joints and limits of a robot, and the chain that is taken',
     'solve': 'joint values for one target pose',
     'target': 'send one pose to a running node, and say how it ends (ROS 2)',
+    'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """
 What each subcommand does. The module of that name in this folder has `add_arguments(parser)` and

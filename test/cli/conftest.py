@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-pytest.register_assert_rewrite('process')
+pytest.register_assert_rewrite('process', 'processes')
 
 DOMAINS = range(86, 100)
 
@@ -39,3 +39,27 @@ def _network():
 
 network = pytest.fixture(_network)
 shared_network = pytest.fixture(_network, scope='module')
+
+
+@pytest.fixture
+def rig(six_axis, tmp_path, network):
+    """Node and arm for one test."""
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    from processes import Rig
+
+    rig = Rig(six_axis, tmp_path, network)
+    yield rig
+    rig.end()
+
+
+@pytest.fixture(scope='module')
+def ready_rig(six_axis, tmp_path_factory, shared_network):
+    """Start node and arm, for tests that leave them as they are."""
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    from processes import Rig
+
+    rig = Rig(six_axis, tmp_path_factory.mktemp('rig'), shared_network)
+    rig.start_node()
+    rig.start_arm()
+    yield rig
+    rig.end()

@@ -2,8 +2,6 @@
 
 import math
 import os
-import subprocess
-import sys
 import time
 
 import pytest
@@ -12,74 +10,12 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from judging import Judge
-from process import environment, PATIENCE, run, without_ros
+from process import PATIENCE, run, without_ros
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 
 DOWN = ('--xyz', '.4', '.2', '.4', '--rpy', '3.14', '0', '0')
-BENT = (
-    'start_names:=[shoulder_lift, elbow, wrist_1, wrist_2]',
-    'start_values:=[-1.3, 1.6, -1.9, -1.57]',
-)
-
-
-class Rig:
-    """A node and a simulated arm, each in a process of its own."""
-
-    def __init__(self, urdf, folder, network):
-        self.urdf, self._folder, self.network = urdf, folder, network
-        self._processes = []
-
-    def start(self, door, *words):
-        code = f'from fabrik_ros.cli.executables import {door}\n{door}()'
-        with open(self._folder / 'said', 'a') as said:
-            self._processes.append(
-                subprocess.Popen(
-                    [sys.executable, '-c', code, *map(str, words)],
-                    env=environment(ROS_LOG_DIR=str(self._folder), **self.network),
-                    stdout=said,
-                    stderr=subprocess.STDOUT,
-                )
-            )
-
-    def start_node(self, *parameters):
-        given = [word for parameter in parameters for word in ('-p', parameter)]
-        self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
-
-    def start_arm(self):
-        quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
-        parameters = self._folder / 'arm.yaml'
-        parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{quoted}'\n")
-        given = [word for parameter in BENT for word in ('-p', parameter)]
-        remap = ('-r', 'joint_command:=fabrik/joint_command')
-        self.start('simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap)
-
-    def target(self, *words):
-        return run('target', *words, **self.network)
-
-    def end(self):
-        for process in self._processes:
-            process.kill()
-            process.wait()
-        self._processes.clear()
-
-
-@pytest.fixture
-def rig(six_axis, tmp_path, network):
-    rig = Rig(six_axis, tmp_path, network)
-    yield rig
-    rig.end()
-
-
-@pytest.fixture(scope='module')
-def ready_rig(six_axis, tmp_path_factory, shared_network):
-    """Start node and arm, for tests that leave them as they are."""
-    rig = Rig(six_axis, tmp_path_factory.mktemp('rig'), shared_network)
-    rig.start_node()
-    rig.start_arm()
-    yield rig
-    rig.end()
 
 
 def measured_joints(domain_id):
@@ -102,7 +38,7 @@ def measured_joints(domain_id):
 
 def test_target_is_reached_on_the_wire(ready_rig, six_axis, monkeypatch):
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    ended = ready_rig.target(*DOWN)
+    ended = ready_rig.run('target', *DOWN)
     assert ended.code == 0, ended
     last = ended.printed.splitlines()[-1]
     assert last.startswith('REACHED (reached): position error ')
@@ -115,8 +51,8 @@ def test_target_is_reached_on_the_wire(ready_rig, six_axis, monkeypatch):
 
 
 def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
-    assert ready_rig.target(*DOWN).code == 0
-    ended = ready_rig.target('--xyz', '.4', '-.2', '.4', '--rpy', '3.14', '0', '0')
+    assert ready_rig.run('target', *DOWN).code == 0
+    ended = ready_rig.run('target', '--xyz', '.4', '-.2', '.4', '--rpy', '3.14', '0', '0')
     assert ended.code == 0, ended
     assert 'MOVING' in ended.complained  # it was not the REACHED of the first target
 
@@ -129,7 +65,7 @@ def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
     ],
 )
 def test_refused_target_ends_with_code_1_and_the_reason(ready_rig, words, reason):
-    ended = ready_rig.target(*words)
+    ended = ready_rig.run('target', *words)
     assert ended.code == 1, ended
     last = ended.printed.splitlines()[-1]
     assert last.startswith('REFUSED (refused: nothing has changed): ')
@@ -137,7 +73,7 @@ def test_refused_target_ends_with_code_1_and_the_reason(ready_rig, words, reason
 
 
 def test_unreachable_target_ends_with_code_1_and_the_reason(ready_rig):
-    ended = ready_rig.target('--xyz', '1.5', '.2', '.4', '--rpy', '3.14', '0', '0')
+    ended = ready_rig.run('target', '--xyz', '1.5', '.2', '.4', '--rpy', '3.14', '0', '0')
     assert ended.code == 1, ended
     last = ended.printed.splitlines()[-1]
     assert last.startswith('NOT_REACHED (accepted, but not reached): HOLDING: ')
@@ -145,14 +81,14 @@ def test_unreachable_target_ends_with_code_1_and_the_reason(ready_rig):
 
 
 def test_node_that_is_not_heard_is_named(rig):
-    ended = rig.target(*DOWN, '--node', 'left/fabrik', '--wait', '1')
+    ended = rig.run('target', *DOWN, '--node', 'left/fabrik', '--wait', '1')
     assert ended.code == 1, ended
     assert 'NOT SENT' in ended.printed
     assert 'no status is heard on /left/fabrik/status, for 1 s' in ended.printed
 
 
 def test_node_without_such_a_tip_is_named(ready_rig):
-    ended = ready_rig.target(*DOWN, '--tip', 'left_hand', '--wait', '6')
+    ended = ready_rig.run('target', *DOWN, '--tip', 'left_hand', '--wait', '6')
     assert ended.code == 1, ended
     assert '/fabrik does not listen on /fabrik/left_hand/target_pose' in ended.printed
 
@@ -166,7 +102,7 @@ def test_node_without_such_a_tip_is_named(ready_rig):
 )
 def test_node_that_takes_no_targets_says_why(rig, parameter, reason):
     rig.start_node(parameter)
-    ended = rig.target(*DOWN, '--wait', '6')
+    ended = rig.run('target', *DOWN, '--wait', '6')
     assert ended.code == 1, ended
     assert 'NOT SENT' in ended.printed
     assert reason in ended.printed

@@ -30,7 +30,7 @@ DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
 }
 ROS_FOLDERS = ('ros', 'sim', 'viewer')
-ROS_CLIENTS = ('cli/target.py',)
+ROS_CLIENTS = ('cli/doctor.py', 'cli/target.py')
 """Subcommands that import ROS, when they run."""
 
 FLOORS = (

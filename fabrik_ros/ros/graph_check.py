@@ -1,0 +1,96 @@
+"""What is wrong with the nodes that are running: looked at from outside."""
+
+from collections.abc import Iterator, Mapping, Sequence
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
+LISTENING_TIME = 3.0
+"""How long is listened [s]: discovery takes a second, a node speaks ten times a second."""
+SPIN_TIME = 0.05
+
+Entry = tuple[str, str, str]
+"""'ok', 'note' or 'WRONG'; what it is about; a sentence."""
+
+
+def look_at_graph() -> list[Entry]:
+    """Listen for some seconds, and say what is there and what is wrong with it."""
+    rclpy.init(args=[])
+    node = rclpy.create_node('fabrik_ros_doctor')
+    try:
+        statuses = _listen(node)
+        return [*_descriptions(node), *_nodes(node, statuses)]
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _listen(node: Node) -> dict[str, Mapping[str, str]]:
+    """Collect the newest status of each node, by the topic that it is on; {} of silent ones."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    statuses: dict[str, Mapping[str, str]] = {}
+
+    def subscribe(topic: str) -> None:
+        statuses[topic] = {}
+
+        def take(message: DiagnosticArray) -> None:
+            statuses[topic] = {pair.key: pair.value for pair in message.status[0].values}
+
+        node.create_subscription(DiagnosticArray, topic, take, 1)
+
+    deadline = time.monotonic() + LISTENING_TIME
+    while time.monotonic() < deadline:
+        topics = dict(node.get_topic_names_and_types())
+        for topic in topics:
+            if topic not in statuses and _is_of_a_node(topic, topics):
+                subscribe(topic)
+        executor.spin_once(SPIN_TIME)
+    executor.shutdown()
+    return statuses
+
+
+def _is_of_a_node(topic: str, topics: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a topic is the status of a node of this package, which also publishes markers."""
+    name = topic.removesuffix('/status')
+    return name != topic and STATUS in topics[topic] and f'{name}/markers' in topics
+
+
+def _descriptions(node: Node) -> Iterator[Entry]:
+    """Name the publishers of each robot description that has more than one."""
+    for topic, kinds in node.get_topic_names_and_types():
+        if not topic.endswith('robot_description') or DESCRIPTION not in kinds:
+            continue
+        infos = node.get_publishers_info_by_topic(topic)
+        names = sorted(f'{i.node_namespace.rstrip("/")}/{i.node_name}' for i in infos)
+        if len(names) > 1:
+            text = f'{len(names)} publishers: {", ".join(names)}; end all but one'
+            yield 'WRONG', topic, text
+        elif names:
+            yield 'ok', topic, f'from {names[0]}'
+
+
+def _nodes(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> Iterator[Entry]:
+    """Say what each node does, what it waits for and what it warns of."""
+    publishing = {t: s for t, s in statuses.items() if s or node.count_publishers(t) > 0}
+    if not publishing:
+        yield 'note', 'graph', f'no fabrik_node is heard within {LISTENING_TIME:g} s'
+    for topic, status in publishing.items():
+        yield from _node(topic.removesuffix('/status'), status)
+
+
+def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:
+    if not status:
+        yield 'WRONG', name, f'no status came within {LISTENING_TIME:g} s'
+        return
+    standing = f'{status["state"]}: {status["reason"]}'.removesuffix(': ')
+    yield 'WRONG' if status['waits_for'] else 'ok', name, standing
+    if status['warnings']:
+        yield 'WRONG', name, status['warnings']
+    if not status['waits_for'] and status.get('obstacles') == '0':
+        text = 'no obstacles known: the arm keeps clear of nothing but itself'
+        yield 'note', name, f'{text} (scene, ~/obstacles, ~/points)'

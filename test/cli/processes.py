@@ -1,0 +1,53 @@
+"""A node and a simulated arm, each in a process of its own."""
+
+import subprocess
+import sys
+
+from process import environment, run
+
+BENT = (
+    'start_names:=[shoulder_lift, elbow, wrist_1, wrist_2]',
+    'start_values:=[-1.3, 1.6, -1.9, -1.57]',
+)
+
+
+class Rig:
+    """A node and a simulated arm, each in a process of its own."""
+
+    def __init__(self, urdf, folder, network):
+        self.urdf, self._folder, self.network = urdf, folder, network
+        self._processes = []
+
+    def start(self, door, *words):
+        code = f'from fabrik_ros.cli.executables import {door}\n{door}()'
+        with open(self._folder / 'said', 'a') as said:
+            self._processes.append(
+                subprocess.Popen(
+                    [sys.executable, '-c', code, *map(str, words)],
+                    env=environment(ROS_LOG_DIR=str(self._folder), **self.network),
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+
+    def start_node(self, *parameters):
+        given = [word for parameter in parameters for word in ('-p', parameter)]
+        self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
+
+    def start_arm(self, topic='fabrik/joint_command'):
+        quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
+        parameters = self._folder / 'arm.yaml'
+        parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{quoted}'\n")
+        given = [word for parameter in BENT for word in ('-p', parameter)]
+        remap = ('-r', f'joint_command:={topic}')
+        self.start('simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap)
+
+    def run(self, *words):
+        """Run the command in the network of the node."""
+        return run(*words, **self.network)
+
+    def end(self):
+        for process in self._processes:
+            process.kill()
+            process.wait()
+        self._processes.clear()
