@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = DONE
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except (FabrikError, FileNotFoundError) as error:
+    except (FabrikError, FileNotFoundError, ImportError) as error:
         print(f'fabrik_ros {words[0]}: error: {error}', file=sys.stderr)
         code = WRONG_USE
     raise SystemExit(code)

@@ -5,10 +5,8 @@ import sys
 
 from process import environment, run
 
-BENT = (
-    'start_names:=[shoulder_lift, elbow, wrist_1, wrist_2]',
-    'start_values:=[-1.3, 1.6, -1.9, -1.57]',
-)
+BENT = {'shoulder_lift': -1.3, 'elbow': 1.6, 'wrist_1': -1.9, 'wrist_2': -1.57}
+"""Where the six-axis arm starts [rad]."""
 
 
 class Rig:
@@ -34,11 +32,12 @@ class Rig:
         given = [word for parameter in parameters for word in ('-p', parameter)]
         self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
 
-    def start_arm(self, topic='fabrik/joint_command'):
+    def start_arm(self, topic='fabrik/joint_command', bent=BENT):
         quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
         parameters = self._folder / 'arm.yaml'
         parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{quoted}'\n")
-        given = [word for parameter in BENT for word in ('-p', parameter)]
+        names, values = ', '.join(bent), ', '.join(map(str, map(float, bent.values())))
+        given = ['-p', f'start_names:=[{names}]', '-p', f'start_values:=[{values}]']
         remap = ('-r', f'joint_command:={topic}')
         self.start('simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap)
 

@@ -10,10 +10,13 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from judging import Judge
-from process import PATIENCE, run, without_ros
+import pinocchio
+from process import PATIENCE, ROOT, run, without_ros
+from processes import Rig
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from two_arms import judges, START, TIPS, two_arms, two_arms_xml
 
 DOWN = ('--xyz', '.4', '.2', '.4', '--rpy', '3.14', '0', '0')
 
@@ -108,6 +111,27 @@ def test_node_that_takes_no_targets_says_why(rig, parameter, reason):
     assert reason in ended.printed
 
 
+def test_one_of_several_tips_is_reached_and_has_to_be_named(six_axis, tmp_path, network):
+    path = tmp_path / 'two_arms.urdf'
+    path.write_text(two_arms_xml())
+    rig = Rig(path, tmp_path, network)
+    try:
+        rig.start_node(f'tip_links:=[{", ".join(TIPS)}]')
+        rig.start_arm(bent=dict(zip(two_arms().joint_names, START, strict=True)))
+        xyz = [f'{x:.4f}' for x in judges().poses(START)[0, :3, 3]]
+        words = ('target', '--xyz', *xyz[:2], f'{float(xyz[2]) - 0.05:.4f}')
+        nameless = rig.run(*words, '--wait', '6')
+        assert nameless.code == 1
+        assert 'its tips are: left_tool, right_tool: say which' in nameless.printed
+        axes = judges().poses(START)[0, :3, :3]
+        xyzw = [f'{x:.6f}' for x in pinocchio.Quaternion(axes).coeffs()]
+        ended = rig.run(*words, '--quaternion', *xyzw, '--tip', 'left_tool')
+        assert ended.code == 0, ended
+        assert 'REACHED' in ended.printed
+    finally:
+        rig.end()
+
+
 def test_nan_is_refused_before_anything_is_sent():
     assert "must be a finite number, got 'nan'" in run('target', '--xyz', 'nan', '0', '0').error()
 
@@ -116,3 +140,9 @@ def test_without_ros_one_line_says_what_is_missing(tmp_path):
     ended = run('target', *DOWN, **without_ros(tmp_path))
     assert ended.error().startswith('fabrik_ros target: error: needs ROS 2')
     assert os.linesep not in ended.complained.strip()
+
+
+def test_package_that_cannot_be_loaded_is_named_in_one_line(tmp_path):
+    (tmp_path / 'rclpy.py').write_text('raise ImportError("librcl.so: no such file")')
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    assert 'librcl.so: no such file' in run('target', *DOWN, PYTHONPATH=path).error()
