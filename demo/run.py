@@ -31,6 +31,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 import targets
+from terminal_line import TerminalLine
 import xacro
 
 HERE = Path(__file__).parent
@@ -160,19 +161,22 @@ def check_running(running: list[subprocess.Popen]) -> None:
             raise SystemExit(f'\n{process.args[2]} ended with code {process.returncode}')
 
 
-def wait_until_ready(demo: Demo, running: list[subprocess.Popen]) -> None:
+def wait_until_ready(demo: Demo, running: list[subprocess.Popen], line: TerminalLine) -> None:
     """Wait for the node to be ready for targets; the first start compiles the solver."""
     begin = time.monotonic()
     while demo.status.get('state') != 'IDLE':
         check_running(running)
         rclpy.spin_once(demo, timeout_sec=0.1)
         waited = time.monotonic() - begin
-        show(f'starting: {waited:4.1f} s ({demo.status.get("reason", "compiling the solver")})')
+        reason = demo.status.get('reason', 'compiling the solver')
+        line.show(f'starting: {waited:4.1f} s ({reason})')
         if waited > START_UP:
             raise SystemExit(f'\nthe node was not ready after {START_UP:.0f} s: {demo.status}')
 
 
-def send_targets(demo: Demo, running: list[subprocess.Popen], duration: float) -> None:
+def send_targets(
+    demo: Demo, running: list[subprocess.Popen], line: TerminalLine, duration: float
+) -> None:
     """Send targets for a time, each held until it is reached or has had its time."""
     begin = time.monotonic()
     while time.monotonic() - begin < duration:
@@ -180,7 +184,7 @@ def send_targets(demo: Demo, running: list[subprocess.Popen], duration: float) -
         demo.send_next()
         while not demo.waited_enough():
             rclpy.spin_once(demo, timeout_sec=0.05)
-            show(status_line(demo, time.monotonic() - begin))
+            line.show(status_line(demo, time.monotonic() - begin))
         demo.leave_target()
 
 
@@ -191,12 +195,6 @@ def status_line(demo: Demo, elapsed: float) -> str:
         f'{elapsed:6.1f} s  target {len(demo.sent)}  reached {demo.reached}  '
         f'{demo.status.get("state", ""):8}  to go {position:.4f} m {orientation:.4f} rad'
     )
-
-
-def show(line: str) -> None:
-    """Write a line over the one before."""
-    if sys.stdout.isatty():
-        print(f'\r{line:<100.100}', end='', flush=True)
 
 
 def summary(demo: Demo) -> str:
@@ -213,8 +211,8 @@ def summary(demo: Demo) -> str:
         f'worst residual    {left[:, 0].max():.2e} m, {left[:, 1].max():.2e} rad when left '
         '(pinocchio, from the joint states on the wire; reached: 1e-4 m, 1e-3 rad)',
         f'out of bounds     {judge.violation_count} of {len(judge.commands)} commands',
-        f'by FABRIK alone   {finishers["fabrik"] / solves:.1%} of {solves} solves; '
-        'the polish finished the others',
+        f'by FABRIK alone   {finishers["fabrik"] / solves:.1%} of {solves} solves; the others by '
+        'the polish too: a few damped least-squares steps',
         f'command rate      {judge.command_rate():.1f} Hz',
         f'solve time        {_median(demo.times["solve_time"])} for a target, '
         f'{_median(demo.times["step_time"])} for a control step (medians)',
@@ -243,10 +241,11 @@ def main() -> None:
     rclpy.init()
     demo = Demo(urdf)
     print(f'arm: {arm_in_words()}', flush=True)
+    line = TerminalLine()
     try:
         with processes(node_command(), arm_command(joint_names)) as running:
-            wait_until_ready(demo, running)
-            send_targets(demo, running, duration)
+            wait_until_ready(demo, running, line)
+            send_targets(demo, running, line, duration)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     if not demo.worst:
