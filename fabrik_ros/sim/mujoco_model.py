@@ -27,6 +27,10 @@ NARROWEST, WIDEST = 1e-6, 1e9
 SAMPLES, MOST_TURNED = 64, 1e3
 HEAVIEST = 1e9
 COLOUR, DAYLIGHT = (0.35, 0.55, 0.8, 1.0), (0.5, 0.5, 0.5)
+FLOOR, FLOOR_LIGHT, FLOOR_DARK = 'floor', (0.55, 0.57, 0.6), (0.45, 0.47, 0.5)
+"""Name of the floor, and the colours of its squares."""
+SQUARES, SQUARE_PIXELS = 2.0, 64
+"""Floor squares in a metre each way [1/m], and pixels along the edge of one."""
 BONE, SHORTEST_BONE = 0.025, 0.001
 """Radius of what is shown of a link, and the least length that is worth showing [m]."""
 
@@ -151,6 +155,7 @@ def _skeleton(robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOpt
     spec.visual.headlight.ambient = DAYLIGHT
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     spec.compiler.degree = False
+    _add_floor(spec)
     bodies = {robot.root_link: spec.worldbody}
     _add_bones(spec.worldbody, robot, robot.root_link)
     for joint in _from_the_root(robot):
@@ -161,6 +166,24 @@ def _skeleton(robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOpt
         if _follows(robot, joint):
             _couple(spec, joint)
     return spec
+
+
+def _add_floor(spec: Any) -> None:
+    """Something to see below the arm, level with its root link; nothing stands or falls on it."""
+    texture = spec.add_texture(
+        name=FLOOR,
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        width=2 * SQUARE_PIXELS,
+        height=2 * SQUARE_PIXELS,
+        rgb1=FLOOR_LIGHT,
+        rgb2=FLOOR_DARK,
+    )
+    material = spec.add_material(name=FLOOR, texuniform=True, texrepeat=[SQUARES, SQUARES])
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
+    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, material=FLOOR)
+    floor.size = [0.0, 0.0, 0.1]  # without end; the last is for lines, which MuJoCo wants
+    floor.contype = floor.conaffinity = 0
 
 
 def _from_the_root(robot: Robot) -> Iterable[Joint]:

@@ -451,6 +451,17 @@ def test_meshes_are_not_needed():
     assert arm.notes == ()
 
 
+def test_floor_below_the_arm_carries_nothing():
+    text = pendulum(load=inertial(xyz=(LENGTH, 0, 0)))
+    arm = PhysicalArm(text, options=FREE)
+    (floor,) = np.flatnonzero(arm.model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
+    assert arm.model.geom_bodyid[floor] == 0
+    assert_close(arm.data.geom_xpos[floor], np.zeros(3))
+    arm.step(0.4)
+    assert arm.data.ncon == 0
+    assert LENGTH * math.sin(arm.q[0]) > 0.3  # the weight is that far below the floor
+
+
 def test_floating_joint_is_taken_as_fixed_and_said():
     hinge = joint_xml('hinge', 'b', 'c', 'continuous')
     arm = PhysicalArm(robot_xml('a b c', joint_xml('float', 'a', 'b', 'floating'), hinge))
