@@ -1,6 +1,6 @@
 """Collisions of arms with themselves and with obstacles; needs coal."""
 
-from .checked_pairs import CheckedPairs, Nearest
+from .checked_pairs import CheckedPairs, Nearest, NearestPoints
 from .guard import CollisionGuard
 from .meshes import MeshFinder
 from .pairs import LeftOut, LeftOutReason
@@ -21,6 +21,7 @@ __all__ = [
     'MeshFinder',
     'MissingGeometry',
     'Nearest',
+    'NearestPoints',
     'Obstacle',
     'PlacedShape',
     'PointCells',

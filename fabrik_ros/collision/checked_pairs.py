@@ -26,6 +26,18 @@ class Nearest:
     """Distance that they must keep [m]."""
 
 
+@dataclass(frozen=True, eq=False)
+class NearestPoints:
+    """Where the two links, or link and obstacle, that are nearest to each other are so near."""
+
+    points: Array
+    """In the root link of the robot, shape (2, 3) [m]."""
+    distance: float
+    """[m]; 0 or less when they touch."""
+    clearance: float
+    """Distance that they must keep [m]."""
+
+
 class CheckedPairs:
     """
     Distances of the pairs of solids that must not come near each other, as an arm moves.
@@ -84,7 +96,32 @@ class CheckedPairs:
             If `q` has another shape or is not finite.
 
         """
+        distance, p = self._nearest(self.mechanism.checked(q))
+        if distance == math.inf:  # there are no pairs, or no cells in their clouds
+            return Nearest(math.inf, '', '', 0.0)
+        return Nearest(distance, *self._names[p], float(self.clearances[p]))
+
+    def nearest_points(self, q: npt.ArrayLike) -> NearestPoints | None:
+        """
+        Find where the two links of `distance` are so near to each other at `q`, shape (n,).
+
+        None where there are no pairs, and where one of the two is cells of a sensor.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
         q = self.mechanism.checked(q)
+        distance, p = self._nearest(q)
+        points = None if distance == math.inf else self.distances.points(p, q)
+        if points is None:
+            return None
+        return NearestPoints(points, distance, float(self.clearances[p]))
+
+    def _nearest(self, q: Array) -> tuple[float, int]:
+        """Distance [m] and number of the nearest pair at `q`, shape (n,)."""
         bounds = self.distances.bounds(q)
         if np.count_nonzero(bounds <= 0.0) > MANY_PAIRS:
             self.distances.learn_from_balls(q, np.full(len(bounds), -math.inf))
@@ -94,10 +131,7 @@ class CheckedPairs:
             p = int(np.argmin(bounds))
             nearest = min(nearest, (self.distances.measure(p, q), p))
             bounds[p] = math.inf
-        distance, p = nearest
-        if distance == math.inf:  # there are no pairs, or no cells in their clouds
-            return Nearest(math.inf, '', '', 0.0)
-        return Nearest(distance, *self._names[p], float(self.clearances[p]))
+        return nearest
 
     def is_collision_free(self, q: npt.ArrayLike) -> bool:
         """

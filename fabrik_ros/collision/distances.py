@@ -159,6 +159,11 @@ class PairDistances:
         self._at[p] = q
         return distance
 
+    def points(self, p: int, q: Array) -> Array | None:
+        """Nearest points of pair number `p` at `q`, shape (2, 3); None where they are unknown."""
+        self._move(q)
+        return self._meter.points(*self.pairs[p])
+
     def centres_at(self, q: Array) -> Array:
         """Where the centres of the balls around the g solids are, shape (g, 3) [m]."""
         self._move(q)

@@ -191,6 +191,18 @@ class DistanceMeter:
         distance = float(between(T_a, T_b, self._request, self._result))
         return distance if math.isfinite(distance) else -math.inf
 
+    def points(self, a: int, b: int) -> Array | None:
+        """
+        Nearest points of solids number `a` and `b` in the root link, shape (2, 3) [m].
+
+        None for cells, of which only the distance is measured, and where coal knows none.
+        """
+        if isinstance(self._solids[b].geometry, PointCells) or self.distance(a, b) == -math.inf:
+            return None
+        result = self._result
+        points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
+        return points if np.isfinite(points).all() else None
+
     def distance_to(self, a: int, cells: Solid) -> float:
         """Distance between solid number `a`, where its frame is now, and some cells [m]."""
         meter = self._cell_meters.get(a)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ChainError, JointValueError, listed, shown
-from ..kernels.arm_table import pack_row
+from ..kernels import tree_kinematics
+from ..kernels.arm_table import FRAME, IS_MIMIC, pack_row, POSITION, SOURCE
 from ..transforms import Array, inverse, is_pose, rotation_z_to, transform
 from .joints import Joint, JointType, Mimic
 
@@ -87,6 +88,15 @@ class Mechanism(ABC):
     @abstractmethod
     def tree_rows(self) -> Array:
         """Rows of `kernels/tree_kinematics.py`: those of each joint, with the row above it."""
+
+    def joint_points(self, q: npt.ArrayLike) -> Array:
+        """Where the joints with a value are at `q` in the base frame [m], shape (n, 3)."""
+        rows = self.tree_rows
+        frames = np.empty((len(rows), FRAME))
+        tree_kinematics.tree_link_frames(rows, self.checked(q), frames)
+        has_value = (rows[:, SOURCE] >= 0.0) & (rows[:, IS_MIMIC] == 0.0)
+        points: Array = frames[has_value, POSITION:]
+        return points[np.argsort(rows[has_value, SOURCE])]
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
         """Joint values drawn evenly from inside the limits; from [-pi, pi] where continuous."""
