@@ -10,6 +10,7 @@ from rclpy.node import Node
 from ..collision import (
     CollisionGuard,
     MeshFinder,
+    NearestPoints,
     PointCells,
     RobotShape,
     Scene,
@@ -196,6 +197,10 @@ class CollisionWatch:
             'nearest_links': f'{nearest.link_a}, {nearest.link_b}',
             'nearest_clearance': nearest.clearance,
         }
+
+    def nearest_points(self, q: Array) -> NearestPoints | None:
+        """Where the arm at `q`, shape (n,), is nearest to something; None where unknown."""
+        return None if self._pairs is None else self._pairs.nearest_points(q)
 
     def _warn_of_missing_geometry(self, collision: SelfCollision) -> None:
         for missing in collision.missing[:MOST_NAMED]:

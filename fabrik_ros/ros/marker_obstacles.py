@@ -12,7 +12,7 @@ from ..errors import FabrikError, SceneError, shown
 from ..model.geometry import Box, Cylinder, Mesh, Shape, Sphere
 from ..transforms import Array, transform
 from .conversions import pose_to_matrix
-from .markers import NAMESPACE
+from .marker_shapes import NAMESPACE
 
 KINDS = {
     Marker.CUBE: 'CUBE',

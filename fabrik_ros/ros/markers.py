@@ -1,102 +1,128 @@
-"""Markers for RViz: the chains, the targets, the errors, and the reach."""
+"""Markers for RViz: the chains, the targets, the errors, the limits, and what is nearest."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+import math
 
-from builtin_interfaces.msg import Time
+import numpy as np
 from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker, MarkerArray
+from visualization_msgs.msg import Marker
 
+from ..collision import NearestPoints
 from ..model.mechanism import Mechanism
 from ..model.tree import Tree
+from ..motion.arm_state import State
+from ..reasons import Reason
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
-from .conversions import matrix_to_pose, to_point
+from .marker_shapes import drawn_reach, Pen
+from .status_markers import RED, state_color, state_text, text_marker, YELLOW
 
-CHAIN = ColorRGBA(r=0.1, g=0.45, b=0.9, a=1.0)
-TARGET = ColorRGBA(r=0.1, g=0.75, b=0.3, a=0.9)
-RESIDUAL = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0)
-REACH = ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.08)
-NAMESPACE = 'fabrik'
-
-
-def marker_array(
-    robot: Mechanism, q: Array, T_base_goal: Array | None, stamp: Time
-) -> MarkerArray:
-    """
-    Draw the arms at `q`, shape (n,), and their goals, T_base_tip of shape (k, 4, 4).
-
-    Markers are in the namespace `fabrik`, those of several arms in `fabrik/<tip link>`. Tips
-    whose goal is NaN have none.
-    """
-    markers = []
-    for i, arm in enumerate(_arms(robot, q, stamp)):
-        markers += arm.markers()
-        goal = None if T_base_goal is None else T_base_goal[i]
-        markers += (
-            arm.without_goal()
-            if goal is None or is_unconstrained(goal)
-            else arm.goal_markers(goal)
-        )
-    return MarkerArray(markers=markers)
+CHAIN = ColorRGBA(r=1.0, g=0.5, b=0.0, a=1.0)
+GHOST = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.4)
+ERROR = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0)
+REACH = ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.8)
+LINE_SHARE = 0.02
+"""Width of the chain as a share of the reach [1]."""
+RING = 2.0 * math.pi / 72.0 * np.arange(73)
+"""Angles of the points of the ring at the reach [rad]."""
+AT_LIMIT = 0.01, 0.001
+"""How near to its limit a joint is marked: revolute [rad], prismatic [m]."""
+SAME = 1e-3
+"""Goals whose joint values differ less from those of the arm are not drawn [rad or m]."""
+ARROW_FROM_POSE = np.array([[0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
+"""T_tool_arrow, shape (4, 4): arrows are drawn along their x axis, tools point along their z."""
 
 
-def _arms(robot: Mechanism, q: Array, stamp: Time) -> 'list[_Arm]':
-    parts = zip(
-        robot.tip_links,
-        robot.tip_points(q),
-        robot.root_points,
-        robot.reaches.tolist(),
-        strict=True,
-    )
-    is_tree = isinstance(robot, Tree)
-    return [
-        _Arm(f'{NAMESPACE}/{tip}' if is_tree else NAMESPACE, robot.base_link, stamp, *rest)
-        for tip, *rest in parts
-    ]
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What there is to draw."""
 
-
-@dataclass(frozen=True)
-class _Arm:
-    """What is drawn of one arm."""
-
-    namespace: str
-    base_link: str
-    stamp: Time
-    points: Array
-    root_point: Array
-    reach: float
+    robot: Mechanism
+    state: State
+    reason: Reason | None
+    refusal: str = ''
+    """Why the last request was refused; '' where it was not."""
+    q: Array | None = None
+    """Joint values, shape (n,) [rad or m]; None where they are unknown."""
+    T_base_goal: Array | None = None
+    """Poses of the goal, shape (k, 4, 4); NaN for tips without."""
+    q_goal: Array | None = None
+    """Joint values at the end of the path, shape (n,) [rad or m]."""
 
     @property
-    def size(self) -> float:
-        return 0.02 * self.reach
+    def text(self) -> str:
+        """What the arm does, and why."""
+        joints = () if self.q is None else joints_at_limits(self.robot, self.q)
+        names = (self.robot.joint_names[j] for j in joints)
+        return state_text(self.state, self.reason, self.refusal, names)
 
-    def markers(self) -> list[Marker]:
-        line = self._marker(0, Marker.LINE_STRIP, CHAIN, self.size)
-        joints = self._marker(1, Marker.SPHERE_LIST, CHAIN, 2.0 * self.size)
-        line.points = joints.points = [to_point(p) for p in self.points]
-        reach = self._marker(2, Marker.SPHERE, REACH, 2.0 * self.reach)
-        reach.pose.position = to_point(self.root_point)
-        return [line, joints, reach]
+    @property
+    def key(self) -> object:
+        """What is the same as long as the picture is."""
+        arrays = (self.q, self.T_base_goal, self.q_goal)
+        shown = (None if array is None else array.tobytes() for array in arrays)
+        return self.robot, self.text, *shown
 
-    def goal_markers(self, T_base_goal: Array) -> list[Marker]:
-        arrow = self._marker(3, Marker.ARROW, TARGET, self.size)
-        arrow.scale.x = 8.0 * self.size
-        arrow.pose = matrix_to_pose(T_base_goal)
-        residual = self._marker(4, Marker.LINE_LIST, RESIDUAL, 0.5 * self.size)
-        residual.points = [to_point(self.points[-1]), to_point(T_base_goal[:3, 3])]
-        return [arrow, residual]
 
-    def without_goal(self) -> list[Marker]:
-        """Take away what an earlier goal may have left in the picture."""
-        gone = [self._marker(number, Marker.ARROW, TARGET, 0.0) for number in (3, 4)]
-        for marker in gone:
-            marker.action = Marker.DELETE
-        return gone
+def markers_of(picture: Picture, pen: Pen) -> Iterator[Marker]:
+    """Draw the arms; their namespaces are `fabrik/<kind>`, with several tips see the docs."""
+    robot, q = picture.robot, picture.q
+    color = state_color(picture.state, picture.reason)
+    yield text_marker(pen, robot, picture.text, color)
+    if q is None:
+        return
+    width = LINE_SHARE * drawn_reach(robot)
+    goals = [None] * len(robot.tip_links) if picture.T_base_goal is None else picture.T_base_goal
+    prefixes = [f'{tip}/' for tip in robot.tip_links] if isinstance(robot, Tree) else ['']
+    for prefix, points, goal in zip(prefixes, robot.tip_points(q), goals, strict=True):
+        yield pen.line(f'{prefix}chain', points, CHAIN, width)
+        yield pen.balls(f'{prefix}chain', points, CHAIN, 2.0 * width, number=1)
+        if goal is not None and not is_unconstrained(goal):
+            yield pen.arrow(f'{prefix}target', goal @ ARROW_FROM_POSE, color, 8.0 * width)
+            yield pen.line(f'{prefix}error', (points[-1], goal[:3, 3]), ERROR, 0.5 * width)
+    yield from _limits(pen, robot, q, 3.0 * width)
+    yield from _ghost(pen, robot, q, picture.q_goal, 0.5 * width)
+    yield from _rings(pen, robot, 0.2 * width)
 
-    def _marker(self, number: int, kind: int, color: ColorRGBA, size: float) -> Marker:
-        marker = Marker(ns=self.namespace, id=number, type=kind, action=Marker.ADD, color=color)
-        marker.header.frame_id = self.base_link
-        marker.header.stamp = self.stamp
-        marker.pose.orientation.w = 1.0
-        marker.scale.x = marker.scale.y = marker.scale.z = size
-        return marker
+
+def joints_at_limits(robot: Mechanism, q: Array) -> list[int]:
+    """Numbers of the joints that are at their limits at `q`, shape (n,) [rad or m]."""
+    margin = np.where(robot.is_revolute, *AT_LIMIT)
+    near = (q - robot.lower < margin) | (robot.upper - q < margin)
+    return np.flatnonzero(near).tolist()
+
+
+def _limits(pen: Pen, robot: Mechanism, q: Array, size: float) -> Iterator[Marker]:
+    """Mark the joints that are at their limits."""
+    at_limits = joints_at_limits(robot, q)
+    if at_limits:
+        yield pen.balls('limits', robot.joint_points(q)[at_limits], RED, size)
+
+
+def _ghost(
+    pen: Pen, robot: Mechanism, q: Array, q_goal: Array | None, width: float
+) -> Iterator[Marker]:
+    """Draw where the joints will be, if that is elsewhere."""
+    if q_goal is None or np.abs(q_goal - q).max() < SAME:
+        return
+    for number, points in enumerate(robot.tip_points(q_goal)):
+        yield pen.line('ghost', points, GHOST, width, number)
+
+
+def _rings(pen: Pen, robot: Mechanism, width: float) -> Iterator[Marker]:
+    """Draw how far the tips reach, as thin rings: whatever is solid would catch the mouse."""
+    circle = np.column_stack([np.cos(RING), np.sin(RING), np.zeros_like(RING)])
+    for number, (at, reach) in enumerate(zip(robot.root_points, robot.reaches, strict=True)):
+        if math.isfinite(reach):
+            yield pen.line('reach', at + reach * circle, REACH, width, number)
+
+
+def nearest_markers(pen: Pen, robot: Mechanism, nearest: NearestPoints) -> Iterator[Marker]:
+    """Draw the shortest line between what is nearest, with its length; in the root link."""
+    size = LINE_SHARE * drawn_reach(robot)
+    color = RED if nearest.distance <= nearest.clearance else YELLOW
+    middle = nearest.points.mean(axis=0)
+    yield pen.line('nearest', nearest.points, color, 0.5 * size)
+    text = f'{1000.0 * nearest.distance:.0f} mm'
+    yield pen.text('nearest', middle, text, color, 1.5 * size, number=1)

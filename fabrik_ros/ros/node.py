@@ -23,6 +23,7 @@ from .configured_arm import configure_arm
 from .declared_parameters import declare, read, refusal
 from .inbox import Inbox
 from .live_parameters import LiveParameters
+from .marker_publisher import MarkerPublisher
 from .neighbours import Neighbours
 from .node_clock import NodeClock, without_negative_times
 from .node_state import NodeState
@@ -74,6 +75,7 @@ class FabrikNode(LifecycleNode):
         self._reporter = Reporter(
             self, clock, status.report, topics.warn_of_rivals, topics.show_path
         )
+        self._markers = MarkerPublisher(self, state)
         Services(self, state)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
@@ -135,6 +137,7 @@ class FabrikNode(LifecycleNode):
         self.come_to_rest(_stopped('the node is being deactivated'))
         self._stop_commands()
         self._reporter.report()
+        self._markers.clear()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -243,6 +246,7 @@ class FabrikNode(LifecycleNode):
                     'preparing the solver; the first start compiles it, which takes a minute: '
                     f'there is no built code, since {WHY_NOT_BUILT}'
                 )
+            self._markers.show_preparation(motion.robot)
             motion.warm_up()
         finally:
             self.node_state.is_preparing = False
@@ -256,6 +260,7 @@ class FabrikNode(LifecycleNode):
             self.node_state.arm.loop.end()
 
     def _forget_arm(self) -> None:
+        self._markers.clear()
         arm = self.node_state.arm
         if arm is not None:
             arm.close()
@@ -266,6 +271,7 @@ class FabrikNode(LifecycleNode):
         """Do nothing from now on, and say so."""
         self.node_state.end = reason
         self._reporter.report_last()
+        self._markers.clear()
 
     # -- what rclpy calls
 

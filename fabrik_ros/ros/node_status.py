@@ -57,7 +57,7 @@ class NodeStatus:
         }
         if follower is not None:
             facts |= self._path_facts(follower) | self._goal_facts(follower)
-        return Report(state, reason, awaited, facts, follower, q)
+        return Report(state, reason, awaited, facts, follower)
 
     def _path_facts(self, follower: Follower) -> dict[str, Any]:
         """Say which path was found last, to whichever goal there is."""

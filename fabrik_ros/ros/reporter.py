@@ -1,4 +1,4 @@
-"""What the node says of itself: status, diagnostics, markers and the log."""
+"""What the node says of itself: status, diagnostics and the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,13 +8,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
-from visualization_msgs.msg import MarkerArray
 
 from ..motion.arm_state import State
 from ..motion.follower import Follower
 from ..reasons import Reason, ReasonKind
-from ..transforms import Array
-from .markers import marker_array
 from .node_clock import NodeClock
 from .status import diagnostic_array
 
@@ -87,8 +84,6 @@ class Report:
     """What else is known, by name."""
     follower: Follower | None = None
     """What decides what the arm does, while the node is active."""
-    q: Array | None = None
-    """Joint values to show, shape (n,) [rad or m]; None where they are unknown."""
 
 
 class Reporter:
@@ -126,14 +121,13 @@ class Reporter:
         self._reported_at, self._reports_since = 0.0, 0
         self._statuses = node.create_publisher(DiagnosticArray, '~/status', 10)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._markers = node.create_publisher(MarkerArray, '~/markers', 1)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(STATUS_PERIOD, self.report, clock=steady)
         node.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=steady)
         node.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
 
     def report(self) -> None:
-        """Publish the status, and markers where there is a subscriber."""
+        """Publish the status, and the path where that is new."""
         self._look_at_the_clock()
         report = self._make_report()
         reason = self._reason(report)
@@ -142,11 +136,6 @@ class Reporter:
             self._node.get_logger().info(f'{report.state.name}: {reason or report.state.value}')
         self._statuses.publish(self._message(self._node.get_name(), report))
         self._show_path(report.follower)
-        follower, q = report.follower, report.q
-        if follower is None or q is None or self._markers.get_subscription_count() == 0:
-            return
-        stamp = self._node.get_clock().now().to_msg()
-        self._markers.publish(marker_array(follower.robot, q, follower.goal_in_base(), stamp))
 
     def report_last(self) -> None:
         """Publish the status once more, and wait until its readers have it."""

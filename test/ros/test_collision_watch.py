@@ -119,6 +119,24 @@ def test_before_the_first_command_distances_and_pictures_are_of_the_arm_as_measu
     assert min(np.hypot(x - a, y - b) for a, b in drawn) < 1e-6
 
 
+def test_shortest_line_to_what_is_nearest_is_shown(bench):
+    started(bench)
+    pictures = []
+    bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
+    bench.spin_until(lambda: pictures, 'a picture')
+    markers = {(m.ns, m.id): m for m in pictures[-1].markers}
+    line, text = markers['fabrik/nearest', 0], markers['fabrik/nearest', 1]
+    ends = np.array([(p.x, p.y) for p in line.points])
+    expected = nearest([np.array(BEFORE)], links=['lower'])
+    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(expected, abs=1e-5)
+    on_wall = np.abs(ends - (0.0, 0.6)) <= (0.05 + 1e-6, 0.2 + 1e-6)
+    assert sorted(on_wall.all(axis=1)) == [False, True], 'one end on the wall'
+    assert line.header.frame_id == 'base'
+    assert text.text == f'{1000.0 * expected:.0f} mm'
+    middle = text.pose.position
+    assert (middle.x, middle.y) == pytest.approx(tuple(ends.mean(axis=0)))
+
+
 def test_nothing_is_said_of_where_an_arm_is_that_nobody_measures(bench):
     bench.start_node(mode='position')
     bench.describe(ARM)

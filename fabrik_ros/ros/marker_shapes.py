@@ -1,0 +1,95 @@
+"""Markers of one frame and one time, by their shapes."""
+
+from collections.abc import Iterable
+
+from builtin_interfaces.msg import Duration, Time
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
+
+from ..model.mechanism import Mechanism
+from ..transforms import Array
+from .conversions import matrix_to_pose, to_point
+
+NAMESPACE = 'fabrik'
+"""Begins the namespaces of all markers of the node, so that they can be told from obstacles."""
+LONGEST = 10.0
+"""Arms that reach farther are drawn as if they reached as far as this [m]."""
+LIFETIME = 1
+"""Markers that are not renewed are gone after this time [s]."""
+
+
+class Pen:
+    """
+    Makes markers.
+
+    Parameters
+    ----------
+    frame_id : str
+        Frame of their points and poses.
+    stamp : Time
+        Their time.
+    lifetime : int
+        How long they stay [s].
+
+    """
+
+    def __init__(self, frame_id: str, stamp: Time, lifetime: int = LIFETIME) -> None:
+        self._frame_id, self._stamp, self._lifetime = frame_id, stamp, Duration(sec=lifetime)
+
+    def line(
+        self, kind: str, points: Iterable[Array], color: ColorRGBA, width: float, number: int = 0
+    ) -> Marker:
+        """Draw a line through points, (3,) each [m]."""
+        marker = self._marker(kind, number, Marker.LINE_STRIP, color)
+        marker.scale.x = width
+        marker.points = [to_point(p) for p in points]
+        return marker
+
+    def balls(
+        self, kind: str, points: Iterable[Array], color: ColorRGBA, size: float, number: int = 0
+    ) -> Marker:
+        """Draw balls of a diameter around points, (3,) each [m]."""
+        marker = self._marker(kind, number, Marker.SPHERE_LIST, color)
+        marker.scale.x = marker.scale.y = marker.scale.z = size
+        marker.points = [to_point(p) for p in points]
+        return marker
+
+    def arrow(self, kind: str, T: Array, color: ColorRGBA, length: float) -> Marker:
+        """Draw an arrow along the x axis of a pose, shape (4, 4), that begins there [m]."""
+        marker = self._marker(kind, 0, Marker.ARROW, color)
+        marker.scale.x = length
+        marker.scale.y = marker.scale.z = 0.125 * length
+        marker.pose = matrix_to_pose(T)
+        return marker
+
+    def text(
+        self, kind: str, at: Array, text: str, color: ColorRGBA, size: float, number: int = 0
+    ) -> Marker:
+        """Write a text around a point, shape (3,); capital letters are `size` high [m]."""
+        marker = self._marker(kind, number, Marker.TEXT_VIEW_FACING, color)
+        marker.scale.z = size
+        marker.pose.position = to_point(at)
+        marker.text = text
+        return marker
+
+    def _marker(self, kind: str, number: int, shape: int, color: ColorRGBA) -> Marker:
+        marker = Marker(ns=f'{NAMESPACE}/{kind}', id=number, type=shape, color=color)
+        marker.header.frame_id, marker.header.stamp = self._frame_id, self._stamp
+        marker.lifetime = self._lifetime
+        marker.pose.orientation.w = 1.0
+        return marker
+
+
+def drawn_reach(robot: Mechanism) -> float:
+    """How far a robot reaches, as sizes in pictures have it [m]."""
+    return min(robot.reach, LONGEST)
+
+
+def removed(namespace: str, number: int) -> Marker:
+    """Take away one marker."""
+    return Marker(ns=namespace, id=number, action=Marker.DELETE)
+
+
+def all_removed() -> Marker:
+    """Take away all markers; the namespace keeps those of obstacles where it counts."""
+    return Marker(ns=NAMESPACE, action=Marker.DELETEALL)

@@ -1,0 +1,77 @@
+"""What the node does and why, as a text over the arm, and the colour of each state."""
+
+from collections.abc import Iterable
+from textwrap import wrap
+
+import numpy as np
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
+
+from ..model.mechanism import Mechanism
+from ..motion.arm_state import State
+from ..reasons import Reason
+from .marker_shapes import drawn_reach, Pen
+
+GREY = ColorRGBA(r=0.65, g=0.65, b=0.65, a=1.0)
+WHITE = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
+VIOLET = ColorRGBA(r=0.75, g=0.5, b=1.0, a=1.0)
+BLUE = ColorRGBA(r=0.25, g=0.6, b=1.0, a=1.0)
+GREEN = ColorRGBA(r=0.2, g=0.8, b=0.3, a=1.0)
+YELLOW = ColorRGBA(r=1.0, g=0.85, b=0.1, a=1.0)
+RED = ColorRGBA(r=1.0, g=0.25, b=0.2, a=1.0)
+COLORS = {
+    State.WAITING_FOR_MODEL: GREY,
+    State.WAITING_FOR_STATE: GREY,
+    State.IDLE: WHITE,
+    State.LOOKING: VIOLET,
+    State.PLANNING: VIOLET,
+    State.MOVING: BLUE,
+    State.JOGGING: BLUE,
+    State.REACHED: GREEN,
+    State.HOLDING: RED,
+}
+LINE_LENGTH = 48
+"""Longest line of the text [characters]."""
+MOST_LINES = 8
+"""Most lines of the text [1]."""
+TEXT_SIZE = 0.04
+"""Height of the letters as a share of the reach [1]."""
+TEXT_HEIGHT = 1.15
+"""Height of the text over the first joint as a share of the reach [1]."""
+
+
+def state_color(state: State, reason: Reason | None) -> ColorRGBA:
+    """Colour of a state; yellow where an arm that moves has a reason to stop short or to wait."""
+    is_troubled = state in (State.MOVING, State.JOGGING) and reason is not None
+    return YELLOW if is_troubled else COLORS[state]
+
+
+def state_text(state: State, reason: Reason | None, refusal: str, at_limits: Iterable[str]) -> str:
+    """
+    Say what the arm does and why, in lines.
+
+    Parameters
+    ----------
+    state : State
+        What it does.
+    reason : Reason or None
+        Why; None where that is plain.
+    refusal : str
+        Why the last request was refused; '' where it was not.
+    at_limits : iterable of str
+        Names of the joints at their limits.
+
+    """
+    parts = [f'{state.name}: {reason or state.value}']
+    parts += [f'refused: {refusal}'] if refusal else []
+    joints = ', '.join(at_limits)
+    parts += [f'at a limit: {joints}'] if joints else []
+    lines = [line for part in parts for line in wrap(part, LINE_LENGTH)]
+    return '\n'.join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], '...'])
+
+
+def text_marker(pen: Pen, robot: Mechanism, text: str, color: ColorRGBA) -> Marker:
+    """Write a text over the arms."""
+    length = drawn_reach(robot)
+    at = robot.root_points.mean(axis=0) + np.array([0.0, 0.0, TEXT_HEIGHT * length])
+    return pen.text('status', at, text, color, TEXT_SIZE * length)

@@ -1,0 +1,281 @@
+"""Markers as a listener has them from the wire, as bytes, for every state of the node."""
+
+import math
+import re
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import JOINTS, PREPARATION, Puppet, shifted, six_axis_judge, START, values_at
+from builtin_interfaces.msg import Time
+from fabrik_ros import parse_urdf
+from fabrik_ros.motion.arm_state import State
+from fabrik_ros.reasons import Reason, ReasonKind
+from fabrik_ros.ros.marker_shapes import Pen
+from fabrik_ros.ros.markers import markers_of, Picture
+from geometry_msgs.msg import TwistStamped
+from rclpy.serialization import deserialize_message, serialize_message
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import Marker, MarkerArray
+
+AT_START = values_at(JOINTS, START)
+COLORS = {
+    'WAITING_FOR_MODEL': (0.65, 0.65, 0.65),
+    'WAITING_FOR_STATE': (0.65, 0.65, 0.65),
+    'IDLE': (1.0, 1.0, 1.0),
+    'LOOKING': (0.75, 0.5, 1.0),
+    'PLANNING': (0.75, 0.5, 1.0),
+    'MOVING': (0.25, 0.6, 1.0),
+    'JOGGING': (0.25, 0.6, 1.0),
+    'REACHED': (0.2, 0.8, 0.3),
+    'HOLDING': (1.0, 0.25, 0.2),
+}
+"""As docs/rviz.md has them."""
+YELLOW = (1.0, 0.85, 0.1)
+ORANGE = (1.0, 0.5, 0.0)
+ALWAYS = {'fabrik/status', 'fabrik/chain', 'fabrik/reach'}
+PERIOD = 1.0 / 30.0
+STATUSES = 8
+"""So many statuses, ten a second, come while the arm is on its way."""
+LIFETIME = 1.0
+"""Of each marker, as the docs say [s]."""
+
+
+class Screen:
+    """Keeps markers as RViz does: by namespace and number, until they are deleted or too old."""
+
+    def __init__(self, bench):
+        self.messages, self.times = [], []
+        self.markers = {}
+        bench.tester.create_subscription(MarkerArray, 'fabrik/markers', self._take, 100, raw=True)
+
+    def _take(self, data):
+        assert isinstance(data, bytes)
+        message = deserialize_message(data, MarkerArray)
+        self.messages.append(message)
+        self.times.append(time.monotonic())
+        for marker in message.markers:
+            if marker.action == Marker.DELETEALL:
+                self.markers.clear()
+            elif marker.action == Marker.DELETE:
+                self.markers.pop((marker.ns, marker.id), None)
+            else:
+                check_marker(marker)
+                self.markers[marker.ns, marker.id] = marker
+
+    @property
+    def namespaces(self):
+        return {namespace for namespace, _ in self.markers}
+
+    def one(self, kind, number=0):
+        return self.markers[f'fabrik/{kind}', number]
+
+    @property
+    def text(self):
+        return self.one('status').text.replace('\n', ' ') if self.markers else ''
+
+
+def check_marker(marker, frames=('base_link', 'world')):
+    """Check what RViz would refuse, and what would stay for ever."""
+    assert marker.action == Marker.ADD
+    assert marker.header.frame_id in frames
+    assert re.fullmatch(r'fabrik/([^/]+/)?[a-z]+', marker.ns)
+    assert 0.0 < seconds(marker.lifetime) <= 120.0
+    p, o, s = marker.pose.position, marker.pose.orientation, marker.scale
+    numbers = [p.x, p.y, p.z, o.x, o.y, o.z, o.w, s.x, s.y, s.z]
+    numbers += [x for point in marker.points for x in (point.x, point.y, point.z)]
+    assert np.all(np.isfinite(numbers))
+    assert math.hypot(o.x, o.y, o.z, o.w) == pytest.approx(1.0)
+    used = {
+        Marker.LINE_STRIP: [s.x],
+        Marker.SPHERE_LIST: [s.x, s.y, s.z],
+        Marker.ARROW: [s.x, s.y, s.z],
+        Marker.TEXT_VIEW_FACING: [s.z],
+    }[marker.type]
+    assert min(used) > 0.0
+    assert bool(marker.text) == (marker.type == Marker.TEXT_VIEW_FACING)
+    assert (len(marker.points) > 0) == (marker.type in (Marker.LINE_STRIP, Marker.SPHERE_LIST))
+    assert 0.0 < marker.color.a <= 1.0
+
+
+def seconds(duration):
+    return duration.sec + 1e-9 * duration.nanosec
+
+
+def color(marker):
+    return tuple(round(part, 6) for part in (marker.color.r, marker.color.g, marker.color.b))
+
+
+def points(marker):
+    return np.array([(p.x, p.y, p.z) for p in marker.points])
+
+
+def x_axis(marker):
+    """Direction of an arrow: the x axis of its pose, by the formula for quaternions."""
+    o = marker.pose.orientation
+    return np.array(
+        [1 - 2 * (o.y**2 + o.z**2), 2 * (o.x * o.y + o.z * o.w), 2 * (o.x * o.z - o.y * o.w)]
+    )
+
+
+@pytest.fixture
+def screen(bench):
+    return Screen(bench)
+
+
+@pytest.fixture
+def shown(bench, screen, six_axis):
+    """Start a node and an arm at rest, on a screen."""
+    bench.start_all(six_axis, AT_START)
+    bench.spin_until(lambda: 'fabrik/chain' in screen.namespaces, 'a picture of the arm')
+    return screen
+
+
+@pytest.mark.parametrize('state', State)
+def test_color_and_words_of_every_state_as_bytes(six_axis, state):
+    robot = parse_urdf(six_axis).chain('base_link', 'tool0')
+    T = robot.forward_kinematics(START)[None]
+    reason = Reason(ReasonKind.HELD, 'a reason that is so long that no line could hold all of it')
+    picture = Picture(robot, state, reason, 'too far', np.array(START), T, np.array(START) + 0.1)
+    sent = MarkerArray(markers=list(markers_of(picture, Pen('base_link', Time()))))
+    markers = deserialize_message(serialize_message(sent), MarkerArray).markers
+    for marker in markers:
+        check_marker(marker)
+        assert seconds(marker.lifetime) == LIFETIME
+    keys = [(marker.ns, marker.id) for marker in markers]
+    assert len(set(keys)) == len(keys)
+    kinds = {marker.ns.removeprefix('fabrik/'): marker for marker in markers}
+    assert set(kinds) == {'status', 'chain', 'target', 'error', 'ghost', 'reach'}
+    expected = YELLOW if state.name in ('MOVING', 'JOGGING') else COLORS[state.name]
+    assert color(kinds['status']) == color(kinds['target']) == expected
+    assert color(kinds['chain']) == ORANGE
+    text = kinds['status'].text
+    assert text.replace('\n', ' ') == f'{state.name}: {reason} refused: too far'
+    assert max(map(len, text.splitlines())) < 50
+
+
+def test_an_arm_at_rest_is_drawn_where_it_is_and_renewed_in_time(bench, shown, six_axis):
+    assert shown.namespaces >= ALWAYS
+    judge = six_axis_judge(six_axis)
+    assert points(shown.one('chain'))[-1] == pytest.approx(judge.pose(START)[:3, 3], abs=1e-5)
+    assert color(shown.one('status')) == COLORS['IDLE']
+    assert shown.text == 'IDLE: ready for a target'
+    bench.wait_for_statuses(20)
+    gaps = np.diff(shown.times[-5:])
+    assert gaps.max() < 0.8 * LIFETIME
+    assert gaps.mean() > 5 * PERIOD, 'what stays the same is renewed only now and then'
+    bodies = [message for message in shown.messages[-3:] for message in message.markers]
+    assert {seconds(marker.lifetime) for marker in bodies} == {LIFETIME}
+
+
+def test_target_points_along_z_of_the_tool_and_goes_green(bench, shown, six_axis):
+    goal = shifted(six_axis_judge(six_axis).pose(START), y=0.3)
+    bench.send(goal)
+    bench.wait_for_state('MOVING')
+    arrow = shown.one('target')
+    place = arrow.pose.position
+    assert (place.x, place.y, place.z) == pytest.approx(tuple(goal[:3, 3]))
+    assert x_axis(arrow) == pytest.approx(goal[:3, 2], abs=1e-9)
+    assert color(arrow) == color(shown.one('status')) == COLORS['MOVING']
+    ghost = points(shown.one('ghost'))
+    assert ghost[-1] == pytest.approx(goal[:3, 3], abs=1e-3)
+    assert shown.one('ghost').color.a < 0.5 < shown.one('chain').color.a
+    error = points(shown.one('error'))
+    assert error[0] == pytest.approx(points(shown.one('chain'))[-1])
+    assert error[-1] == pytest.approx(goal[:3, 3])
+    before = len(shown.messages)
+    bench.wait_for_statuses(STATUSES)
+    assert 0.4 < (len(shown.messages) - before) * PERIOD / (0.1 * STATUSES) < 1.5
+    bench.wait_for_state('REACHED')
+    bench.spin_until(lambda: shown.text.startswith('REACHED'), 'the words')
+    assert color(shown.one('target')) == COLORS['REACHED']
+    assert 'fabrik/ghost' not in shown.namespaces, 'the arm is there'
+
+
+def test_hold_and_refusal_are_told_with_their_reasons(bench, shown, six_axis):
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
+    bench.spin_until(lambda: shown.text.startswith('HOLDING'), 'the words')
+    assert 'told to hold, until ~/resume' in shown.text
+    assert color(shown.one('status')) == COLORS['HOLDING']
+    refusal = bench.refusal(six_axis_judge(six_axis).pose(START))
+    bench.spin_until(lambda: 'refused: ' in shown.text, 'the refusal')
+    assert refusal.split('; ')[0] in shown.text
+
+
+def test_jogging_is_told(bench, shown):
+    publisher = bench.tester.create_publisher(TwistStamped, 'fabrik/jog', 1)
+    jog = TwistStamped()
+    jog.twist.linear.y = 0.05
+    bench.tester.create_timer(0.02, lambda: publisher.publish(jog))
+    bench.spin_until(lambda: shown.text.startswith('JOGGING'), 'the words')
+    assert color(shown.one('status')) == COLORS['JOGGING']
+    assert 'fabrik/target' not in shown.namespaces
+
+
+def test_joint_at_its_limit_is_marked_where_it_is(bench, screen, six_axis):
+    judge = six_axis_judge(six_axis)
+    elbow = JOINTS.index('elbow')
+    q = np.array(START)
+    q[elbow] = judge.upper[elbow] - 0.003
+    bench.start_all(six_axis, values_at(JOINTS, q))
+    bench.spin_until(lambda: 'fabrik/limits' in screen.namespaces, 'the mark')
+    (mark,) = points(screen.one('limits'))
+    assert mark == pytest.approx(points(screen.one('chain'))[elbow])
+    assert 'at a limit: elbow' in screen.text
+
+
+def test_an_arm_without_states_says_so_and_is_not_drawn(bench, screen, six_axis):
+    bench.start_node()
+    bench.describe(six_axis)
+    bench.wait_for_state('WAITING_FOR_STATE', PREPARATION)
+    bench.spin_until(lambda: 'WAITING_FOR_STATE' in screen.text, 'the words')
+    assert screen.namespaces == {'fabrik/status'}
+    assert color(screen.one('status')) == COLORS['WAITING_FOR_STATE']
+    bench.puppet = Puppet(bench, AT_START)
+    bench.spin_until(lambda: screen.namespaces >= ALWAYS, 'the arm')
+
+
+def test_preparation_is_told_before_it_begins(bench, screen, six_axis):
+    bench.start_node()
+    publisher_count = bench.tester.count_publishers
+    bench.spin_until(lambda: publisher_count('/fabrik/markers') > 0, 'the topic')
+    bench.wait_for_statuses(5)
+    bench.describe(six_axis)
+    bench.wait_for_state('WAITING_FOR_STATE', PREPARATION)
+    bench.spin_until(lambda: screen.messages, 'markers')
+    (first,) = screen.messages[0].markers
+    assert first.text.startswith('WAITING_FOR_MODEL: preparing the solver')
+    assert color(first) == COLORS['WAITING_FOR_MODEL']
+
+
+class TestEnd:
+    def is_alone(self, shown):
+        return shown.namespaces == {'fabrik/status'}
+
+    def test_deactivated_it_takes_all_away_but_for_words(self, bench, shown):
+        bench.node.trigger_deactivate()
+        bench.spin_until(lambda: 'activate it' in shown.text, 'the words')
+        assert self.is_alone(shown)
+        assert any(m.action == Marker.DELETEALL for a in shown.messages for m in a.markers)
+        bench.node.trigger_cleanup()
+        bench.spin_until(lambda: not shown.markers, 'an empty screen')
+
+    @pytest.mark.parametrize('step', ['trigger_shutdown', 'interrupt'])
+    def test_gone_it_takes_all_away_for_good(self, bench, shown, step):
+        getattr(bench.node, step)()
+        bench.spin_until(lambda: not shown.markers, 'an empty screen')
+        count = len(shown.messages)
+        bench.wait_for_statuses(5)
+        assert len(shown.messages) == count
+
+
+def test_nobody_who_looks_costs_nothing(bench, six_axis, monkeypatch):
+    from fabrik_ros.ros import marker_publisher
+
+    monkeypatch.setattr(marker_publisher, 'markers_of', lambda *_: pytest.fail('markers are made'))
+    bench.start_all(six_axis, AT_START)
+    bench.wait_for_statuses(5)
