@@ -1,0 +1,102 @@
+"""Joint values at which an arm can be looked at, and set out from: bent, in front, clear."""
+
+from itertools import combinations, pairwise
+import math
+
+import numpy as np
+
+from ..transforms import Array
+from .mechanism import Mechanism
+
+TRIES = 500
+"""Configurations that are compared [1]."""
+STEP = 0.25 * math.pi
+"""Revolute joints stand at multiples of this angle [rad]."""
+FARTHEST = 0.5 * math.pi
+"""They turn no farther from where they are nearest to 0, where that leaves a choice [rad]."""
+MARGIN = 0.1
+"""They keep so far from their limits [rad]."""
+TIP_SHARES = 0.4, 0.75
+"""How far the tips are from their first joints, as shares of the reach [1]."""
+GAP = 0.12
+"""Distance of parts that are no neighbours, as a share of the reach [1]."""
+SAMPLES = np.linspace(0.0, 1.0, 5)
+"""Places on a bone at which its distance from others is measured [1]."""
+SMALL = 1e-4
+"""For differences [rad or m], and bones that are shorter than this share of the reach are none."""
+
+
+def bent_configuration(robot: Mechanism) -> Array:
+    """
+    Choose joint values at which no arm is stretched out, shape (n,) [rad or m].
+
+    Of many bent configurations it is the one farthest from singular ones whose tips are in front
+    of the first joint (x of the base), not below it, and where links are not near each other, as
+    far as their joint centres tell. The choice is the same every time.
+    """
+    rng = np.random.default_rng(0)
+    choices = [_choices(robot, j) for j in range(len(robot))]
+    tries = (np.array([rng.choice(values) for values in choices]) for _ in range(TRIES))
+    return max(tries, key=lambda q: _merit(robot, q))
+
+
+def _choices(robot: Mechanism, j: int) -> Array:
+    """Values that a joint may have, shape (m,) [rad or m]."""
+    lower, upper = (float(limits[j]) for limits in robot.finite_limits())
+    middle = np.array([0.5 * (lower + upper)])
+    if not robot.is_revolute[j]:
+        return middle
+    nearest = min(max(0.0, lower), upper)
+    steps = STEP * np.arange(-8, 9)
+    inside = (steps >= lower + MARGIN) & (steps <= upper - MARGIN)
+    steps = steps[inside & (np.abs(steps - nearest) <= FARTHEST + SMALL)]
+    return steps if len(steps) else middle
+
+
+def _merit(robot: Mechanism, q: Array) -> float:
+    """How good a configuration is: the worst of the tips counts."""
+    return min(
+        _distance_from_singular(robot, q, t) - 10.0 * _trouble(points, float(robot.reaches[t]))
+        for t, points in enumerate(robot.tip_points(q))
+    )
+
+
+def _distance_from_singular(robot: Mechanism, q: Array, t: int) -> float:
+    """Least singular value of the Jacobian of tip number `t`, with lengths as shares of reach."""
+    T = robot.tip_poses(q)[t]
+    columns = []
+    for j in np.flatnonzero(robot.moves(t)):
+        moved = q.copy()
+        moved[j] += SMALL
+        change = (robot.tip_poses(moved)[t] - T) / SMALL
+        turn = change[:3, :3] @ T[:3, :3].T
+        shift = change[:3, 3] / float(robot.reaches[t])
+        columns.append([*shift, turn[2, 1], turn[0, 2], turn[1, 0]])
+    return float(np.linalg.svd(np.array(columns), compute_uv=False)[-1])
+
+
+def _trouble(points: Array, reach: float) -> float:
+    """Weigh what is wrong with where joint centres and tip are, shape (m, 3) [1]."""
+    shares = (points - points[0]) / reach
+    tip = shares[-1]
+    distance = float(np.linalg.norm(tip))
+    nearest, farthest = TIP_SHARES
+    return (
+        max(0.0, nearest - distance, distance - farthest)
+        + max(0.0, nearest - float(tip[0]))
+        + max(0.0, -float(shares[:, 2].min()))
+        + max(0.0, GAP - _least_gap(shares))
+    )
+
+
+def _least_gap(points: Array) -> float:
+    """Least distance of bones that are no neighbours, between points of shape (m, 3)."""
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    corners = points[np.concatenate([[True], lengths > SMALL])]
+    bones = [a + SAMPLES[:, None] * (b - a) for a, b in pairwise(corners)]
+    gaps = (
+        float(np.linalg.norm(one[:, None] - other, axis=2).min())
+        for (i, one), (k, other) in combinations(enumerate(bones), 2)
+        if k > i + 1
+    )
+    return min(gaps, default=math.inf)

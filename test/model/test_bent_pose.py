@@ -1,0 +1,62 @@
+"""The pose that simulated arms start in: bent, in front, legal and, by coal, clear of itself."""
+
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+pytest.importorskip('coal', reason='coal judges collisions')
+
+from collision_models import real_robot
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.collision import SelfCollision
+from fabrik_ros.model.bent_pose import bent_configuration
+from helpers import joint_xml, robot_xml
+import numpy as np
+import pinocchio
+
+
+def jacobian(robot, chain, q):
+    """Jacobian of the tip of a chain, shape (6, n), by pinocchio."""
+    model = pinocchio.buildModelFromXML(robot.source)
+    data, values = model.createData(), pinocchio.neutral(model)
+    numbers = [model.joints[model.getJointId(name)].idx_v for name in chain.joint_names]
+    values[[model.joints[model.getJointId(name)].idx_q for name in chain.joint_names]] = q
+    frame = model.getFrameId(chain.tip_link)
+    full = pinocchio.computeFrameJacobian(model, data, values, frame, pinocchio.LOCAL)
+    return full[:, numbers]
+
+
+@pytest.mark.parametrize('name', ['ur5', 'panda', 'six_axis'])
+def test_real_arms_start_bent_and_clear_of_themselves(name):
+    if name == 'six_axis':
+        robot = load_urdf(example_arm(name))
+        arm, folders = robot.chain(), []
+    else:
+        robot, arm, packages, _ = real_robot(name)
+        folders = [str(packages)]
+    q = bent_configuration(arm)
+    assert np.all((arm.lower + 0.09 <= q) & (q <= arm.upper - 0.09))
+    assert SelfCollision(robot, arm, mesh_paths=folders).is_collision_free(q)
+    assert np.linalg.svd(jacobian(robot, arm, q), compute_uv=False)[-1] > 0.05
+    points = arm.points(q)
+    assert points[:, 2].min() > points[0, 2] - 0.1, 'not through the floor'
+    tip = points[-1] - points[0]
+    assert tip[0] > 0.2
+    assert 0.3 * arm.reach < np.linalg.norm(tip) < 0.85 * arm.reach
+
+
+def test_several_arms_have_a_pose_that_is_always_the_same():
+    _, tree, _, _ = real_robot('talos')
+    q = bent_configuration(tree)
+    assert np.all((tree.lower <= q) & (q <= tree.upper))
+    assert np.array_equal(bent_configuration(tree), q)
+
+
+def test_joints_without_choice_stand_in_the_middle():
+    limits = '<limit lower="0.2" upper="0.3" velocity="1" effort="1"/>'
+    joints = (
+        joint_xml('turn', 'a', 'b', body=limits),
+        joint_xml('slide', 'b', 'c', 'prismatic', limits),
+    )
+    assert bent_configuration(load_urdf(robot_xml('a b c', *joints)).chain()) == pytest.approx(
+        0.25
+    )
