@@ -11,6 +11,8 @@ the arms need different names.
 
 """
 
+from fabrik_ros.model.bent_pose import bent_configuration
+from fabrik_ros.model.mechanism import Mechanism
 from fabrik_ros.ros.launch_arguments import (
     description_command,
     find_file,
@@ -25,6 +27,7 @@ from fabrik_ros.ros.launch_parts import (
     frame_remappings,
     is_true,
     launch_file,
+    links,
     node_arguments,
     rviz,
     rviz_arguments,
@@ -88,7 +91,8 @@ def _arguments() -> list[DeclareLaunchArgument]:
             'initial_joints',
             default_value='',
             description="Where the simulated arm starts: 'joint:=value joint:=value' [rad, m]. "
-            'Other joints start at 0, or in the middle if 0 is outside their limits.',
+            'Other joints start at 0, or in the middle if 0 is outside their limits. Empty: bent, '
+            'the tool in front.',
         ),
         *rviz_arguments(),
         *node_arguments(),
@@ -114,10 +118,13 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
 
 
 def _start_arm(context: LaunchContext) -> list[Node]:
+    values = context.launch_configurations
+    robot = links(context).mechanism(values['model'])
+    is_simulated = values['simulate'].lower() != 'false'
     return [
         _robot_state_publisher(context),
-        *_simulated_arm(context),
-        rviz(context),
+        *(_simulated_arm(context, robot) if is_simulated else []),
+        rviz(context, robot, ends_launch=is_simulated),
     ]
 
 
@@ -135,11 +142,12 @@ def _robot_state_publisher(context: LaunchContext) -> Node:
     )
 
 
-def _simulated_arm(context: LaunchContext) -> list[Node]:
+def _simulated_arm(context: LaunchContext, robot: Mechanism | None) -> list[Node]:
     values = context.launch_configurations
-    if values['simulate'].lower() == 'false':
-        return []
     joints = read_joint_values(values['initial_joints'], 'initial_joints')
+    if not joints and robot is not None:
+        bent = bent_configuration(robot).tolist()
+        joints = dict(zip(robot.joint_names, bent, strict=True))
     command = resolve_private(values['joint_command'], values['node_name'])
     if values['simulate'] == PHYSICS:
         return [_physical_arm(joints, command, context)]

@@ -5,9 +5,10 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 """
 
-from fabrik_ros.ros.launch_arguments import description_command, find_file, find_preset
+from fabrik_ros.ros.launch_arguments import description_command
 from fabrik_ros.ros.launch_parts import (
     node_arguments,
+    parameter_files,
     ScopedLaunchDescription,
     topic_arguments,
     TOPICS,
@@ -45,19 +46,11 @@ def _start_node(context: LaunchContext) -> list[Node]:
             name=LaunchConfiguration('node_name'),
             namespace=LaunchConfiguration('namespace'),
             output='screen',
-            parameters=[*_parameter_files(context), _overrides(context)],
+            parameters=[*map(str, parameter_files(context)), _overrides(context)],
             remappings=[(topic, LaunchConfiguration(name)) for name, (topic, _) in TOPICS.items()],
             ros_arguments=['--log-level', LaunchConfiguration('log_level')],
         )
     ]
-
-
-def _parameter_files(context: LaunchContext) -> list[str]:
-    values = context.launch_configurations
-    files = [find_file(values['params_file'], 'params_file')]
-    if values['arm']:
-        files.append(find_preset(values['arm']))
-    return [str(file) for file in files]
 
 
 def _overrides(context: LaunchContext) -> dict[str, ParameterValue]:

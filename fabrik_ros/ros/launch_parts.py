@@ -1,22 +1,29 @@
 """What the launch files share: scope, arguments, RViz. The only module that imports `launch`."""
 
 from collections.abc import Iterable
+from functools import partial
 import inspect
+from pathlib import Path
 from types import FrameType
 
-from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch import Action, LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
+    Shutdown,
 )
 from launch.conditions import IfCondition
+from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from .launch_arguments import find_file, resolve_private
+from ..model.mechanism import Mechanism
+from .launch_arguments import find_file, find_preset, resolve_private
+from .rviz_view import fitted_to, Links
 
 BOOLEAN = ['true', 'false', 'True', 'False']
 OPTIONAL_BOOLEAN = ['', *BOOLEAN]
@@ -27,6 +34,7 @@ TOPICS = {
     'robot_description': ('robot_description', 'the model, if no description is given'),
     'joint_command': ('~/joint_command', 'where the joints should go'),
     'solution_pose': ('~/solution_pose', 'where the command puts the tool'),
+    'planned_path': ('~/planned_path', 'where the tool will go'),
     'status': ('~/status', 'what the node is doing and why'),
     'markers': ('~/markers', 'chain, target and residual for RViz'),
     'diagnostics': ('/diagnostics', 'for the diagnostic aggregator'),
@@ -35,8 +43,8 @@ TOPICS = {
 }
 """Topics of the node that can be renamed: default name and meaning."""
 FRAME_TOPICS = ('tf', 'tf_static')
-SHOWN_TOPICS = ('target_pose', 'solution_pose', 'markers')
-"""Topics of the node that RViz sends or shows, as named in its configuration."""
+SHOWN_TOPICS = ('solution_pose', 'planned_path', 'markers')
+"""Topics of the node that RViz shows, as named in its configuration: only what is sent out."""
 
 
 class ScopedLaunchDescription(LaunchDescription):
@@ -149,6 +157,11 @@ def default_params_file() -> PathJoinSubstitution:
     return PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'fabrik.yaml'])
 
 
+def default_rviz_config() -> PathJoinSubstitution:
+    """Path of the configuration of RViz."""
+    return PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'demo.rviz'])
+
+
 def topic_arguments(own_frames: bool = False) -> list[DeclareLaunchArgument]:
     """Declare the names of the topics; with `own_frames` tf is inside the namespace."""
     return [
@@ -172,31 +185,56 @@ def xacro_argument() -> DeclareLaunchArgument:
 
 def rviz_arguments(is_open: str = 'false') -> list[DeclareLaunchArgument]:
     """Declare whether RViz opens, and with what."""
-    config = PathJoinSubstitution([FindPackageShare('fabrik_ros'), 'config', 'demo.rviz'])
     return [
         DeclareLaunchArgument(
             'rviz', default_value=is_open, choices=BOOLEAN, description='Open RViz.'
         ),
         DeclareLaunchArgument(
             'rviz_config',
-            default_value=config,
-            description='Configuration of RViz; base_link, if given, becomes its fixed frame.',
+            default_value=default_rviz_config(),
+            description='Configuration of RViz. The default is shown with the fixed frame and the '
+            'view that fit the arm; in another one base_link, if given, becomes the fixed frame.',
         ),
     ]
 
 
-def rviz(context: LaunchContext) -> Node:
-    """Open RViz, if wanted, on the topics of the node and the description of the robot."""
+def parameter_files(context: LaunchContext) -> list[Path]:
+    """Files with the parameters of the node; the last one wins."""
     values = context.launch_configurations
-    arguments = ['-d', str(find_file(values['rviz_config'], 'rviz_config'))]
-    if values['base_link']:
-        arguments += ['-f', values['base_link']]
+    files = [find_file(values['params_file'], 'params_file')]
+    return [*files, find_preset(values['arm'])] if values['arm'] else files
+
+
+def links(context: LaunchContext) -> Links:
+    """Links that the node is told to use."""
+    values = context.launch_configurations
+    given = {name: values[name] for name in ('base_link', 'tip_link')}
+    return Links.of(parameter_files(context), values['node_name'], given)
+
+
+def rviz(
+    context: LaunchContext, robot: Mechanism | None = None, ends_launch: bool = False
+) -> Node:
+    """
+    Open RViz, if wanted, on the topics of the node and the description of the robot.
+
+    Parameters
+    ----------
+    context : LaunchContext
+        Has the arguments.
+    robot : Chain or Tree, optional
+        The arm, where it is known before the node has it: the view fits it.
+    ends_launch : bool
+        Whether everything ends when RViz is closed; else a line says that it does not.
+
+    """
+    values = context.launch_configurations
     return Node(
         package='rviz2',
         executable='rviz2',
         namespace=LaunchConfiguration('namespace'),
         condition=IfCondition(LaunchConfiguration('rviz')),
-        arguments=arguments,
+        arguments=_rviz_arguments(context, robot),
         parameters=[clock(context)],
         remappings=[
             ('/robot_description', LaunchConfiguration('robot_description')),
@@ -206,7 +244,29 @@ def rviz(context: LaunchContext) -> Node:
             ),
             *frame_remappings(),
         ],
+        on_exit=partial(_on_rviz_closed, ends_launch),
     )
+
+
+def _rviz_arguments(context: LaunchContext, robot: Mechanism | None) -> list[str]:
+    """Choose configuration and fixed frame; one's own configuration keeps its frame and view."""
+    values = context.launch_configurations
+    config, frame = find_file(values['rviz_config'], 'rviz_config'), values['base_link']
+    if values['rviz_config'] == default_rviz_config().perform(context):
+        frame = links(context).base_link if robot is None else robot.base_link
+        if robot is not None and is_true(context, 'rviz'):
+            config = fitted_to(config, robot)
+    return ['-d', str(config), *(['-f', frame] if frame else [])]
+
+
+def _on_rviz_closed(
+    ends_launch: bool, event: ProcessExited, context: LaunchContext
+) -> list[Action]:
+    if context.is_shutdown:
+        return []
+    if ends_launch:
+        return [Shutdown(reason='RViz was closed')]
+    return [LogInfo(msg='RViz was closed; the node goes on, until Ctrl-C here')]
 
 
 def clock(context: LaunchContext) -> dict[str, bool]:

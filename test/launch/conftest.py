@@ -22,10 +22,21 @@ EXECUTABLES = {
     'rviz2': ['rviz2'],
     'acme_description': [],
 }
+CLOSED_LAST = """
+    siblings = pathlib.Path(f'/proc/{os.getppid()}/task/{os.getppid()}/children')
+    alone_since = time.monotonic()
+    while time.monotonic() - alone_since < 1.0:
+        if siblings.read_text().split() != [str(os.getpid())]:
+            alone_since = time.monotonic()
+        time.sleep(0.02)
+"""
+"""Closed before the others, RViz may end them all before they have written anything down."""
 RECORDER = """#!{python}
-import json, os, pathlib, sys
+import json, os, pathlib, sys, time
 given = sys.argv[1:]
 files = [file for flag, file in zip(given, given[1:]) if flag == '--params-file']
+if sys.argv[0].endswith('rviz2'):
+    {closing}
 record = dict(arguments=given, files=[pathlib.Path(file).read_text() for file in files])
 name = pathlib.Path(sys.argv[0]).name + '.' + str(os.getpid()) + '.json'
 pathlib.Path({folder!r}, name).write_text(json.dumps(record))
@@ -107,7 +118,11 @@ class Prefix:
         for name in executables:
             executable = self.folder / 'lib' / package / name
             executable.parent.mkdir(parents=True, exist_ok=True)
-            executable.write_text(RECORDER.format(python=sys.executable, folder=str(self.records)))
+            executable.write_text(
+                RECORDER.format(
+                    python=sys.executable, folder=str(self.records), closing=CLOSED_LAST.strip()
+                )
+            )
             executable.chmod(0o755)
 
     def remove_package(self, package: str) -> None:

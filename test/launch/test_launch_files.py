@@ -14,13 +14,28 @@ import pytest
 pytest.importorskip('launch_ros.actions', reason='launch_ros comes with a ROS 2 installation')
 pytest.importorskip('xacro', reason='the descriptions are expanded by xacro')
 
+from fabrik_ros import parse_urdf
+from fabrik_ros.ros.rviz_view import fitted_to
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
+
+yaml = pytest.importorskip('yaml', reason='PyYAML reads what RViz is opened with')
 
 LAUNCH = Path(__file__).parents[2] / 'launch'
 LAUNCH_FILES = sorted(path.name for path in LAUNCH.glob('*.launch.py'))
 with_mujoco = pytest.mark.skipif(
     find_spec('mujoco') is None, reason='the extra `sim`: pip install mujoco'
 )
+CONFIG = Path(__file__).parents[2] / 'config'
+ENDS = '<axis xyz="0 1 0"/><limit lower="-3" upper="3" velocity="1" effort="1"/>'
+TWO_JOINTS = f"""<robot name="two"><link name="plate"/><link name="shoulder"/><link name="upper"/>
+<link name="lower"/><link name="tip"/>
+<joint name="fix" type="fixed"><parent link="plate"/><child link="shoulder"/></joint>
+<joint name="a" type="revolute"><parent link="shoulder"/><child link="upper"/>{ENDS}</joint>
+<joint name="b" type="revolute"><parent link="upper"/><child link="lower"/>
+<origin xyz="0.3 0 0"/>{ENDS}</joint>
+<joint name="tool" type="fixed"><parent link="lower"/><child link="tip"/>
+<origin xyz="0.3 0 0"/></joint></robot>"""
+"""Two links of 0.3 m that turn about y."""
 ACME = 'description:=acme_description/urdf/acme.urdf.xacro'
 
 
@@ -110,7 +125,8 @@ def test_attach_starts_the_node_with_a_preset_and_publishes_no_description(prefi
     launched = prefix.launch('attach.launch.py', 'arm:=ur5e', 'joint_states:=/ur/joint_states')
     node = launched.processes['fabrik_node']
     assert set(launched.processes) == {'fabrik_node'}
-    assert node.parameters['array_topic'] == 'forward_position_controller/commands'
+    topic = 'scaled_joint_trajectory_controller/joint_trajectory'
+    assert node.parameters['trajectory_topic'] == topic
     assert 'robot_description' not in node.parameters
     assert node.remappings['joint_states'] == '/ur/joint_states'
     assert node.remappings['/tf'] == '/tf', 'that of the driver'
@@ -229,7 +245,8 @@ def test_names_stay_consistent_when_node_and_topics_are_renamed(prefix):
     for name in ('fabrik_node', 'robot_state_publisher', 'joint_state_publisher'):
         assert processes[name].remappings['joint_states'] == 'states'
     assert processes['rviz2'].remappings['/fabrik/markers'] == 'ik/markers'
-    assert processes['rviz2'].remappings['/fabrik/target_pose'] == '/goal'
+    assert processes['rviz2'].remappings['/fabrik/planned_path'] == 'ik/planned_path'
+    assert not any('target' in topic for topic in processes['rviz2'].remappings)
 
 
 def test_namespace_holds_everything_even_the_frames(prefix):
@@ -254,6 +271,65 @@ def test_rviz_is_given_the_frame_of_the_chain(prefix):
     arguments = launched.processes['rviz2'].arguments
     assert arguments[arguments.index('-f') + 1] == 'world'
     assert Path(arguments[arguments.index('-d') + 1]).name == 'demo.rviz'
+
+
+def frame_of(launched):
+    arguments = launched.processes['rviz2'].arguments
+    return arguments[arguments.index('-f') + 1] if '-f' in arguments else None
+
+
+@pytest.mark.parametrize('more', ['', ' base_link:=shoulder'])
+def test_fixed_frame_is_the_root_of_the_chain_that_the_node_will_choose(prefix, tmp_path, more):
+    model = tmp_path / 'arm.urdf'
+    model.write_text(TWO_JOINTS)
+    arguments = f'description:={model} rviz:=true{more}'.split()
+    launched = prefix.launch('bringup.launch.py', *arguments)
+    assert frame_of(launched) == ('shoulder' if more else 'plate')
+
+
+def test_fixed_frame_is_that_of_the_preset(prefix):
+    launched = prefix.launch('attach.launch.py', 'arm:=franka_fr3', 'rviz:=true')
+    assert frame_of(launched) == 'fr3_link0'
+
+
+def test_fixed_frame_of_an_own_configuration_stays(prefix, tmp_path):
+    own = tmp_path / 'own.rviz'
+    own.write_text('Visualization Manager: {}')
+    arguments = ['arm:=franka_fr3', 'rviz:=true', f'rviz_config:={own}']
+    assert frame_of(prefix.launch('attach.launch.py', *arguments)) is None
+
+
+def test_view_fits_the_arm(tmp_path):
+    robot = parse_urdf(TWO_JOINTS.replace('0.3', '3.0')).chain()
+    fitted = yaml.safe_load(fitted_to(CONFIG / 'demo.rviz', robot).read_text())
+    view = fitted['Visualization Manager']['Views']['Current']
+    assert 1.5 * 6.0 < view['Distance'] < 3.0 * 6.0, 'the arm is 6 m long'
+    assert view['Focal Point']['Z'] == pytest.approx(0.35 * 6.0, abs=1e-3)
+    shipped = yaml.safe_load((CONFIG / 'demo.rviz').read_text())['Visualization Manager']
+    assert fitted['Visualization Manager']['Displays'] == shipped['Displays']
+
+
+def test_closing_rviz_ends_a_simulation(prefix):
+    launched = prefix.launch('demo.launch.py')
+    assert 'was required: shutting down launched system' in launched.output
+    assert 'goes on' not in launched.output
+
+
+def test_closing_rviz_beside_a_real_arm_says_that_the_node_goes_on(prefix):
+    launched = prefix.launch('attach.launch.py', 'arm:=ur5e', 'rviz:=true')
+    assert 'RViz was closed; the node goes on' in launched.output
+
+
+def test_simulated_arm_starts_bent_unless_it_is_told_where(prefix, tmp_path):
+    model = tmp_path / 'arm.urdf'
+    model.write_text(TWO_JOINTS)
+    given = f'description:={model}', 'simulate:=true'
+    start = prefix.launch('bringup.launch.py', *given)
+    parameters = start.processes['joint_state_publisher'].parameters
+    assert 0.3 < abs(parameters['zeros.b']) < 2.5
+    told = prefix.launch('bringup.launch.py', *given, 'initial_joints:=a:=0.25')
+    parameters = told.processes['joint_state_publisher'].parameters
+    assert {key: parameters[key] for key in parameters if 'zeros' in key} == {'zeros.a': 0.25}
 
 
 def test_sim_time_reaches_every_process(prefix):

@@ -169,7 +169,11 @@ def test_rviz_takes_the_model_from_a_latched_topic(rviz):
 
 def test_rviz_shows_what_the_node_publishes(rviz):
     shown = {entry['Topic']['Value'] for entry in rviz['Displays'] if 'Topic' in entry}
-    assert shown == {'/fabrik/markers', '/fabrik/target_pose', '/fabrik/solution_pose'}
+    assert shown == {'/fabrik/markers', '/fabrik/planned_path', '/fabrik/solution_pose'}
+    (markers,) = display(rviz, 'MarkerArray')
+    assert markers['Namespaces'] == {'fabrik/reach': False}, 'the rest is on'
+    (path,) = display(rviz, 'Path')
+    assert path['Topic']['Durability Policy'] == 'Transient Local', 'as it is published'
     assert rviz['Global Options']['Fixed Frame'] == 'base_link'
     assert display(rviz, 'Grid')
     assert not any(entry['Enabled'] for entry in display(rviz, 'TF'))
