@@ -24,7 +24,7 @@ ERROR = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0)
 REACH = ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.8)
 LINE_SHARE = 0.02
 """Width of the chain as a share of the reach [1]."""
-RING = 2.0 * math.pi / 72.0 * np.arange(73)
+RING = 2.0 * math.pi / 48.0 * np.arange(49)
 """Angles of the points of the ring at the reach [rad]."""
 AT_LIMIT = 0.01, 0.001
 """How near to its limit a joint is marked: revolute [rad], prismatic [m]."""

@@ -2,6 +2,7 @@
 
 import math
 import re
+import signal
 import time
 
 import numpy as np
@@ -18,6 +19,7 @@ from fabrik_ros.reasons import Reason, ReasonKind
 from fabrik_ros.ros.marker_shapes import Pen
 from fabrik_ros.ros.markers import markers_of, Picture
 from geometry_msgs.msg import TwistStamped
+from node_process import NodeProcess
 from rclpy.serialization import deserialize_message, serialize_message
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
@@ -271,6 +273,22 @@ class TestEnd:
         count = len(shown.messages)
         bench.wait_for_statuses(5)
         assert len(shown.messages) == count
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_process_that_is_told_to_end_takes_all_away(
+    bench, screen, six_axis, domain_id, tmp_path, number
+):
+    process = NodeProcess(domain_id, tmp_path, {}, {})
+    try:
+        bench.start_arm(AT_START)
+        bench.describe(six_axis)
+        bench.spin_until(lambda: screen.namespaces >= ALWAYS, 'a picture', PREPARATION)
+        process.tell(number)
+        bench.spin_until(lambda: not screen.markers, 'an empty screen')
+        assert process.end(number) == 0
+    finally:
+        process.end()
 
 
 def test_nobody_who_looks_costs_nothing(bench, six_axis, monkeypatch):
