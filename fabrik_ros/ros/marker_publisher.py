@@ -61,9 +61,10 @@ class MarkerPublisher:
 
     def clear(self) -> None:
         """Take all markers away, and wait until whoever looks knows."""
-        if self._shown:
+        namespaces = sorted({namespace for namespace, _ in self._shown})
+        if namespaces:
             self._shown, self._key = set(), None
-            self._publisher.publish(MarkerArray(markers=[all_removed()]))
+            self._publisher.publish(MarkerArray(markers=[*map(all_removed, namespaces)]))
             self._publisher.wait_for_all_acked(DELIVERY_TIME)
 
     def _show(self) -> None:

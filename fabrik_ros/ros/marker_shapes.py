@@ -90,6 +90,6 @@ def removed(namespace: str, number: int) -> Marker:
     return Marker(ns=namespace, id=number, action=Marker.DELETE)
 
 
-def all_removed() -> Marker:
-    """Take away all markers; the namespace keeps those of obstacles where it counts."""
-    return Marker(ns=NAMESPACE, action=Marker.DELETEALL)
+def all_removed(namespace: str) -> Marker:
+    """Take away all markers of a namespace; of all namespaces in RViz that is not the newest."""
+    return Marker(ns=namespace, action=Marker.DELETEALL)

@@ -48,7 +48,11 @@ LIFETIME = 1.0
 
 
 class Screen:
-    """Keeps markers as RViz does: by namespace and number, until they are deleted or too old."""
+    """
+    Keeps markers as RViz does, by namespace and number, until they are deleted.
+
+    That of 2026 deletes all of a namespace if the marker names one; before it deleted all.
+    """
 
     def __init__(self, bench):
         self.messages, self.times = [], []
@@ -62,7 +66,8 @@ class Screen:
         self.times.append(time.monotonic())
         for marker in message.markers:
             if marker.action == Marker.DELETEALL:
-                self.markers.clear()
+                kept = {key for key in self.markers if marker.ns not in ('', key[0])}
+                self.markers = {key: self.markers[key] for key in kept}
             elif marker.action == Marker.DELETE:
                 self.markers.pop((marker.ns, marker.id), None)
             else:
