@@ -65,11 +65,15 @@ class Pen:
     def text(
         self, kind: str, at: Array, text: str, color: ColorRGBA, size: float, number: int = 0
     ) -> Marker:
-        """Write a text around a point, shape (3,); capital letters are `size` high [m]."""
+        """
+        Write a text around a point, shape (3,); capital letters are `size` high [m].
+
+        Characters beyond ASCII become `?`: the font of RViz need not have them.
+        """
         marker = self._marker(kind, number, Marker.TEXT_VIEW_FACING, color)
         marker.scale.z = size
         marker.pose.position = to_point(at)
-        marker.text = text
+        marker.text = text.encode('ascii', 'replace').decode()
         return marker
 
     def _marker(self, kind: str, number: int, shape: int, color: ColorRGBA) -> Marker:

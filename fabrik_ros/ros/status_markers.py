@@ -1,6 +1,6 @@
 """What the node does and why, as a text over the arm, and the colour of each state."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 import numpy as np
@@ -36,8 +36,10 @@ MOST_LINES = 8
 """Most lines of the text [1]."""
 TEXT_SIZE = 0.04
 """Height of the letters as a share of the reach [1]."""
+LINE_SPACING = 1.4
+"""Distance of lines as a share of their height [1]."""
 TEXT_HEIGHT = 1.15
-"""Height of the text over the first joint as a share of the reach [1]."""
+"""Height of the last line over the first joint as a share of the reach [1]."""
 
 
 def state_color(state: State, reason: Reason | None) -> ColorRGBA:
@@ -46,7 +48,9 @@ def state_color(state: State, reason: Reason | None) -> ColorRGBA:
     return YELLOW if is_troubled else COLORS[state]
 
 
-def state_text(state: State, reason: Reason | None, refusal: str, at_limits: Iterable[str]) -> str:
+def state_lines(
+    state: State, reason: Reason | None, refusal: str, at_limits: Iterable[str]
+) -> list[str]:
     """
     Say what the arm does and why, in lines.
 
@@ -67,11 +71,16 @@ def state_text(state: State, reason: Reason | None, refusal: str, at_limits: Ite
     joints = ', '.join(at_limits)
     parts += [f'at a limit: {joints}'] if joints else []
     lines = [line for part in parts for line in wrap(part, LINE_LENGTH)]
-    return '\n'.join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], '...'])
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], '...']
 
 
-def text_marker(pen: Pen, robot: Mechanism, text: str, color: ColorRGBA) -> Marker:
-    """Write a text over the arms."""
+def text_markers(
+    pen: Pen, robot: Mechanism, lines: Sequence[str], color: ColorRGBA
+) -> Iterator[Marker]:
+    """Write lines over the arms, one marker each: RViz does not centre texts of several lines."""
     length = drawn_reach(robot)
     at = robot.root_points.mean(axis=0) + np.array([0.0, 0.0, TEXT_HEIGHT * length])
-    return pen.text('status', at, text, color, TEXT_SIZE * length)
+    size = TEXT_SIZE * length
+    for number, line in enumerate(reversed(lines)):
+        above = np.array([0.0, 0.0, number * LINE_SPACING * size])
+        yield pen.text('status', at + above, line, color, size, number)
