@@ -157,6 +157,8 @@ setup(
         'motion': ['ruckig>=0.12'],
         # Ways round obstacles, by fabrik_ros.planning and the node.
         'plan': ['coal', 'pyyaml', OMPL],
+        # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
+        'view': ['viser>=1.0', 'yourdfpy>=0.0.56'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [

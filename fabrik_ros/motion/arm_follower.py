@@ -377,6 +377,18 @@ class ArmFollower:
         """Velocity of the last values, shape (n,) [rad/s or m/s]."""
         return np.array(self._motion.command[1])
 
+    @property
+    def planned_path(self) -> Array:
+        """Poses of the k tips along the path found last, shape (m, k, 4, 4); none: m is 0."""
+        found = self._motion.choice.found
+        preview = None if found is None else found.preview
+        return np.empty((0, len(self.arm.tip_links), 4, 4)) if preview is None else preview.tips
+
+    @property
+    def solve_time(self) -> float:
+        """How long the configuration at the last target was looked for [s]."""
+        return self._motion.pursuit.resolving_time
+
 
 def _configurations(
     arm: Mechanism, options: FollowerOptions, given: Mapping[str, npt.ArrayLike]

@@ -25,11 +25,12 @@ COAL = re.compile('coal|hppfcl')
 RUCKIG = re.compile('ruckig')
 OMPL = re.compile('ompl')
 LAUNCH = re.compile(r'launch(_\w+)?')
+BROWSER = re.compile('viser|yourdfpy|trimesh')
 
 DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
 }
-ROS_FOLDERS = ('ros', 'sim', 'viewer')
+ROS_FOLDERS = ('ros', 'sim', 'view')
 ROS_CLIENTS = ('cli/doctor.py', 'cli/target.py')
 """Subcommands that import ROS, when they run."""
 
@@ -46,6 +47,7 @@ FLOORS = (
     {'motion'},
     {'__init__', 'ros'},
     {'playground', 'sim'},
+    {'view'},
     {'cli'},
     {'__main__'},
 )
@@ -155,6 +157,16 @@ def test_only_the_module_of_the_search_imports_ompl(module):
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launch_parts.py'])
 def test_only_the_module_of_launch_parts_imports_launch(module):
     assert imports_of(LAUNCH, module) == []
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) != 'view'])
+def test_only_the_view_imports_what_draws_in_the_browser(module):
+    assert imports_of(BROWSER, module) == []
+
+
+def test_only_one_module_of_the_view_imports_ros():
+    inside = [module for module in MODULES if room_of(module) == 'view']
+    assert [module for module in inside if imports_of(ROS, module)] == ['view/ros_source.py']
 
 
 def modules_loaded_by(code: str) -> set[str]:

@@ -1,0 +1,1 @@
+"""An arm in the browser, where there is no RViz."""

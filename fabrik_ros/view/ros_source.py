@@ -1,0 +1,159 @@
+"""An arm that a running node moves: the topics that RViz shows, and targets for the node."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+import math
+import threading
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
+import numpy as np
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ..errors import FabrikError
+from ..model.robot import Robot
+from ..model.urdf import parse_urdf
+from ..ros.conversions import stamped_pose
+from ..transforms import Array
+from .source import Snapshot
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+NEWEST = QoSProfile(depth=1)
+"""For targets and what comes often: nobody wants an old one."""
+
+
+class RosSource:
+    """
+    Listens to a node, and sends it targets.
+
+    Parameters
+    ----------
+    node_name : str
+        The node, with its namespace.
+
+    Notes
+    -----
+    The status of the node is its sign of life. Targets are volatile: a node that comes later
+    never gets an earlier one.
+
+    """
+
+    def __init__(self, node_name: str = '/fabrik') -> None:
+        self._name = '/' + node_name.strip('/')
+        self._robot: Robot | None = None
+        self._description, self._fault = '', ''
+        self._facts: dict[str, str] = {}
+        self._time = -math.inf
+        self._joints: dict[str, float] = {}
+        self._command: dict[str, float] = {}
+        self._path: Array = np.empty((0, 3))
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self._node = rclpy.create_node('fabrik_view', context=self._context)
+        listen, name = self._node.create_subscription, self._name
+        listen(String, 'robot_description', self._on_description, LATCHED)
+        listen(JointState, 'joint_states', self._on_joints, NEWEST)
+        listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
+        listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
+        listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
+        self._targets = self._node.create_publisher(PoseStamped, f'{name}/target_pose', NEWEST)
+        self._joint_targets = self._node.create_publisher(
+            JointState, f'{name}/target_joints', NEWEST
+        )
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, name='ros', daemon=True)
+        self._thread.start()
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return f'the node {self._name}' + (f' ({self._fault})' if self._fault else '')
+
+    def snapshot(self) -> Snapshot:
+        """Say what came last."""
+        facts, robot = self._facts, self._robot
+        if robot is None or not self._joints or 'base_link' not in facts:
+            return Snapshot()
+        return Snapshot(
+            self._time,
+            robot,
+            facts['base_link'],
+            facts['tip_link'].split(', ')[0],
+            self._joints,
+            self._command,
+            facts.get('state', ''),
+            facts.get('reason', ''),
+            facts.get('last_refusal', ''),
+            _number(facts, 'solve_time'),
+            _number(facts, 'nearest_distance'),
+            facts.get('nearest_links', ''),
+            self._path,
+        )
+
+    def send_target(self, T_base_tip: Array) -> None:
+        """Publish a target pose."""
+        stamp = self._node.get_clock().now().to_msg()
+        self._targets.publish(stamped_pose(T_base_tip, self._facts['base_link'], stamp))
+
+    def send_joints(self, values: Mapping[str, float]) -> None:
+        """Publish targets for joints."""
+        message = JointState(name=list(values), position=list(values.values()))
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._joint_targets.publish(message)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._executor.shutdown()
+        self._thread.join()
+        self._node.destroy_node()
+        rclpy.try_shutdown(context=self._context)
+
+    def _spin(self) -> None:
+        with suppress(ExternalShutdownException):
+            self._executor.spin()
+
+    # -- what comes: objects are replaced, never changed, as another thread reads them
+
+    def _on_description(self, message: String) -> None:
+        if message.data == self._description:
+            return
+        self._description = message.data
+        try:
+            self._robot, self._fault = parse_urdf(message.data), ''
+        except FabrikError as error:
+            self._robot, self._fault = None, f'its description cannot be used: {error}'
+
+    def _on_joints(self, message: JointState) -> None:
+        self._joints = self._joints | _finite(message)
+
+    def _on_command(self, message: JointState) -> None:
+        self._command = _finite(message)
+
+    def _on_path(self, message: Path) -> None:
+        points = [(p.pose.position.x, p.pose.position.y, p.pose.position.z) for p in message.poses]
+        self._path = np.array(points).reshape(-1, 3)
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        if message.status:
+            self._facts = {value.key: value.value for value in message.status[0].values}
+            self._time = time.monotonic()
+
+
+def _finite(message: JointState) -> dict[str, float]:
+    pairs = zip(message.name, message.position, strict=False)
+    return {name: value for name, value in pairs if math.isfinite(value)}
+
+
+def _number(facts: Mapping[str, Any], key: str) -> float:
+    try:
+        return float(facts[key])
+    except (KeyError, ValueError):
+        return math.nan

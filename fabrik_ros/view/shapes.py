@@ -1,0 +1,70 @@
+"""What is drawn of a robot: its visual geometry, or that for collisions where it has no other."""
+
+from collections.abc import Callable
+import io
+import logging
+from typing import Any
+
+from ..collision import MeshFinder
+from ..model.robot import Robot
+
+MOST_NAMED = 3
+"""Number of missing meshes that are named [1]."""
+
+
+def drawable(robot: Robot, mesh_paths: tuple[str, ...] = ()) -> tuple[Any, bool, list[str]]:
+    """
+    Read what can be drawn of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    mesh_paths : tuple of str
+        Folders with packages in them.
+
+    Returns
+    -------
+    urdf : yourdfpy.URDF
+        With the meshes that were found.
+    is_visual : bool
+        Whether it is the visual geometry, not that for collisions.
+    missing : list of str
+        Meshes that are not there, and why.
+
+    """
+    import yourdfpy
+
+    logging.getLogger('yourdfpy.urdf').setLevel(logging.ERROR)  # `missing` says it once
+    finder, missing = MeshFinder(mesh_paths, robot.folder), dict[str, str]()
+    has_visuals = '<visual' in robot.source
+    urdf = yourdfpy.URDF.load(
+        io.BytesIO(robot.source.encode()),
+        filename_handler=_handler(finder, missing),
+        build_scene_graph=True,
+        load_meshes=has_visuals,
+        build_collision_scene_graph=not has_visuals,
+        load_collision_meshes=not has_visuals,
+        force_collision_mesh=False,
+    )
+    return urdf, has_visuals, [f'{name}: {why}' for name, why in missing.items()]
+
+
+def _handler(finder: MeshFinder, missing: dict[str, str]) -> Callable[[str], str]:
+    def find(fname: str) -> str:
+        try:
+            return str(finder.find(fname))
+        except FileNotFoundError as error:
+            missing[fname] = str(error)
+            return ''
+
+    return find
+
+
+def missing_text(missing: list[str]) -> str:
+    """Say which meshes are not drawn; '' where all are."""
+    if not missing:
+        return ''
+    more = len(missing) - MOST_NAMED
+    named = '; '.join(missing[:MOST_NAMED]) + (f'; and {more} more' if more > 0 else '')
+    return f'{len(missing)} meshes are not drawn: {named}'

@@ -1,0 +1,132 @@
+"""A robot that stands where it is put: a target is solved at once, and nothing moves by itself."""
+
+from collections.abc import Mapping
+import math
+import threading
+import time
+
+import numpy as np
+
+from ..collision import Obstacle, WorldCollision
+from ..errors import FabrikError
+from ..model.chain import Chain
+from ..model.robot import Robot
+from ..solver.chain_solver import FabrikSolver
+from ..solver.solution import Status
+from ..transforms import Array
+from .source import Snapshot
+
+BEND = 0.8
+"""Joints start so far from the middle, in turn: a stretched arm is hard to see [rad or m]."""
+START_CLEARANCE = 0.03
+"""An arm that would start nearer to something starts in the middle of its limits [m]."""
+
+
+class SolverSource:
+    """
+    Solves each target from where the arm is, and shows the answer.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    chain : Chain
+        The arm of it that goes to targets.
+    world : WorldCollision, optional
+        Knows the distances.
+
+    """
+
+    def __init__(self, robot: Robot, chain: Chain, world: WorldCollision | None = None) -> None:
+        self._robot, self._chain, self._world = robot, chain, world
+        self._solver = FabrikSolver(chain)
+        self._solver.warm_up()
+        self._lock = threading.Lock()
+        self._values = start_values(robot, chain, world)
+        self._state, self._reason, self._solve_time = 'READY', '', math.nan
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return 'the solver'
+
+    def snapshot(self) -> Snapshot:
+        """Say where the arm stands, and what came of the last target."""
+        with self._lock:
+            values = dict(self._values)
+            said = self._state, self._reason, '', self._solve_time
+        distance, links = nearest(self._world, self._q(values))
+        chain = self._chain
+        return Snapshot(
+            time.monotonic(), self._robot, chain.base_link, chain.tip_link, values, {}, *said,
+            nearest_distance=distance,
+            nearest_links=links,
+            obstacles=obstacles_of(self._world),
+        )  # fmt: skip
+
+    def send_target(self, T_base_tip: Array) -> None:
+        """Stand at the answer to a target, or as near as the solver came."""
+        begin = time.perf_counter()
+        with self._lock:
+            seed = self._q(self._values)
+        try:
+            solution = self._solver.solve(T_base_tip, seed=seed)
+        except FabrikError as error:
+            with self._lock:
+                self._state, self._reason = 'REFUSED', str(error)
+            return
+        duration = time.perf_counter() - begin
+        reason = ''
+        if solution.status is not Status.CONVERGED:
+            reason = (
+                f'{1e3 * solution.position_error:.1f} mm and '
+                f'{math.degrees(solution.orientation_error):.1f} degrees from the target'
+            )
+        with self._lock:
+            names = self._chain.joint_names
+            self._values |= dict(zip(names, solution.q.tolist(), strict=True))
+            self._state, self._reason = solution.status.name, reason
+            self._solve_time = duration
+
+    def send_joints(self, values: Mapping[str, float]) -> None:
+        """Stand at joint values."""
+        with self._lock:
+            self._values |= values
+            self._state, self._reason, self._solve_time = 'READY', '', math.nan
+
+    def close(self) -> None:
+        """End nothing: nothing runs."""
+
+    def _q(self, values: Mapping[str, float]) -> Array:
+        return np.array([values[name] for name in self._chain.joint_names])
+
+
+def start_values(robot: Robot, chain: Chain, world: WorldCollision | None) -> dict[str, float]:
+    """Joint values by name to begin with: the arm bent if it can be, other joints near 0."""
+    values = {
+        joint.name: min(max(0.0, joint.lower), joint.upper)
+        for joint in robot.joints
+        if joint.type.moves and joint.mimic is None
+    }
+    middle = chain.mid_configuration()
+    bend = np.minimum(BEND, 0.25 * (chain.upper - chain.lower)) * np.resize(
+        [0.0, -1.0, 1.0], len(middle)
+    )
+    distance, _ = nearest(world, middle + bend)
+    q = middle if distance <= START_CLEARANCE else middle + bend
+    return values | dict(zip(chain.joint_names, q.tolist(), strict=True))
+
+
+def nearest(world: WorldCollision | None, q: Array) -> tuple[float, str]:
+    """Distance of the nearest two things at `q`, shape (n,) [m], and their names; NaN: unknown."""
+    if world is None:
+        return math.nan, ''
+    found = world.distance(q)
+    if math.isinf(found.distance):
+        return math.nan, ''
+    return found.distance, f'{found.link_a}, {found.link_b}'
+
+
+def obstacles_of(world: WorldCollision | None) -> tuple[Obstacle, ...]:
+    """List what stands around."""
+    return () if world is None else tuple(world.scene)
