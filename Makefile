@@ -30,6 +30,7 @@ EXTRAS_demo := fast ros demo
 EXTRAS_test := fast ros test
 EXTRAS_benchmark := fast benchmark
 EXTRAS_figures := plot
+EXTRAS_view := fast ros test view browser
 EXTRAS_node := fast ros collision
 
 NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
@@ -69,6 +70,10 @@ test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves o
 	@echo 'make test-long takes ten minutes or so on two cores.'
 	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
+
+.PHONY: test-view
+test-view: $(VENV)/with-view $(INSTALLED) ## the browser view, in a headless Chromium; three minutes
+	$(RUN) -m pytest test/view
 
 .PHONY: built-test
 built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 10,000 solves; three minutes

@@ -159,6 +159,8 @@ setup(
         'plan': ['coal', 'pyyaml', OMPL],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
         'view': ['viser>=1.0', 'yourdfpy>=0.0.56'],
+        # `make test-view`: drives a Chromium that is there already.
+        'browser': ['playwright'],
         # fabrik_ros.playground
         'plot': ['matplotlib', 'pillow'],
         'test': [

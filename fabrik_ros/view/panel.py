@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 import html
 import math
+import time
 
 import numpy as np
 import viser
@@ -14,6 +15,8 @@ from .source import Snapshot, UNDER_WAY
 
 SPAN = 30.0
 """What the plots show [s]."""
+SLIDING_TIME = 1.0
+"""A slider that somebody moved is left to them for so long [s]."""
 SAMPLE_PERIOD = 0.1
 """Time between two points of a plot [s]."""
 PLOT_PERIOD = 0.5
@@ -52,8 +55,11 @@ class Panel:
             zeros = (0.0, 0.0, 0.0)
             self._xyz = server.gui.add_vector3('xyz [m]', zeros, step=0.001)
             self._rpy = server.gui.add_vector3('rpy [deg]', zeros, step=0.1)
-        self._xyz.on_update(lambda event: self._typed(event, on_target))
-        self._rpy.on_update(lambda event: self._typed(event, on_target))
+        self._on_target = on_target
+        self._xyz.on_update(self._typed)
+        self._rpy.on_update(self._typed)
+        self._target: tuple[tuple[float, ...], ...] = ()
+        """Position and angles that were written last."""
         empty = (np.zeros(1), np.zeros(1))
         self._distances = self._plot('nearest distance [mm]', empty)
         self._solve_times = self._plot('solve time [ms]', empty)
@@ -63,13 +69,16 @@ class Panel:
         self._sampled = self._plotted = -math.inf
         self._folder: viser.GuiFolderHandle | None = None
         self._sliders: dict[str, viser.GuiSliderHandle[float]] = {}
+        self._slid_at = -math.inf
+        self._written: dict[str, float] = {}
+        """Joint values that were written to the sliders last [rad or m]."""
 
     def add_joints(self, robot: Robot, values: Mapping[str, float]) -> None:
         """Make a slider for each joint that can be driven, instead of those before."""
         if self._folder is not None:
             self._folder.remove()
         self._folder = self._server.gui.add_folder('Joints [rad, m]')
-        self._sliders = {}
+        self._sliders, self._written = {}, {}
         with self._folder:
             for joint in robot.joints:
                 if joint.type.is_drivable and joint.mimic is None:
@@ -82,11 +91,16 @@ class Panel:
     def show(self, snapshot: Snapshot, now: float) -> None:
         """Show what is known, at a time of `time.monotonic` [s]."""
         self._say(_status_text(snapshot))
-        for name, slider in self._sliders.items():
-            value = snapshot.measured.get(name)
-            if value is not None and abs(value - slider.value) > 1e-3:
-                slider.value = min(max(value, slider.min), slider.max)
+        if now - self._slid_at > SLIDING_TIME:
+            self._move_sliders(snapshot.measured)
         self._sample(now, 1e3 * snapshot.nearest_distance, 1e3 * snapshot.solve_time)
+
+    def _move_sliders(self, values: Mapping[str, float]) -> None:
+        for name, slider in self._sliders.items():
+            value = values.get(name, self._written.get(name, 0.0))
+            if abs(value - self._written.get(name, math.inf)) > 1e-3:
+                self._written[name] = value
+                slider.value = min(max(value, slider.min), slider.max)
 
     def show_none(self, name: str, now: float) -> None:
         """Say that there are no data of something with a name; nothing else counts."""
@@ -99,7 +113,9 @@ class Panel:
         """Write where the target is."""
         xyz = tuple(round(float(x), 4) for x in T_base_target[:3, 3])
         rpy = tuple(round(math.degrees(a), 2) for a in _rpy(T_base_target[:3, :3]))
-        self._xyz.value, self._rpy.value = xyz, rpy
+        if (xyz, rpy) != self._target:  # else what is being typed would be lost
+            self._target = xyz, rpy
+            self._xyz.value, self._rpy.value = xyz, rpy
 
     def say_once(self, text: str) -> None:
         """Add a remark that stays."""
@@ -110,15 +126,18 @@ class Panel:
             self._said = text
             self._status.content = f'<div style="padding:0.5em 1em">{text}</div>'
 
-    def _typed(self, event: viser.GuiEvent, on_target: Callable[[Array], None]) -> None:
+    # Callbacks run at once, in the thread of the server: values do not change meanwhile.
+
+    async def _typed(self, event: viser.GuiEvent) -> None:
         if event.client is None:  # set from here
             return
         angles = np.radians(self._rpy.value)
-        on_target(transform(rotation_from_rpy(*angles), np.array(self._xyz.value)))
+        self._on_target(transform(rotation_from_rpy(*angles), np.array(self._xyz.value)))
 
-    def _slid(self, event: viser.GuiEvent) -> None:
+    async def _slid(self, event: viser.GuiEvent) -> None:
         if event.client is None:
             return
+        self._slid_at = time.monotonic()
         for name, slider in self._sliders.items():
             if slider is event.target:
                 self._on_joints({name: float(slider.value)})

@@ -18,7 +18,7 @@ from .source import Snapshot
 
 BEND = 0.8
 """Joints start so far from the middle, in turn: a stretched arm is hard to see [rad or m]."""
-START_CLEARANCE = 0.03
+START_CLEARANCE = 0.01
 """An arm that would start nearer to something starts in the middle of its limits [m]."""
 
 

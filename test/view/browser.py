@@ -1,0 +1,130 @@
+"""Pages in a headless Chromium, and views in a thread."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import io
+import os
+import shutil
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('viser', reason='the extra view is not installed: viser is missing')
+pytest.importorskip('yourdfpy', reason='the extra view is not installed: yourdfpy is missing')
+
+CHROMIUM = (
+    os.environ.get('CHROMIUM') or shutil.which('chromium') or shutil.which('chromium-browser')
+)
+SOFTWARE = [
+    '--no-sandbox',
+    '--use-gl=angle',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+]
+PICTURE = {'x': 0, 'y': 200, 'width': 550, 'height': 500}
+"""Of the page: without the panel, and without what viser says of software rendering."""
+PATIENCE = 30.0
+"""[s]."""
+
+
+def chromium(playwright):
+    """Start a browser, or skip the test with the reason."""
+    if CHROMIUM is None:
+        pytest.skip('there is no Chromium: apt install chromium, or set CHROMIUM to its path')
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE)
+
+
+@contextmanager
+def shown(source) -> Iterator[str]:
+    """Show a source in a thread; gives the address."""
+    from fabrik_ros.view.app import View
+
+    view, ends = View(source, port=0), threading.Event()
+    thread = threading.Thread(target=view.run, args=(ends,))
+    thread.start()
+    try:
+        yield view.address
+    finally:
+        ends.set()
+        thread.join()
+        view.close()
+        source.close()
+
+
+class Page:
+    """A page of the view, and what went wrong on it."""
+
+    def __init__(self, browser, address: str) -> None:
+        self.page = browser.new_page(viewport={'width': 900, 'height': 700})
+        self.errors: list[str] = []
+        self.page.on('console', self._on_console)
+        self.page.on('pageerror', lambda error: self.errors.append(str(error)))
+        self.page.goto(address)
+
+    def _on_console(self, message) -> None:
+        if message.type == 'error':
+            self.errors.append(message.text)
+
+    @property
+    def text(self) -> str:
+        return self.page.inner_text('body')
+
+    def wait_for(self, text: str, seconds: float = PATIENCE) -> float:
+        """Wait until a text is there; return how long that took [s]."""
+        begin = time.monotonic()
+        while text not in self.text:
+            assert time.monotonic() - begin < seconds, f'no {text!r} in: {self.text[:500]}'
+            self.page.wait_for_timeout(20)
+        return time.monotonic() - begin
+
+    def picture(self) -> np.ndarray:
+        """Colors of the scene, shape (500, 550, 3)."""
+        from PIL import Image
+
+        shot = self.page.screenshot(clip=PICTURE)
+        return np.asarray(Image.open(io.BytesIO(shot)).convert('RGB')).astype(int)
+
+    def input_after(self, label: str, number: int):
+        """Find the field of a number that follows a label."""
+        fields = f'xpath=//*[normalize-space(text())="{label}"]/following::input[@type="text"]'
+        return self.page.locator(fields).nth(number)
+
+    def type_target(self, axis: int, value: float) -> None:
+        field = self.input_after('xyz [m]', axis)
+        field.fill(f'{value:.4f}')
+        field.press('Enter')
+
+    def _blue_pixels(self) -> tuple[np.ndarray, np.ndarray]:
+        red, green, blue = np.moveaxis(self.picture(), -1, 0)
+        rows, columns = np.nonzero((blue > 190) & (red < 90) & (green < 170))
+        return rows, columns
+
+    def wait_for_change(self, picture: np.ndarray, pixels: int) -> np.ndarray:
+        """Wait until so many pixels differ from a picture; return the new one."""
+        end = time.monotonic() + PATIENCE
+        while changed_pixels(picture, self.picture()) < pixels:
+            assert time.monotonic() < end, 'the picture does not change'
+            self.page.wait_for_timeout(500)
+        return self.picture()
+
+    def grab_handle(self) -> tuple[float, float]:
+        """Press the mouse on the blue arrow of the handle; return where."""
+        rows, columns = self._blue_pixels()
+        end = time.monotonic() + PATIENCE
+        while len(columns) < 50:
+            assert time.monotonic() < end, 'no handle in the picture'
+            self.page.wait_for_timeout(500)
+            rows, columns = self._blue_pixels()
+        column = columns.max() - 8
+        row = np.median(rows[columns == column])
+        x, y = PICTURE['x'] + float(column), PICTURE['y'] + float(row)
+        self.page.mouse.move(x, y)
+        self.page.wait_for_timeout(200)
+        self.page.mouse.down()
+        return x, y
+
+
+def changed_pixels(a: np.ndarray, b: np.ndarray) -> int:
+    return int((np.abs(a - b).max(axis=-1) > 40).sum())

@@ -1,0 +1,176 @@
+"""The page in a real browser: `make test-view`."""
+
+import os
+import threading
+import time
+
+from browser import chromium, Page, shown
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.collision import Scene
+import numpy as np
+import pytest
+
+sync_api = pytest.importorskip('playwright.sync_api', reason='playwright is not installed')
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope='module')
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = chromium(playwright)
+        yield browser
+        browser.close()
+
+
+class Curtain:
+    """A source that says nothing until it is open."""
+
+    def __init__(self, source) -> None:
+        self.source, self.is_open = source, False
+        self.targets = []
+        self.name = 'the arm behind the curtain'
+        self.send_joints, self.close = source.send_joints, source.close
+
+    def snapshot(self):
+        from fabrik_ros.view.source import Snapshot
+
+        return self.source.snapshot() if self.is_open else Snapshot()
+
+    def send_target(self, T) -> None:
+        self.targets.append(T)
+        self.source.send_target(T)
+
+
+@pytest.fixture
+def arm():
+    from fabrik_ros.view.distances import world_of
+    from fabrik_ros.view.local_source import LocalSource
+
+    robot = load_urdf(example_arm('six_axis'))
+    chain = robot.chain()
+    return Curtain(LocalSource(robot, chain, world_of(robot, chain, Scene())[0]))
+
+
+def tip(arm) -> np.ndarray:
+    """Pose of the tip by pinocchio, which shares no code with the package."""
+    pinocchio = pytest.importorskip('pinocchio', reason='pinocchio judges the pose')
+    snapshot = arm.source.snapshot()
+    model = pinocchio.buildModelFromXML(snapshot.robot.source)
+    data = model.createData()
+    q = np.array([snapshot.measured[name] for name in model.names[1:]])
+    pinocchio.framesForwardKinematics(model, data, q)
+    return data.oMf[model.getFrameId('tool0')].homogeneous
+
+
+def test_arm_is_seen_and_goes_where_the_page_says(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for('NO DATA')
+        page.page.wait_for_timeout(2000)
+        empty = page.picture()
+        arm.is_open = True
+        page.wait_for('IDLE')
+        still = page.wait_for_change(empty, 5000)
+        wanted = tip(arm)[0, 3] - 0.1
+        page.type_target(0, wanted)
+        page.wait_for('MOVING')
+        page.wait_for('REACHED')
+        page.wait_for_change(still, 1000)
+        assert tip(arm)[0, 3] == pytest.approx(wanted, abs=1e-3)
+        page.type_target(2, 2.0)
+        page.wait_for('HOLDING')
+        assert 'REACHED' not in page.text
+        page.wait_for('farther away than the arm is long', 5.0)
+        page.type_target(2, 50.0)
+        page.wait_for('refused: the target is')
+        assert page.errors == []
+        page.page.close()
+
+
+def test_dragging_the_handle_moves_the_arm(browser, arm):
+    arm.is_open = True
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for('IDLE')
+        before = tip(arm)
+        x, y = page.grab_handle()
+        for step in range(20):
+            page.page.mouse.move(x + 4 * step, y)
+            page.page.wait_for_timeout(40)
+        page.page.mouse.up()
+        page.wait_for('REACHED')
+        page.page.wait_for_timeout(500)
+        assert len(arm.targets) >= 3
+        moved = tip(arm)[:3, 3] - before[:3, 3]
+        assert np.linalg.norm(moved) > 0.03
+        count = len(arm.targets)
+        page.page.wait_for_timeout(1500)
+        assert len(arm.targets) == count  # a handle that nobody drags says nothing
+        assert page.errors == []
+        page.page.close()
+
+
+def test_silence_during_a_drag_is_said_and_no_old_target_is_sent(browser, arm):
+    arm.is_open = True
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for('IDLE')
+        x, y = page.grab_handle()
+        for step in range(10):
+            page.page.mouse.move(x + 4 * step, y)
+            page.page.wait_for_timeout(40)
+        page.wait_for('MOVING')
+        arm.is_open = False
+        assert page.wait_for('NO DATA', 2.0) < 2.0
+        page.page.mouse.move(x + 60, y + 10)
+        page.page.mouse.up()
+        page.page.wait_for_timeout(500)
+        assert not any(word in page.text for word in ('MOVING', 'REACHED', 'IDLE'))
+        count = len(arm.targets)
+        arm.is_open = True
+        page.page.wait_for_timeout(2000)
+        assert len(arm.targets) == count
+        assert page.errors == []
+        page.page.close()
+
+
+def memory() -> int:
+    """Memory of this process [bytes]."""
+    with open('/proc/self/statm') as statm:
+        return int(statm.read().split()[1]) * os.sysconf('SC_PAGESIZE')
+
+
+def test_targets_at_100_hz_for_a_minute_leave_the_page_up_to_date(browser, arm):
+    arm.is_open = True
+    rate, seconds = 0.05, 60.0
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for('IDLE')
+        T, ends = tip(arm), threading.Event()
+
+        def send() -> None:
+            begin = time.monotonic()
+            while not ends.wait(0.01):
+                a = rate * (time.monotonic() - begin)
+                turn = np.eye(4)
+                turn[:2, :2] = [[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]
+                arm.source.send_target(turn @ T)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            page.page.wait_for_timeout(1000.0 * seconds / 3)
+            middle = memory()
+            page.page.wait_for_timeout(1000.0 * seconds * 2 / 3)
+            actual = arm.source.snapshot().measured['shoulder_pan']
+            seen = float(page.input_after('shoulder_pan', 0).input_value())
+            grown = memory() - middle
+        finally:
+            ends.set()
+            sender.join()
+        assert actual > 0.8 * rate * seconds  # it did follow
+        assert (actual - seen) / rate <= 1.0
+        assert grown < 20e6
+        assert page.errors == []
+        page.page.close()

@@ -1,0 +1,198 @@
+"""What the page shows and asks for, without a browser."""
+
+import socket
+import subprocess
+import sys
+import time
+
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.errors import CollisionUnavailableError
+from fabrik_ros.model.geometry import Box
+from fabrik_ros.view.distances import world_of
+from fabrik_ros.view.local_source import LocalSource
+from fabrik_ros.view.solver_source import SolverSource
+from fabrik_ros.view.source import Snapshot, TIMEOUT
+import numpy as np
+import pytest
+
+ROBOT = load_urdf(example_arm('six_axis'))
+CHAIN = ROBOT.chain()
+SEEN = 10.0
+"""What a source does is seen within this time [s]."""
+
+
+def values(snapshot: Snapshot) -> np.ndarray:
+    return np.array([snapshot.measured[name] for name in CHAIN.joint_names])
+
+
+def tip(snapshot: Snapshot) -> np.ndarray:
+    return CHAIN.forward_kinematics(values(snapshot))
+
+
+def wait_until(holds) -> None:
+    end = time.monotonic() + SEEN
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def moving():
+    source = LocalSource(ROBOT, CHAIN)
+    yield source
+    source.close()
+
+
+def test_snapshot_without_robot_or_with_old_data_counts_for_nothing():
+    assert not Snapshot(time=10.0).is_fresh(10.0)
+    assert Snapshot(10.0, ROBOT).is_fresh(10.0 + TIMEOUT)
+    assert not Snapshot(10.0, ROBOT).is_fresh(10.1 + TIMEOUT)
+
+
+def test_solved_arm_stands_at_its_target_at_once():
+    source = SolverSource(ROBOT, CHAIN)
+    T = tip(source.snapshot())
+    T[0, 3] -= 0.1
+    source.send_target(T)
+    snapshot = source.snapshot()
+    np.testing.assert_allclose(tip(snapshot), T, atol=2e-4)
+    assert (snapshot.state, snapshot.reason) == ('CONVERGED', '')
+    assert 0.0 < snapshot.solve_time < 1.0
+
+
+def test_solved_arm_says_how_far_a_target_out_of_reach_is():
+    source = SolverSource(ROBOT, CHAIN)
+    T = tip(source.snapshot())
+    T[2, 3] = 2.0
+    source.send_target(T)
+    snapshot = source.snapshot()
+    assert snapshot.state == 'TOO_FAR'
+    distance = 1e3 * np.linalg.norm(tip(snapshot)[:3, 3] - T[:3, 3])
+    assert snapshot.reason.startswith(f'{distance:.1f} mm and ')
+
+
+def test_sliders_place_joints_of_the_solved_arm():
+    source = SolverSource(ROBOT, CHAIN)
+    source.send_joints({'elbow': 0.7})
+    assert source.snapshot().measured['elbow'] == 0.7
+
+
+def test_simulated_arm_goes_to_a_target_and_says_so(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    T = tip(moving.snapshot())
+    T[0, 3] -= 0.05
+    moving.send_target(T)
+    wait_until(lambda: moving.snapshot().state == 'MOVING')
+    wait_until(lambda: moving.snapshot().state == 'REACHED')
+    wait_until(lambda: np.allclose(tip(moving.snapshot()), T, atol=1e-3))
+    assert moving.snapshot().refusal == ''
+    assert len(moving.snapshot().path) > 1
+
+
+def test_simulated_arm_refuses_what_is_no_target_and_stays_alive(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    moving.send_target(np.full((4, 4), np.nan))
+    wait_until(lambda: 'is no pose' in moving.snapshot().refusal)
+    moving.send_joints({'elbow': 100.0})
+    wait_until(lambda: 'elbow' in moving.snapshot().refusal)
+    before = moving.snapshot().time
+    wait_until(lambda: moving.snapshot().time > before)
+
+
+def test_simulated_arm_moves_joints_within_the_limits(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    moving.send_joints({'elbow': 0.9})
+    wait_until(lambda: abs(moving.snapshot().measured['elbow'] - 0.9) < 1e-3)
+
+
+def test_distance_to_an_obstacle_is_told():
+    pytest.importorskip('coal', reason='coal measures the distances')
+    T = np.eye(4)
+    T[:3, 3] = 0.0, 0.0, -0.55
+    scene = Scene([Obstacle('table', Box((0.2, 0.2, 1.0)), T)])
+    world, why = world_of(ROBOT, CHAIN, scene)
+    snapshot = SolverSource(ROBOT, CHAIN, world).snapshot()
+    assert why == ''
+    assert [obstacle.name for obstacle in snapshot.obstacles] == ['table']
+    # The wrist is nearer to itself than the table to the arm.
+    assert 0.0 < snapshot.nearest_distance < 0.05
+
+
+def test_scene_without_geometry_of_the_robot_is_an_error():
+    bare = load_urdf(
+        '<robot name="bare"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+        '<parent link="a"/><child link="b"/><origin xyz="0 0 1"/></joint></robot>'
+    )
+    scene = Scene([Obstacle('table', Box((1.0, 1.0, 1.0)), np.eye(4))])
+    world, why = world_of(bare, bare.chain(), Scene())
+    assert world is None
+    assert why != ''
+    with pytest.raises(CollisionUnavailableError):
+        world_of(bare, bare.chain(), scene)
+
+
+def command(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, '-m', 'fabrik_ros.view', *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_view_without_an_arm_says_what_it_needs():
+    done = command('view')
+    assert done.returncode == 1
+    assert 'view needs a URDF file, or --node' in done.stderr
+
+
+def test_run_of_a_file_that_is_not_there_is_one_line():
+    pytest.importorskip('viser', reason='the extra view is not installed')
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    done = command('run', '/nowhere/arm.urdf')
+    assert done.returncode == 1
+    assert '/nowhere/arm.urdf' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_port_that_is_taken_is_said():
+    pytest.importorskip('viser', reason='the extra view is not installed')
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = command('view', 'six_axis', '--port', port)
+    assert done.returncode == 1
+    assert f'the page cannot be at 127.0.0.1:{port}' in done.stderr
+    assert 'another --port may be free' in done.stderr
+
+
+def test_missing_package_is_named_with_the_cure():
+    code = (
+        'import sys; sys.modules["viser"] = None; sys.argv = ["view", "view", "six_axis"]\n'
+        'from fabrik_ros.view.__main__ import main; raise SystemExit(main())'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert 'the browser view needs viser' in done.stderr
+    assert "pip install 'fabrik_ros[view]'" in done.stderr
+
+
+def test_meshes_that_are_missing_are_named_once():
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.view.shapes import drawable, missing_text
+
+    mesh = '<visual><geometry><mesh filename="package://gone/hand.stl"/></geometry></visual>'
+    text = (
+        f'<robot name="r"><link name="a">{mesh}{mesh}</link><link name="b"><visual><geometry>'
+        '<box size="1 1 1"/></geometry></visual></link><joint name="j" type="continuous">'
+        '<parent link="a"/><child link="b"/></joint></robot>'
+    )
+    urdf, is_visual, missing = drawable(load_urdf(text))
+    assert is_visual
+    assert len(urdf.scene.geometry) == 1
+    assert len(missing) == 1
+    assert missing_text(missing).startswith('1 meshes are not drawn: package://gone/hand.stl: ')
