@@ -86,13 +86,12 @@ class Page:
         shot = self.page.screenshot(clip=PICTURE)
         return np.asarray(Image.open(io.BytesIO(shot)).convert('RGB')).astype(int)
 
-    def input_after(self, label: str, number: int):
-        """Find the field of a number that follows a label."""
-        fields = f'xpath=//*[normalize-space(text())="{label}"]/following::input[@type="text"]'
-        return self.page.locator(fields).nth(number)
+    def number(self, index: int):
+        """Find the field of a number: position and angles of the target, then the joints."""
+        return self.page.locator('input[type="text"]').nth(index)
 
     def type_target(self, axis: int, value: float) -> None:
-        field = self.input_after('xyz [m]', axis)
+        field = self.number(axis)
         field.fill(f'{value:.4f}')
         field.press('Enter')
 
@@ -111,17 +110,18 @@ class Page:
 
     def grab_handle(self) -> tuple[float, float]:
         """Press the mouse on the blue arrow of the handle; return where."""
-        rows, columns = self._blue_pixels()
         end = time.monotonic() + PATIENCE
-        while len(columns) < 50:
-            assert time.monotonic() < end, 'no handle in the picture'
-            self.page.wait_for_timeout(500)
-            rows, columns = self._blue_pixels()
-        column = columns.max() - 8
-        row = np.median(rows[columns == column])
-        x, y = PICTURE['x'] + float(column), PICTURE['y'] + float(row)
+        before, now = self.picture(), self.picture()
+        while changed_pixels(before, now) > 0 or len(self._blue_pixels()[0]) < 50:
+            assert time.monotonic() < end, 'no handle at rest in the picture'
+            self.page.wait_for_timeout(1000)
+            before, now = now, self.picture()
+        rows, columns = self._blue_pixels()
+        # Its head is the blue that is farthest to the right; 30 pixels inwards is safely in it.
+        inside = np.argsort(columns)[-30]
+        x, y = PICTURE['x'] + float(columns[inside]), PICTURE['y'] + float(rows[inside])
         self.page.mouse.move(x, y)
-        self.page.wait_for_timeout(200)
+        self.page.wait_for_timeout(1000)  # until the arrow has noticed
         self.page.mouse.down()
         return x, y
 
