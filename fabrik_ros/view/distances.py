@@ -1,12 +1,16 @@
 """The nearest two things that may collide, where that can be measured."""
 
-from ..collision import Scene, SelfCollision, WorldCollision
+from collections.abc import Sequence
+
+from ..collision import MeshFinder, Scene, SelfCollision, WorldCollision
 from ..errors import CollisionUnavailableError
 from ..model.chain import Chain
 from ..model.robot import Robot
 
 
-def world_of(robot: Robot, chain: Chain, scene: Scene) -> tuple[WorldCollision | None, str]:
+def world_of(
+    robot: Robot, chain: Chain, scene: Scene, mesh_paths: Sequence[str] = ()
+) -> tuple[WorldCollision | None, str]:
     """
     Make what knows distances; None, and the reason, where it cannot be known and no scene asks.
 
@@ -17,7 +21,8 @@ def world_of(robot: Robot, chain: Chain, scene: Scene) -> tuple[WorldCollision |
 
     """
     try:
-        return WorldCollision(SelfCollision(robot, chain), scene), ''
+        own = SelfCollision(robot, chain, mesh_paths=mesh_paths)
+        return WorldCollision(own, scene, finder=MeshFinder(mesh_paths)), ''
     except CollisionUnavailableError as error:
         if len(scene):
             raise

@@ -46,12 +46,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 def view(args: argparse.Namespace) -> int:
     """Show a robot that stands where it is put, or the arm of a running node; until Ctrl-C."""
     if bool(args.urdf) == bool(args.node):
-        raise _viewer_error('view needs a URDF file, or --node for the arm of a running node')
+        raise FabrikError('view needs a URDF file, or --node for the arm of a running node')
     _check_installed()
     if args.node:
         return _show(_ros_source(args.node), args)
     robot, chain = _arm(args)
-    world, why = world_of(robot, chain, _scene(args, robot))
+    world, why = world_of(robot, chain, _scene(args, robot), args.mesh_path)
     _tell(robot, chain, why)
     return _show(SolverSource(robot, chain, world), args)
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     """Move a simulated arm to the targets of the page, in this process; until Ctrl-C."""
     _check_installed()
     robot, chain = _arm(args)
-    world, why = world_of(robot, chain, _scene(args, robot))
+    world, why = world_of(robot, chain, _scene(args, robot), args.mesh_path)
     _tell(robot, chain, why)
     return _show(LocalSource(robot, chain, world), args)
 
@@ -83,7 +83,7 @@ def _check_installed() -> None:
         import viser.extras  # noqa: F401
         import yourdfpy  # noqa: F401
     except ImportError as error:
-        raise _viewer_error(f'the browser view needs {error.name}: {INSTALL}') from error
+        raise FabrikError(f'the browser view needs {error.name}: {INSTALL}') from error
 
 
 def _arm(args: argparse.Namespace) -> tuple[Robot, Chain]:
@@ -109,7 +109,7 @@ def _ros_source(name: str) -> Source:
     try:
         from .ros_source import RosSource
     except ImportError as error:
-        raise _viewer_error(
+        raise FabrikError(
             f'--node needs ROS 2 ({error.name} is missing): source one, or '
             "pip install 'fabrik_ros[ros]'"
         ) from error
@@ -135,7 +135,3 @@ def _show(source: Source, args: argparse.Namespace) -> int:
     finally:
         source.close()
     return 0
-
-
-def _viewer_error(text: str) -> FabrikError:
-    return FabrikError(text)
