@@ -56,7 +56,7 @@ PACKAGES = (
         'mujoco', 'mujoco', 'no physical_arm; simulated_arm does without', "pip install '.[sim]'"
     ),
     Package('matplotlib', 'matplotlib', 'no playground', "pip install '.[plot]'"),
-    Package('viser', 'viser', 'no view in the browser', 'pip install viser'),
+    Package('viser', 'viser', 'no view in the browser', "pip install '.[view]'"),
 )
 
 

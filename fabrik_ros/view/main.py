@@ -18,7 +18,7 @@ from .local_source import LocalSource
 from .solver_source import SolverSource
 from .source import Source
 
-INSTALL = "pip install 'fabrik_ros[view]'"
+INSTALL = "pip install '.[view]' in the checkout"
 
 
 def add_view_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,8 +110,7 @@ def _ros_source(name: str) -> Source:
         from .ros_source import RosSource
     except ImportError as error:
         raise FabrikError(
-            f'--node needs ROS 2 ({error.name} is missing): source one, or '
-            "pip install 'fabrik_ros[ros]'"
+            f"--node needs ROS 2 ({error.name} is missing): source one, or pip install '.[ros]'"
         ) from error
     return RosSource(name)
 

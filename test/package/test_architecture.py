@@ -31,7 +31,7 @@ DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
 }
 ROS_FOLDERS = ('ros', 'sim', 'view')
-ROS_CLIENTS = ('cli/doctor.py', 'cli/target.py')
+ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
 """Subcommands that import ROS, when they run."""
 
 FLOORS = (

@@ -134,7 +134,7 @@ def test_scene_without_geometry_of_the_robot_is_an_error():
 
 def command(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, '-m', 'fabrik_ros.view', *words],
+        [sys.executable, '-m', 'fabrik_ros', *words],
         capture_output=True,
         text=True,
         check=False,
@@ -144,7 +144,7 @@ def command(*words: str) -> subprocess.CompletedProcess:
 
 def test_view_without_an_arm_says_what_it_needs():
     done = command('view')
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert 'view needs a URDF file, or --node' in done.stderr
 
 
@@ -152,7 +152,7 @@ def test_run_of_a_file_that_is_not_there_is_one_line():
     pytest.importorskip('viser', reason='the extra view is not installed')
     pytest.importorskip('yourdfpy', reason='the extra view is not installed')
     done = command('run', '/nowhere/arm.urdf')
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert '/nowhere/arm.urdf' in done.stderr
     assert 'Traceback' not in done.stderr
 
@@ -163,22 +163,22 @@ def test_port_that_is_taken_is_said():
     with socket.create_server(('127.0.0.1', 0)) as taken:
         port = str(taken.getsockname()[1])
         done = command('view', 'six_axis', '--port', port)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f'the page cannot be at 127.0.0.1:{port}' in done.stderr
     assert 'another --port may be free' in done.stderr
 
 
 def test_missing_package_is_named_with_the_cure():
     code = (
-        'import sys; sys.modules["viser"] = None; sys.argv = ["view", "view", "six_axis"]\n'
-        'from fabrik_ros.view.__main__ import main; raise SystemExit(main())'
+        'import sys; sys.modules["viser"] = None; sys.argv = ["fabrik_ros", "view", "six_axis"]\n'
+        'from fabrik_ros.cli.main import main; main()'
     )
     done = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert 'the browser view needs viser' in done.stderr
-    assert "pip install 'fabrik_ros[view]'" in done.stderr
+    assert "pip install '.[view]'" in done.stderr
 
 
 def test_meshes_that_are_missing_are_named_once():
