@@ -44,6 +44,11 @@ from .planned_routes import RoutePlanner
 
 MOST_PARTS = 10
 """A step that comes late is taken in at most so many parts [1]."""
+PART_GROWTH, STEADY_SHARE = 1.5, 0.7
+"""
+Parts may be so much longer than the part before, up to this share of the whole step before [1].
+One short step would cut all later ones else.
+"""
 
 
 class Motion:
@@ -119,6 +124,8 @@ class Motion:
         """Path in the world at the end of which the arm rests, until the base moves."""
         self.departure.end_stream()
         self._rested_at = self.q
+        self._step_before = 0.0
+        """Length of the step before, whole [s]."""
 
     def change(
         self,
@@ -441,7 +448,7 @@ class Motion:
         Where a path bends, the joints could not follow it in one long step. Returns the velocity
         of the whole step, shape (n,).
         """
-        q, count = self.command[0], self._parts(dt)
+        q, count, self._step_before = self.command[0], self._parts(dt), dt
         self.step(dt / count)
         for _ in range(count - 1):
             if not self.is_at_rest:
@@ -453,7 +460,8 @@ class Motion:
         before = self.limiter.joints.dt
         if before == 0.0 or self.frame.is_world:
             return 1
-        return max(1, min(round(dt / before), MOST_PARTS))
+        part = max(before, min(PART_GROWTH * before, STEADY_SHARE * self._step_before))
+        return max(1, min(round(dt / part), MOST_PARTS))
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds."""

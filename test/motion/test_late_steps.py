@@ -18,7 +18,8 @@ from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import DT, FASTEST, HARDEST, limits_for
 
 EXAMPLES = 25 if COMPILED else 2
-ON_LINE = (1e-8, 1e-8)
+ON_LINE = (1e-5, 1e-4)
+"""As near as targets have to be reached [m, rad]."""
 late_steps = st.dictionaries(st.integers(0, 80), st.floats(0.004, 0.1), max_size=8)
 
 
@@ -70,3 +71,11 @@ def test_hands_stay_on_their_lines(late):
     assert np.all(np.abs(velocities(times, q)) <= fastest * (1.0 + 1e-6))
     assert_close(said[:-1], velocities(times, q)[:-1], 1e-9)  # the last one says rest
     assert np.all(np.abs(accelerations(times, q)) <= HARDEST * (1.0 + 1e-4))
+
+
+def test_one_short_step_does_not_cut_all_later_ones(monkeypatch):
+    taken, step = [], Motion.step
+    monkeypatch.setattr(Motion, 'step', lambda motion, dt: (taken.append(dt), step(motion, dt)))
+    play({20: 0.018, 21: 0.002})
+    assert 0.002 in taken
+    assert taken[-20:] == [DT] * 20
