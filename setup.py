@@ -158,7 +158,7 @@ setup(
         # Ways round obstacles, by fabrik_ros.planning and the node.
         'plan': ['coal', 'pyyaml', OMPL],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
-        'view': ['viser>=1.0', 'yourdfpy>=0.0.56'],
+        'view': ['viser>=1.1', 'yourdfpy>=0.0.56'],
         # `make test-view`: drives a Chromium that is there already.
         'browser': ['playwright'],
         # fabrik_ros.playground

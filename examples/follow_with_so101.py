@@ -20,7 +20,7 @@ options = FollowerOptions(
 )
 follower = ArmFollower(arm, options)
 target = pose_from_xyz_rpy([0.24, -0.11, 0.085], [-2.98, 0.55, 2.94])
-next_time = time.monotonic()
+last = time.monotonic() - 1.0 / RATE
 while follower.state not in (State.REACHED, State.HOLDING):
     try:
         read = bus.sync_read('Present_Position', motors)
@@ -28,8 +28,8 @@ while follower.state not in (State.REACHED, State.HOLDING):
     except ConnectionError as error:
         print(f'a read failed, the arm goes on: {error}')
         measured = None
-    q = follower.step(target, 1.0 / RATE, measured)
+    now = time.monotonic()
+    q, last = follower.step(target, now - last, measured), now
     bus.sync_write('Goal_Position', dict(zip(motors, joints.to_motors(q), strict=True)))
-    next_time += 1.0 / RATE
-    time.sleep(max(0.0, next_time - time.monotonic()))
+    time.sleep(max(0.0, last + 1.0 / RATE - time.monotonic()))
 print(f'{follower.state.name}: {follower.reason or ""} at {q.tolist()}')

@@ -136,6 +136,8 @@ class ArmFollower:
         """Whether it is known where the arm is."""
         self._away_since = math.inf
         """Since when an arm at rest is measured elsewhere; inf: it is not [s]."""
+        self._let_go: Array | None = None
+        """Where such an arm holds instead, shape (n,) [rad or m]."""
         self.refusal: Reason | None = None
 
     # -- one step
@@ -193,10 +195,10 @@ class ArmFollower:
             raise RefusedError(UNKNOWN)
         self.refusal = None if target is None else self._take(target, now)
         self._now = now
-        if not self._follower.looks_in_ticks:
-            longest = self._looking_time or LOOKING_SHARE * dt
-            self._follower.look(now, dt, longest)
         period = 1.0 / self.options.command_rate
+        if not self._follower.looks_in_ticks:
+            longest = self._looking_time or LOOKING_SHARE * min(dt, period)
+            self._follower.look(now, dt, longest)
         if dt > longest_gap(period):
             self._motion.halt()
             dt = period
@@ -234,7 +236,10 @@ class ArmFollower:
             check_values(self.arm, target)
             self._follower.go_to_joints(target, now)
             return
-        for tip, T_base_tip in checked_poses(self.arm.tip_links, target):
+        poses = list(checked_poses(self.arm.tip_links, target))
+        for tip, T_base_tip in poses:  # of several, all are taken or none
+            self._follower.check(T_base_tip, tip)
+        for tip, T_base_tip in poses:
             self._follower.accept(T_base_tip, now, tip)
 
     def _held(self, now: float, dt: float) -> Array:
@@ -243,12 +248,17 @@ class ArmFollower:
         self._motion.rest(dt)
         is_known = observer.rules.wait_for_state and not observer.missing(now)
         if not is_known or observer.does_not_follow(q) is None:
-            self._away_since = math.inf
+            self._away_since, self._let_go = math.inf, None
             observer.remember(now, q)
             return np.array(q)
         self._away_since = min(self._away_since, now)
-        is_let_go = now - self._away_since >= observer.restart_pause
-        return observer.near_command(observer.q, q) if is_let_go else np.array(q)
+        if now - self._away_since < observer.restart_pause:
+            return np.array(q)
+        measured, held = observer.near_command(observer.q, q), self._let_go
+        # It holds where it was let go: an arm that sags does not sink for ever.
+        if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:
+            self._let_go = measured
+        return np.array(self._let_go)
 
     # -- what it is asked for besides
 

@@ -261,6 +261,19 @@ class Follower:
         self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
         self._look_at_once(now)
 
+    def check(self, T_base_target: Array, tip: int) -> None:
+        """
+        Refuse a target of one tip for what is wrong with the target itself; change nothing.
+
+        Raises
+        ------
+        RefusedError
+            If it is too far away to be meant, or the arm was stopped on the way to it.
+
+        """
+        self._start.check_distance(T_base_target, tip)
+        self.gate.check_target(tip, T_base_target, in_world=False)
+
     def _follows_soon(self, now: float, before: float) -> bool:
         """Whether what comes `now` belongs to a stream with what came before, at a time [s]."""
         return 0.0 <= now - before <= self.rules.stream_timeout

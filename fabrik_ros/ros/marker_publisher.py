@@ -18,6 +18,8 @@ from .status_markers import state_color, state_lines, text_markers
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures of an arm that moves, at least [s]: joint states come faster."""
+NEAREST_PERIOD = 0.1
+"""Time between two measurements of what is nearest [s]: commands wait for them."""
 RENEWAL_TIME = 0.3
 """A picture that stays the same is published again after this time [s]."""
 LONGEST_PREPARATION = 120
@@ -48,8 +50,9 @@ class MarkerPublisher:
         """Namespace and number of each marker that was published last."""
         self._key: object = None
         """Of the picture that was published last."""
-        self._published_at = 0.0
+        self._published_at = self._measured_at = 0.0
         """By a clock of its own [s]."""
+        self._nearest: list[Marker] = []
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def show_preparation(self, robot: Mechanism) -> None:
@@ -81,7 +84,9 @@ class MarkerPublisher:
             return
         self._key, self._published_at = key, now
         markers = list(markers_of(picture, self._pen(picture.robot.base_link)))
-        self._publish(markers + self._nearest(picture.q))
+        if now - self._measured_at >= NEAREST_PERIOD:
+            self._nearest, self._measured_at = self._measure(picture.q), now
+        self._publish(markers + self._nearest)
 
     def _publish(self, markers: list[Marker]) -> None:
         """Publish markers, and take away those before that are not among them."""
@@ -109,7 +114,8 @@ class MarkerPublisher:
             _goal_configuration(follower),
         )
 
-    def _nearest(self, q: Array | None) -> list[Marker]:
+    def _measure(self, q: Array | None) -> list[Marker]:
+        """Measure and draw what is nearest to the arm at `q`, shape (n,)."""
         arm = self._state.arm
         nearest = None if arm is None or q is None else arm.watch.nearest_points(q)
         if arm is None or nearest is None:

@@ -164,6 +164,7 @@ class TargetClient:
         refused = int(self.status['refused'])
         message = stamped_pose(T, frame or self.base_link, self._new_stamp())
         own = target_stamp(seconds(message.header.stamp))
+        before = self.status.get(f'{self._prefix}target_stamp')
         self._targets.publish(message)
         sent = self._held_since = time.monotonic()
         deadline = time.monotonic() + patience
@@ -177,7 +178,7 @@ class TargetClient:
                 return answer
             if was_accepted:
                 self._tell(self.standing)
-            elif time.monotonic() - sent > RESEND_TIME:
+            elif newest == before and time.monotonic() - sent > RESEND_TIME:
                 self._targets.publish(message)
                 sent = time.monotonic()
         what = Outcome.NOT_REACHED if was_accepted else Outcome.NO_ANSWER

@@ -65,6 +65,8 @@ class View:
         self._joints: dict[str, float] = {}
         self._is_dragged = False
         self._asked_at = 0.0
+        self._is_ours = False
+        """Whether the arm goes where it was asked to from here."""
         self._scene: SceneView | None = None
         self._shown: Snapshot | None = None
         self._panel = Panel(self._server, self._ask_target, self._ask_joints)
@@ -119,7 +121,7 @@ class View:
     def _ask_target(self, T_base_target: Array, from_handle: bool = False) -> None:
         with self._lock:
             self._target, self._joints = T_base_target, {}
-        self._asked_at = time.monotonic()
+        self._asked_at, self._is_ours = time.monotonic(), True
         if not from_handle and self._scene is not None:
             self._scene.place_handle(T_base_target)
 
@@ -141,7 +143,9 @@ class View:
 
     def _move_handle(self, scene: SceneView, snapshot: Snapshot, now: float) -> None:
         """Let the handle be where the tool is, unless it is the target."""
-        waits = now - self._asked_at < SETTLING_TIME or snapshot.state in UNDER_WAY
+        is_settling = now - self._asked_at < SETTLING_TIME
+        self._is_ours &= is_settling or snapshot.state in UNDER_WAY
+        waits = is_settling or self._is_ours
         if not (self._is_dragged or waits):
             scene.place_handle(scene.tool_pose(snapshot.measured))
         if not waits or self._is_dragged:

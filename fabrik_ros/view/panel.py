@@ -55,9 +55,9 @@ class Panel:
             zeros = (0.0, 0.0, 0.0)
             self._xyz = server.gui.add_vector3('xyz [m]', zeros, step=0.001)
             self._rpy = server.gui.add_vector3('rpy [deg]', zeros, step=0.1)
+            # Each key that is pressed changes a field: nobody means the numbers on the way.
+            server.gui.add_button('Go there').on_click(self._go)
         self._on_target = on_target
-        self._xyz.on_update(self._typed)
-        self._rpy.on_update(self._typed)
         self._target: tuple[tuple[float, ...], ...] = ()
         """Position and angles that were written last."""
         empty = (np.zeros(1), np.zeros(1))
@@ -128,9 +128,7 @@ class Panel:
 
     # Callbacks run at once, in the thread of the server: values do not change meanwhile.
 
-    async def _typed(self, event: viser.GuiEvent) -> None:
-        if event.client is None:  # set from here
-            return
+    async def _go(self, event: viser.GuiEvent) -> None:
         angles = np.radians(self._rpy.value)
         self._on_target(transform(rotation_from_rpy(*angles), np.array(self._xyz.value)))
 
@@ -140,6 +138,7 @@ class Panel:
         self._slid_at = time.monotonic()
         for name, slider in self._sliders.items():
             if slider is event.target:
+                self._written.pop(name, None)  # it goes back where the arm does not go there
                 self._on_joints({name: float(slider.value)})
 
     def _plot(self, title: str, data: tuple[Array, Array]) -> viser.GuiUplotHandle:

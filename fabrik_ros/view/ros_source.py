@@ -13,6 +13,7 @@ from nav_msgs.msg import Path
 import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -21,8 +22,9 @@ from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..ros.conversions import stamped_pose
+from ..ros.tip_names import topic_name
 from ..transforms import Array
-from .source import Snapshot
+from .source import Snapshot, TIMEOUT
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
@@ -56,14 +58,16 @@ class RosSource:
         self._path: Array = np.empty((0, 3))
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
-        self._node = rclpy.create_node('fabrik_view', context=self._context)
+        namespace = self._name.rpartition('/')[0] or '/'
+        self._node = rclpy.create_node('fabrik_view', context=self._context, namespace=namespace)
         listen, name = self._node.create_subscription, self._name
         listen(String, 'robot_description', self._on_description, LATCHED)
         listen(JointState, 'joint_states', self._on_joints, NEWEST)
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
         listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
-        self._targets = self._node.create_publisher(PoseStamped, f'{name}/target_pose', NEWEST)
+        self._targets: Publisher | None = None
+        """Made once it is known whether the node moves one tip or several."""
         self._joint_targets = self._node.create_publisher(
             JointState, f'{name}/target_joints', NEWEST
         )
@@ -75,18 +79,30 @@ class RosSource:
     @property
     def name(self) -> str:
         """What to call it."""
-        return f'the node {self._name}' + (f' ({self._fault})' if self._fault else '')
+        fault = self._fault or self._missing()
+        return f'the node {self._name}' + (f' ({fault})' if fault else '')
+
+    def _missing(self) -> str:
+        """Say which topic is silent although the node is not; '' where none is."""
+        if time.monotonic() - self._time > TIMEOUT:
+            return ''
+        resolve = self._node.resolve_topic_name
+        if self._robot is None:
+            return f'it lives, but nobody publishes {resolve("robot_description")}'
+        return '' if self._joints else f'it lives, but nobody publishes {resolve("joint_states")}'
 
     def snapshot(self) -> Snapshot:
         """Say what came last."""
         facts, robot = self._facts, self._robot
-        if robot is None or not self._joints or 'base_link' not in facts:
+        base_link, tip_link = facts.get('base_link', ''), facts.get('tip_link', '').split(', ')[0]
+        # A description that has just changed has not reached the status yet.
+        if robot is None or not self._joints or not {base_link, tip_link} <= set(robot.links):
             return Snapshot()
         return Snapshot(
             self._time,
             robot,
-            facts['base_link'],
-            facts['tip_link'].split(', ')[0],
+            base_link,
+            tip_link,
             self._joints,
             self._command,
             facts.get('state', ''),
@@ -99,7 +115,12 @@ class RosSource:
         )
 
     def send_target(self, T_base_tip: Array) -> None:
-        """Publish a target pose."""
+        """Publish a target pose; of several tips the first one goes there."""
+        tips = self._facts['tip_link'].split(', ')
+        if self._targets is None:
+            tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
+            topic = f'{self._name}/{tip}target_pose'
+            self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
         stamp = self._node.get_clock().now().to_msg()
         self._targets.publish(stamped_pose(T_base_tip, self._facts['base_link'], stamp))
 

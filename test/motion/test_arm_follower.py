@@ -493,6 +493,19 @@ def test_arm_that_is_moved_away_at_rest_is_let_go_and_starts_from_there():
     arm.assert_within_limits()
 
 
+def test_arm_that_sags_at_rest_is_held_where_it_was_let_go():
+    arm = Arm()
+    arm.step(judge().pose(NEAR))
+    arm.until(State.REACHED)
+    arm.go(1.0)
+    sinking = NEAR + 0.15
+    arm.go(0.3, measured=sinking)
+    for _ in range(50):
+        sinking = sinking + 0.001
+        arm.step(measured=sinking)
+    assert np.array_equal(arm.sent[-1], NEAR + 0.15)
+
+
 # -- goals
 
 
@@ -590,6 +603,20 @@ def test_only_tips_with_a_target_of_their_own_get_one():
     np.testing.assert_allclose(after[1], targets[1], atol=1e-4)
     with pytest.raises(TargetError, match=r'shape \(4, 4\), expected \(2, 4, 4\)'):
         follower.step(targets[1], DT, q)
+
+
+def test_where_one_of_several_targets_is_refused_none_is_taken():
+    arms = two_arms()
+    follower = ArmFollower(arms, looking_time=math.inf)
+    targets = arms.tip_poses(TWO_START)
+    targets[0, 2, 3] += 0.05
+    targets[1, 2, 3] += 1000.0
+    q = follower.step(targets, DT, TWO_START)
+    assert follower.refusal.kind is ReasonKind.BAD_REQUEST
+    for _ in range(100):
+        q = follower.step(None, DT, q)
+    assert np.array_equal(q, TWO_START)
+    assert follower.state is State.IDLE
 
 
 # -- what stands around

@@ -93,7 +93,7 @@ class Page:
     def type_target(self, axis: int, value: float) -> None:
         field = self.number(axis)
         field.fill(f'{value:.4f}')
-        field.press('Enter')
+        self.page.get_by_role('button', name='Go there').click()
 
     def _blue_pixels(self) -> tuple[np.ndarray, np.ndarray]:
         red, green, blue = np.moveaxis(self.picture(), -1, 0)
