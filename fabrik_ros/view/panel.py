@@ -15,6 +15,8 @@ from .source import Snapshot, UNDER_WAY
 
 SPAN = 30.0
 """What the plots show [s]."""
+TYPING_TIME = 10.0
+"""Numbers that somebody types are left to them for so long [s]."""
 SLIDING_TIME = 1.0
 """A slider that somebody moved is left to them for so long [s]."""
 SAMPLE_PERIOD = 0.1
@@ -55,9 +57,12 @@ class Panel:
             zeros = (0.0, 0.0, 0.0)
             self._xyz = server.gui.add_vector3('xyz [m]', zeros, step=0.001)
             self._rpy = server.gui.add_vector3('rpy [deg]', zeros, step=0.1)
+            self._xyz.on_update(self._typed)
+            self._rpy.on_update(self._typed)
             # Each key that is pressed changes a field: nobody means the numbers on the way.
             server.gui.add_button('Go there').on_click(self._go)
         self._on_target = on_target
+        self._typed_at = -math.inf
         self._target: tuple[tuple[float, ...], ...] = ()
         """Position and angles that were written last."""
         empty = (np.zeros(1), np.zeros(1))
@@ -113,7 +118,8 @@ class Panel:
         """Write where the target is."""
         xyz = tuple(round(float(x), 4) for x in T_base_target[:3, 3])
         rpy = tuple(round(math.degrees(a), 2) for a in _rpy(T_base_target[:3, :3]))
-        if (xyz, rpy) != self._target:  # else what is being typed would be lost
+        is_typed = time.monotonic() - self._typed_at < TYPING_TIME
+        if (xyz, rpy) != self._target and not is_typed:
             self._target = xyz, rpy
             self._xyz.value, self._rpy.value = xyz, rpy
 
@@ -128,7 +134,12 @@ class Panel:
 
     # Callbacks run at once, in the thread of the server: values do not change meanwhile.
 
+    async def _typed(self, event: viser.GuiEvent) -> None:
+        if event.client is not None:  # else it was set from here
+            self._typed_at = time.monotonic()
+
     async def _go(self, event: viser.GuiEvent) -> None:
+        self._typed_at = -math.inf
         angles = np.radians(self._rpy.value)
         self._on_target(transform(rotation_from_rpy(*angles), np.array(self._xyz.value)))
 
