@@ -44,11 +44,14 @@ from .planned_routes import RoutePlanner
 
 MOST_PARTS = 10
 """A step that comes late is taken in at most so many parts [1]."""
-PART_GROWTH, STEADY_SHARE = 1.5, 0.7
-"""
-Parts may be so much longer than the part before, up to this share of the whole step before [1].
-One short step would cut all later ones else.
-"""
+LONGEST_STEP = 1.7
+"""... if it is longer than the step, or part, before by more than this factor [1]."""
+LONGEST_PAIR = 3.0
+"""Up to this factor two parts will do [1]."""
+FIRST_OF_TWO = 0.4
+"""Share of the first one [1]: after the other the next step can be whole again."""
+PART_GROWTH = 1.25
+"""More parts are longer than the part before by this factor [1]."""
 
 
 class Motion:
@@ -124,8 +127,6 @@ class Motion:
         """Path in the world at the end of which the arm rests, until the base moves."""
         self.departure.end_stream()
         self._rested_at = self.q
-        self._step_before = 0.0
-        """Length of the step before, whole [s]."""
 
     def change(
         self,
@@ -443,25 +444,26 @@ class Motion:
 
     def step_in_parts(self, dt: float) -> Array:
         """
-        Move on by `dt` seconds, in even parts where that is much longer than the step before.
+        Move on by `dt` seconds, in parts where that is much longer than the step before.
 
         Where a path bends, the joints could not follow it in one long step. Returns the velocity
         of the whole step, shape (n,).
         """
-        q, count, self._step_before = self.command[0], self._parts(dt), dt
-        self.step(dt / count)
-        for _ in range(count - 1):
-            if not self.is_at_rest:
-                self.step(dt / count)
-        return self.command[1] if count == 1 else (self.command[0] - q) / dt
+        q, parts = self.command[0], self._parts(dt)
+        for number, part in enumerate(parts):
+            if number == 0 or not self.is_at_rest:
+                self.step(part)
+        return self.command[1] if len(parts) == 1 else (self.command[0] - q) / dt
 
-    def _parts(self, dt: float) -> int:
-        """In how many parts a step is taken; in one where a base is followed to its end."""
+    def _parts(self, dt: float) -> list[float]:
+        """Lengths of the parts of a step; one where a base is followed to its end."""
         before = self.limiter.joints.dt
-        if before == 0.0 or self.frame.is_world:
-            return 1
-        part = max(before, min(PART_GROWTH * before, STEADY_SHARE * self._step_before))
-        return max(1, min(round(dt / part), MOST_PARTS))
+        if before == 0.0 or self.frame.is_world or dt < LONGEST_STEP * before:
+            return [dt]
+        if dt < LONGEST_PAIR * before:
+            return [FIRST_OF_TWO * dt, (1.0 - FIRST_OF_TWO) * dt]
+        count = min(round(dt / (PART_GROWTH * before)), MOST_PARTS)
+        return [dt / count] * count
 
     def step(self, dt: float) -> None:
         """Move on by `dt` seconds."""

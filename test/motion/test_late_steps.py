@@ -18,8 +18,7 @@ from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import DT, FASTEST, HARDEST, limits_for
 
 EXAMPLES = 25 if COMPILED else 2
-ON_LINE = (1e-5, 1e-4)
-"""As near as targets have to be reached [m, rad]."""
+ON_LINE = (1e-8, 1e-8)
 late_steps = st.dictionaries(st.integers(0, 80), st.floats(0.004, 0.1), max_size=8)
 
 
