@@ -58,8 +58,8 @@ demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends i
 	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; seven minutes on two idle cores
-	@echo 'make test takes about seven minutes on two idle cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on two idle cores
+	@echo 'make test takes about eight minutes on two idle cores; make test-long runs the rest.'
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict fabrik_ros/
