@@ -18,6 +18,7 @@ CONSOLE_SCRIPTS = {
     'simulated_arm': 'fabrik_ros.cli.executables:simulated_arm',
     'physical_arm': 'fabrik_ros.cli.executables:physical_arm',
     'demo_targets': 'fabrik_ros.cli.executables:demo_targets',
+    'drag_target': 'fabrik_ros.cli.executables:drag_target',
 }
 
 # pip writes console scripts to <prefix>/bin. A relay, two folders away in <prefix>/lib/fabrik_ros,
@@ -38,6 +39,26 @@ RUCKIG = (
 
 # What needs it says so where it has no wheel.
 OMPL = 'ompl>=2.0; python_version < "3.14" and sys_platform != "win32"'
+
+ROS = [
+    'ros-rclpy[fastrtps]',
+    'ros-diagnostic-msgs',
+    'ros-geometry-msgs',
+    'ros-lifecycle-msgs',
+    'ros-nav-msgs',
+    'ros-rosgraph-msgs',
+    'ros-sensor-msgs',
+    'ros-std-msgs',
+    'ros-std-srvs',
+    'ros-trajectory-msgs',
+    'ros-visualization-msgs',
+    'xacro',
+]
+# The others follow: each wheel asks for those of its own distribution.
+JAZZY = ['ros-rclpy==7.1.*', 'ros-std-msgs==5.3.*', 'ros-std-srvs==5.3.*']
+
+# Rules and spelling change from release to release: the verdict is that of these.
+LINT = ['codespell==2.4.*', 'mypy==2.4.*', 'ruff==0.17.*']
 
 # setuptools has no module of its own for this command, and distutils left the standard library.
 InstallData = Distribution().get_command_class('install_data')
@@ -114,6 +135,8 @@ setup(
     name=NAME,
     version='0.1.0',
     description='Inverse kinematics for ROS 2 manipulators by constrained FABRIK',
+    long_description=(ROOT / 'README.md').read_text(),
+    long_description_content_type='text/markdown',
     maintainer='fabrik_ros maintainers',
     maintainer_email='fabrik-ros@users.noreply.github.com',
     license='Apache-2.0',
@@ -136,22 +159,11 @@ setup(
     install_requires=['numpy'],
     extras_require={
         'fast': ['numba', 'tqdm'],
-        'ros': [
-            'ros-rclpy[fastrtps]',
-            'ros-diagnostic-msgs',
-            'ros-geometry-msgs',
-            'ros-lifecycle-msgs',
-            'ros-nav-msgs',
-            'ros-rosgraph-msgs',
-            'ros-sensor-msgs',
-            'ros-std-msgs',
-            'ros-std-srvs',
-            'ros-trajectory-msgs',
-            'ros-visualization-msgs',
-            'xacro',
-        ],
+        'ros': ROS,
+        # The same for Jazzy, whose wheels are older: `ros` takes the newest, those of Kilted.
+        'jazzy': [*ROS, *JAZZY],
         'sim': [MUJOCO],
-        'demo': ['coal', 'matplotlib', 'pin', MUJOCO, OMPL],
+        'demo': ['coal', 'matplotlib', 'pin', 'pyyaml', MUJOCO, OMPL],
         # PyYAML reads scenes.
         'collision': ['coal', 'pyyaml'],
         'motion': ['ruckig>=0.12'],
@@ -159,6 +171,8 @@ setup(
         'plan': ['coal', 'pyyaml', OMPL],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
         'view': ['viser>=1.1', 'yourdfpy>=0.0.56'],
+        # `make docs`
+        'docs': ['myst-parser', 'numpydoc', 'sphinx', 'sphinx-rtd-theme'],
         # `make test-view`: drives a Chromium that is there already.
         'browser': ['playwright'],
         # fabrik_ros.playground
@@ -169,13 +183,12 @@ setup(
             'example-robot-data',
             'hypothesis',
             'matplotlib',
-            'mypy',
             'pillow',
             'pin',
             'pytest',
+            'pytest-cov>=7',
             'pytest-xdist',
             'pyyaml',
-            'ruff',
             'scipy',
             'setuptools>=64',
             'wheel',
@@ -183,7 +196,20 @@ setup(
             MUJOCO,
             OMPL,
             RUCKIG,
+            *LINT,
         ],
+        # What `make test-jazzy` runs with.
+        'quick': [
+            'coal',
+            'hypothesis',
+            'pin',
+            'pytest',
+            'pytest-xdist',
+            'pyyaml',
+            'scipy',
+        ],
+        # What `make lint` and the hooks of pre-commit run.
+        'lint': LINT,
         # The solvers compared with may be absent: benchmark/peers/install_peers.py.
         'benchmark': [
             'coal',

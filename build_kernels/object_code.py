@@ -25,7 +25,8 @@ NOT_NOW = ('NUMBA_DISABLE_JIT', 'NUMBA_BOUNDSCHECK', 'NUMBA_DEBUGINFO')
 
 FROM_MATH_LIBRARY = {
     'acos', 'asin', 'atan', 'atan2', 'ceil', 'copysign', 'cos', 'exp', 'floor', 'fmod', 'hypot',
-    'log', 'memcpy', 'memmove', 'memset', 'pow', 'rint', 'round', 'sin', 'sqrt', 'tan', 'trunc',
+    'log', 'memcpy', 'memmove', 'memset', 'pow', 'rint', 'round', 'sin', 'sqrt', 'sqrtf', 'tan',
+    'trunc',
 }  # fmt: skip
 FROM_GLUE = {'numba_attempt_nocopy_reshape'}
 # glue.c says of all that it was a division; numba raises the other one where it cannot give an
@@ -156,13 +157,24 @@ def link(entries: list[Entry]) -> Any:
             function.visibility = 'hidden'
         else:
             function.linkage = 'internal'
-            function.add_function_attribute('alwaysinline')
     for variable in whole.global_variables:
         if not variable.is_declaration and variable.linkage != llvm.Linkage.private:
             variable.linkage = 'internal'
     for entry in entries:
         whole.get_function(entry.llvm_name).name = entry.symbol
-    return whole
+    return with_all_inlined(whole)
+
+
+def with_all_inlined(module: Any) -> Any:
+    """
+    Return a module in which only entries are called: all else is put where it is called.
+
+    That is said in LLVM's language: llvmlite before 0.46 says it of results, not of functions.
+    """
+    import llvmlite.binding as llvm
+
+    head = re.compile(r'^(define internal .*\)(?: (?:local_)?unnamed_addr)?)', re.MULTILINE)
+    return llvm.parse_assembly(head.sub(r'\1 alwaysinline', str(module)))
 
 
 def optimise(module: Any) -> Any:

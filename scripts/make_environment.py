@@ -6,8 +6,8 @@ without an extra it only renews the package itself, which takes two seconds. The
 compiled for this checkout too, once for each state of their sources, which takes two or three
 minutes.
 
-ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`),
-else the environment is made without ROS and this is said.
+ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`, or
+`jazzy`), else the environment is made without ROS and this is said.
 
 """
 
@@ -15,14 +15,14 @@ import importlib.util
 import os
 from pathlib import Path
 import platform
-import shutil
 import subprocess
 import sys
-import tempfile
 import venv
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 10), (3, 14)
+OF_ROS = {'ros', 'jazzy'}
+"""Extras that bring ROS 2 from wheels."""
 
 NO_ROS = """\
 No ROS 2 for this environment: {reason}.
@@ -76,22 +76,10 @@ def create(folder):
 
 
 def install(folder, extras, pure):
-    """
-    Install the package, with what it needs if extras are named; pure: without built kernels.
-
-    pip gets a copy: it builds in the tree it is given, and would install from the remains of
-    an earlier build what has been deleted since.
-
-    """
-    with tempfile.TemporaryDirectory() as copy:
-        for name in ('fabrik_ros', 'build_kernels', 'launch', 'config', 'urdf', 'resource'):
-            ignore = shutil.ignore_patterns('__pycache__', '*.new')
-            shutil.copytree(ROOT / name, Path(copy, name), ignore=ignore)
-        for name in ('package.xml', 'pyproject.toml', 'setup.cfg', 'setup.py'):
-            shutil.copy(ROOT / name, copy)
-        source = f'{copy}[{",".join(extras)}]' if extras else copy
-        dependencies = [] if extras else ['--no-deps']
-        pip_install(folder, *dependencies, source, FABRIK_ROS_PURE=str(int(pure)))
+    """Install the package, with what it needs if extras are named; pure: without built kernels."""
+    source = f'{ROOT}[{",".join(extras)}]' if extras else str(ROOT)
+    dependencies = [] if extras else ['--no-deps']
+    pip_install(folder, *dependencies, source, FABRIK_ROS_PURE=str(int(pure)))
 
 
 def pip_install(folder, *arguments, **variables):
@@ -103,7 +91,7 @@ def pip_install(folder, *arguments, **variables):
 
 def available(extras):
     """Leave out the ROS wheels where ROS is sourced or where there are none."""
-    if 'ros' not in extras:
+    if not OF_ROS.intersection(extras):
         return extras
     reason = why_no_wheels()
     if ros_is_sourced():
@@ -113,7 +101,7 @@ def available(extras):
         print(NO_ROS.format(reason=reason), file=sys.stderr)
     else:
         return extras
-    return [extra for extra in extras if extra != 'ros']
+    return [extra for extra in extras if extra not in OF_ROS]
 
 
 def ros_is_sourced():

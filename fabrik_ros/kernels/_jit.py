@@ -26,6 +26,7 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ._cache import cache_folder, caching_in
 from ._fallbacks import counted, name_of
 from ._progress import CompileProgress
 from ._stamp import stamp_of
@@ -65,6 +66,7 @@ def _load_numba() -> Any:
 
 _built, WHY_NOT_BUILT = _load_built()
 _numba: Any = None if _built else _load_numba()
+_cache_folder = cache_folder() if _numba else None
 
 IS_BUILT = _built is not None
 """Whether kernels are fast from the first call on."""
@@ -115,7 +117,8 @@ def _compiled(function: Function, nogil: bool = False) -> Function:
 def _compiled_by_numba(function: Function, nogil: bool) -> Function:
     options = {'nogil': nogil, '_nrt': False, 'forceinline': True}
     try:
-        compiled: Function = _numba.njit(cache=True, **options)(function)
+        with caching_in(_cache_folder, _numba):
+            compiled: Function = _numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to
         compiled = _numba.njit(**options)(function)
     return compiled

@@ -270,8 +270,8 @@ def _place_first_planes(
         for side in range(2):
             sign = 1.0 - 2.0 * side
             x, y, z = sign * (i == 0), sign * (i == 1), sign * (i == 2)
-            corner = lowest_vertex(vertices, bins, candidates, frame, x, y, z)
-            around[i + 3 * side] = corner[i]
+            a, b, c = lowest_vertex(vertices, bins, candidates, frame, x, y, z)
+            around[i + 3 * side] = a if i == 0 else b if i == 1 else c
             plane = planes[2 * i + side]
             plane[0], plane[1], plane[2] = (
                 sign * frame[i],

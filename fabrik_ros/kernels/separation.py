@@ -29,8 +29,6 @@ ACCURACY = 1e-7
 """Error of a distance, where it is wanted exactly [m]."""
 SMALLEST = 1e-12
 """Square of a distance that counts as none [m^2]."""
-FACES = ((0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 3, 1), (1, 2, 3, 0))
-"""Three vertices of each face of a tetrahedron, and the one opposite to it."""
 
 
 @kernel
@@ -280,7 +278,8 @@ def _nearest_on_triangle(simplex: Array, a: int, b: int, c: int) -> None:
 def _nearest_on_tetrahedron(simplex: Array) -> bool:
     """Write the weights of the point nearest to the origin; False if the origin is inside."""
     least, wa, wb, wc, wd = math.inf, 0.0, 0.0, 0.0, 0.0
-    for a, b, c, d in FACES:
+    for d in range(3, -1, -1):  # the vertex opposite to a face
+        a, b, c = int(d < 1), 1 + int(d < 2), 2 + int(d < 3)
         if not _is_beyond(simplex, a, b, c, d):
             continue
         _nearest_on_triangle(simplex, a, b, c)

@@ -8,10 +8,18 @@ import subprocess
 import sys
 import venv
 
+from helpers import SIX_AXIS
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXECUTABLES = ('fabrik_ros', 'fabrik_node', 'simulated_arm', 'physical_arm', 'demo_targets')
+EXECUTABLES = (
+    'fabrik_ros',
+    'fabrik_node',
+    'simulated_arm',
+    'physical_arm',
+    'demo_targets',
+    'drag_target',
+)
 CACHE = '__pycache__'
 MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'
 
@@ -114,8 +122,44 @@ def test_pip_uninstall_leaves_nothing_behind(pip_prefix, tmp_path):
     shutil.copytree(pip_prefix, tmp_path / 'venv', symlinks=True)
     python = tmp_path / 'venv/bin/python'
     run(python, '-m', 'pip', 'uninstall', '--yes', 'fabrik_ros')
-    remains = (tmp_path / 'venv').rglob('*fabrik_*')
-    assert [path for path in remains if path.is_file()] == []
+    assert list((tmp_path / 'venv').rglob('*fabrik_*')) == []
+
+
+SOLVE = """
+import sys, fabrik_ros
+chain = fabrik_ros.load_urdf(sys.argv[1]).chain()
+chain.forward_kinematics(chain.mid_configuration())
+print(fabrik_ros.__file__, 'numba' in sys.modules)
+"""
+
+
+@with_setuptools
+@pytest.mark.skipif(importlib.util.find_spec('numba') is None, reason='numba compiles, and caches')
+def test_nothing_can_be_imported_after_the_package_was_used_and_uninstalled(pip_prefix, tmp_path):
+    shutil.copytree(pip_prefix, tmp_path / 'venv', symlinks=True)
+    python = tmp_path / 'venv/bin/python'
+    packages = next(tmp_path.glob('venv/lib/python3*/site-packages'))
+    for name in ('numpy', 'numba', 'llvmlite'):
+        folder = Path(importlib.util.find_spec(name).origin).parent
+        for found in (folder, folder.with_name(f'{name}.libs')):
+            if found.exists():
+                (packages / found.name).symlink_to(found)
+    (tmp_path / 'arm.urdf').write_text(SIX_AXIS)
+    user = {
+        'HOME': str(tmp_path),
+        'XDG_CACHE_HOME': '',
+        'NUMBA_CACHE_DIR': '',
+        'FABRIK_ROS_KERNELS': 'numba',
+        'PYTHONPATH': '',
+        'PYTHONDONTWRITEBYTECODE': '',
+    }
+    used = run(python, '-c', SOLVE, tmp_path / 'arm.urdf', cwd=tmp_path, **user)
+    assert used.splitlines()[-1] == f'{packages / "fabrik_ros/__init__.py"} True'
+    assert list((tmp_path / '.cache/fabrik_ros').rglob('*.nbi'))
+    run(python, '-m', 'pip', 'uninstall', '--yes', 'fabrik_ros', cwd=tmp_path, **user)
+    missing = 'import importlib.util as u; print(u.find_spec("fabrik_ros"))'
+    assert run(python, '-c', missing, cwd=tmp_path, **user) == 'None\n'
+    assert list((tmp_path / 'venv').rglob('*fabrik_*')) == []
 
 
 def colcon(*arguments: str, cwd: Path) -> str:

@@ -1,4 +1,8 @@
-"""Wheels: with built kernels where they can be built, and in any case complete and honest."""
+"""
+Wheels and source distributions: complete, honest, and made without a trace in the tree.
+
+A wheel has built kernels where they can be built.
+"""
 
 import importlib.util
 import os
@@ -6,6 +10,7 @@ from pathlib import Path
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 
@@ -75,6 +80,64 @@ def test_a_wheel_without_them_is_for_all_machines_and_says_why(source, variables
     assert f'fabrik_ros: without built code of the kernels: {reason}\n' in said
 
 
+# -- what a build leaves behind, and what it takes from an earlier one
+
+
+def tree(source: Path) -> set[Path]:
+    """List the files and folders, but for what Python keeps beside modules."""
+    return {path for path in source.rglob('*') if '__pycache__' not in path.parts}
+
+
+@needs_built
+def test_a_wheel_is_made_without_a_trace_in_the_tree(source):
+    before = tree(source)
+    make_wheel(source)
+    assert tree(source) == before
+
+
+@needs_built
+def test_what_an_earlier_build_left_does_not_get_into_a_wheel(source):
+    for folder in ('build/lib', 'build/lib.linux-x86_64-cpython-311', 'build/bdist.linux-x86_64'):
+        (source / folder / 'fabrik_ros').mkdir(parents=True)
+        (source / folder / 'fabrik_ros/deleted.py').touch()
+    (source / 'fabrik_ros.egg-info').mkdir()
+    (source / 'fabrik_ros.egg-info/SOURCES.txt').write_text('fabrik_ros/deleted.py\n')
+    wheel, _ = make_wheel(source)
+    assert not [name for name in names_in(wheel) if 'deleted' in name]
+
+
+def names_in(wheel: Path) -> list[str]:
+    return zipfile.ZipFile(wheel).namelist()
+
+
+SDIST = 'import sys; sys.path.insert(0, "build_kernels"); import _backend; ' \
+    '_backend.build_sdist(sys.argv[1])'  # fmt: skip
+
+
+def make_sdist(source: Path) -> Path:
+    """Make a source distribution as pip and build ask for it."""
+    command = [sys.executable, '-c', SDIST, source.parent]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return next(source.parent.glob('*.tar.gz'))
+
+
+def test_a_source_distribution_is_made_without_a_trace_in_the_tree(source):
+    before = tree(source)
+    make_sdist(source)
+    assert tree(source) == before
+
+
+def test_the_wheel_of_a_source_distribution_is_that_of_the_checkout(source):
+    own, _ = make_wheel(source, FABRIK_ROS_PURE='1')
+    sdist = make_sdist(source)
+    unpacked = source.parent / 'unpacked'
+    with tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter='data')
+    from_sdist, _ = make_wheel(next(unpacked.iterdir()), FABRIK_ROS_PURE='1')
+    assert sorted(names_in(from_sdist)) == sorted(names_in(own))
+
+
 REQUIREMENTS = 'import sys, platform; {} import _backend; print(_backend.numba_if_needed())'
 NUMBA = "['numba>=0.61', 'numpy']"
 
@@ -128,29 +191,59 @@ print(time.process_time())
 """
 
 
-@needs_built
-@pytest.mark.long
-def test_a_wheel_gives_its_first_answers_in_two_seconds_where_nothing_can_be_written(source):
-    wheel, _ = make_wheel(source)
-    folder = source.parent / 'environment'
+def environment_with(package: Path, folder: Path) -> Path:
+    """Make an environment with a package and the numpy of this one; return its Python."""
     venv.create(folder, with_pip=True, symlinks=True)
     python = folder / 'bin/python'
-    install = [python, '-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', wheel]
-    subprocess.run(install, check=True)
+    install = [python, '-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index']
+    subprocess.run([*install, package], check=True)
     packages = next(folder.glob('lib/python3*/site-packages'))
     numpy = Path(np.__file__).parent
     for name in ('numpy', 'numpy.libs'):
         if (numpy.parent / name).exists():
             (packages / name).symlink_to(numpy.parent / name)
-    subprocess.run(['chmod', '-R', 'a-w', folder], check=True)
-    arm = source.parent / 'six_axis.urdf'
+    return python
+
+
+def first_answers(python: Path, folder: Path) -> subprocess.CompletedProcess:
+    """Solve where nothing but the environment is known."""
+    arm = folder / 'six_axis.urdf'
     arm.write_text(SIX_AXIS)
+    return subprocess.run(
+        [python, '-c', FIRST_ANSWERS, arm], cwd='/', env={'HOME': '/nonexistent'},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@needs_built
+@pytest.mark.long
+def test_a_wheel_gives_its_first_answers_in_two_seconds_where_nothing_can_be_written(source):
+    wheel, _ = make_wheel(source)
+    folder = source.parent / 'environment'
+    python = environment_with(wheel, folder)
+    subprocess.run(['chmod', '-R', 'a-w', folder], check=True)
     try:
-        done = subprocess.run(
-            [python, '-c', FIRST_ANSWERS, arm], cwd='/', env={'HOME': '/nonexistent'},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = first_answers(python, source.parent)
     finally:
         subprocess.run(['chmod', '-R', 'u+w', folder], check=True)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 2.0
+
+
+@needs_built
+@pytest.mark.long
+def test_the_wheel_of_a_source_distribution_runs_in_a_clean_environment(source):
+    unpacked = source.parent / 'unpacked'
+    with tarfile.open(make_sdist(source)) as archive:
+        archive.extractall(unpacked, filter='data')
+    [folder] = unpacked.iterdir()
+    # It has no built code, and compiling it takes minutes: that of these very sources.
+    shutil.copy(ROOT / BUILT, folder / BUILT)
+    wheel, said = make_wheel(folder)
+    assert 'compiling the kernels' not in said
+    python = environment_with(wheel, source.parent / 'environment')
+    done = first_answers(python, source.parent)
+    assert done.returncode == 0, done.stderr
+    run = [python, '-m', 'fabrik_ros', 'info', source.parent / 'six_axis.urdf']
+    printed = subprocess.run(run, cwd='/', env={}, capture_output=True, text=True, check=False)
+    assert '6 joint values: j0, j1, j2' in printed.stdout, printed.stderr
