@@ -1,8 +1,11 @@
 """Which solver does what the options ask for."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import cast, Protocol
+
+from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
 from .model.tree import Tree
@@ -36,6 +39,8 @@ def make_solver(
 
     Raises
     ------
+    TypeError
+        If the chain is something else, as a robot or a path; says how to get one.
     ChainError
         If the method is 'points' and a joint of the arm follows another.
 
@@ -47,7 +52,7 @@ def make_solver(
     'PointArmSolver'
 
     """
-    options = options or SolverOptions()
+    options = SolverOptions() if options is None else options
     return SOLVERS[options.method](chain, options)
 
 
@@ -104,9 +109,8 @@ def make_tips_solver(
     """
     if isinstance(robot, Chain):
         return SingleTipSolver(robot, options)
-    if isinstance(robot, Tree):
-        return TreeSolver(robot, options, tips)
-    raise TypeError(f'robot must be a Chain or a Tree, got {type(robot).__name__}')
+    check_arm(robot, 'robot', Chain, Tree)
+    return TreeSolver(cast(Tree, robot), options, tips)
 
 
 def leaves_choice(robot: Mechanism, options: SolverOptions) -> bool:

@@ -1,5 +1,7 @@
 """Why an arm stands still, or does not do what it is asked: one type, with a code that stays."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -61,15 +63,26 @@ class ReasonKind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Reason:
-    """Why something is not done."""
+    """
+    Why something is not done.
+
+    Attributes
+    ----------
+    kind : ReasonKind
+        Its kind, with a code that stays.
+    text : str
+        What a person at the arm reads.
+    joints : tuple of str
+        Names of the joints that are concerned.
+    place : array, shape (k, 3), or None
+        Where on the path it is: positions of the tips in the base frame [m].
+
+    """
 
     kind: ReasonKind
     text: str
-    """What a person at the arm reads."""
     joints: tuple[str, ...] = ()
-    """Names of the joints that are concerned."""
     place: npt.NDArray[np.float64] | None = None
-    """Where on the path it is: positions of the tips in the base frame, shape (k, 3) [m]."""
 
     def __str__(self) -> str:
         return self.text

@@ -7,6 +7,8 @@ the fixed axes x, then y, then z.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 

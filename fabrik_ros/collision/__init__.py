@@ -8,7 +8,7 @@ from .point_cells import PointCells
 from .point_map import PointMap
 from .robot_shape import PlacedShape, RobotShape
 from .scene import Obstacle, Scene
-from .scene_file import load_scene
+from .scene_file import link_poses, load_scene
 from .self_collision import SelfCollision
 from .solids import MissingGeometry
 from .world_collision import WorldCollision
@@ -30,5 +30,6 @@ __all__ = [
     'Scene',
     'SelfCollision',
     'WorldCollision',
+    'link_poses',
     'load_scene',
 ]

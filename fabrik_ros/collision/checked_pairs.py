@@ -1,5 +1,7 @@
 """The pairs of solids that are checked for collisions, and how near they are."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
@@ -15,27 +17,47 @@ from .solid_frames import SolidFrames
 
 @dataclass(frozen=True)
 class Nearest:
-    """The two links, or link and obstacle, that are nearest to each other."""
+    """
+    The two links, or link and obstacle, that are nearest to each other.
+
+    Attributes
+    ----------
+    distance : float
+        Their distance [m]; 0 or less when they touch, inf when there is no pair.
+    link_a : str
+        One link.
+    link_b : str
+        The other link, or the name of an obstacle.
+    clearance : float
+        Distance that they must keep [m].
+
+    """
 
     distance: float
-    """[m]; 0 or less when they touch, inf when there is no pair."""
     link_a: str
     link_b: str
-    """Or the name of an obstacle."""
     clearance: float
-    """Distance that they must keep [m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class NearestPoints:
-    """Where the two links, or link and obstacle, that are nearest to each other are so near."""
+    """
+    Where the two links, or link and obstacle, that are nearest to each other are so near.
+
+    Attributes
+    ----------
+    points : array, shape (2, 3)
+        One of each, in the root link of the robot [m].
+    distance : float
+        Their distance [m]; 0 or less when they touch.
+    clearance : float
+        Distance that they must keep [m].
+
+    """
 
     points: Array
-    """In the root link of the robot, shape (2, 3) [m]."""
     distance: float
-    """[m]; 0 or less when they touch."""
     clearance: float
-    """Distance that they must keep [m]."""
 
 
 class CheckedPairs:

@@ -14,6 +14,8 @@ anywhere between their start and their end.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

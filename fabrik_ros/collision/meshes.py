@@ -6,6 +6,8 @@ never over a network: descriptions may come from anybody.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 import os
 from pathlib import Path
@@ -88,6 +90,11 @@ class MeshFinder:
             yield folder / package / rest
             if folder.name == package:
                 yield folder / rest
+
+
+def folders_beside(urdf_folder: str) -> tuple[str, ...]:
+    """Folders for a `MeshFinder` that has a description, but not the file that it was in."""
+    return (urdf_folder, str(Path(urdf_folder).parent)) if urdf_folder else ()
 
 
 def _paths(variable: str) -> list[Path]:

@@ -46,7 +46,19 @@ class LeftOutReason(Enum):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A pair of links that may touch."""
+    """
+    A pair of links that may touch.
+
+    Attributes
+    ----------
+    link_a : str
+        One link.
+    link_b : str
+        The other one.
+    reason : LeftOutReason
+        Why they may touch.
+
+    """
 
     link_a: str
     link_b: str

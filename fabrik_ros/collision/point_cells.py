@@ -1,5 +1,7 @@
 """Cells of space with something in them, as a sensor has measured it."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -67,7 +69,7 @@ class PointCells:
         self.boxes = read_only(boxes)
 
     @classmethod
-    def around(cls, points: npt.ArrayLike, size: float) -> 'PointCells':
+    def around(cls, points: npt.ArrayLike, size: float) -> PointCells:
         """
         Cells that points, shape (n, 3), in the root link lie in [m].
 
@@ -87,7 +89,7 @@ class PointCells:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def beyond(self, before: 'PointCells | None') -> Array:
+    def beyond(self, before: PointCells | None) -> Array:
         """
         Centres of cells that are two cells or more away from all that were there before.
 

@@ -1,5 +1,7 @@
 """Which cells are occupied, as sensors measure points again and again."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
 

@@ -1,5 +1,7 @@
 """What space a robot, and what its links carry, takes up, for the kernels that look at points."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +17,23 @@ from .solids import Solid
 
 @dataclass(frozen=True, eq=False)
 class PlacedShape:
-    """The g solids of a robot where they are at one time, in its root link."""
+    """
+    The g solids of a robot where they are at one time, in its root link.
 
-    shape: 'RobotShape'
-    """The solids."""
+    Attributes
+    ----------
+    shape : RobotShape
+        The solids.
+    frames : array, shape (g, 12)
+        Rotations by rows, and origins [m].
+    balls : array, shape (g, 4)
+        Centres, and radii, of balls around the solids [m].
+
+    """
+
+    shape: RobotShape
     frames: Array
-    """Rotations by rows, and origins, shape (g, 12) [m]."""
     balls: Array
-    """Centres, and radii, of balls around the solids, shape (g, 4) [m]."""
 
     @property
     def for_kernels(self) -> tuple[Array, Indices, Indices, Array, Array, Array]:

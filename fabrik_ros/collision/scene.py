@@ -1,5 +1,7 @@
 """What stands around a robot, and what its links carry."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +21,19 @@ class Obstacle:
     """
     A solid that no link may come near.
 
+    Parameters
+    ----------
+    name : str
+        Names it in a scene and in messages.
+    shape : Shape or HalfSpace
+        Of a mesh all triangles count, as they are; one that is attached becomes a convex hull.
+    T_link_obstacle : array, shape (4, 4)
+        Where it is, in the frame of `link` [m].
+    link : str
+        The link that it is attached to and moves with; '' where it stands in the root link.
+    touch_links : tuple of str
+        Names of links that may touch it.
+
     Raises
     ------
     SceneError
@@ -27,15 +42,10 @@ class Obstacle:
     """
 
     name: str
-    """Names it in a scene and in messages."""
     shape: Shape | HalfSpace
-    """Of a mesh all triangles count, as they are; one that is attached becomes a convex hull."""
     T_link_obstacle: Array
-    """Where it is, in the frame of `link`, shape (4, 4) [m]."""
     link: str = ''
-    """The link that it is attached to and moves with; '' where it stands in the root link."""
     touch_links: tuple[str, ...] = ()
-    """Names of links that may touch it."""
 
     def __post_init__(self) -> None:
         if not self.name:

@@ -9,6 +9,8 @@ Scenes in YAML files: a table is five lines.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 import math
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import Any
 
 from ..errors import did_you_mean, FabrikError, listed, SceneError, shown, UnknownFrameError
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
+from ..model.robot import Robot
 from ..transforms import Array, rotation_from_rpy, transform
 from .scene import Obstacle, Scene
 
@@ -26,7 +29,23 @@ KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'frame', 'link', 'touch_links')
 TOP = 'obstacles'
 
 PoseOf = Callable[[str], Array]
-"""Gives the pose of a frame in the root link, shape (4, 4); '' is the root link itself."""
+"""Gives the pose of a frame in the root link, shape (4, 4); '' is the frame by default."""
+
+
+def link_poses(robot: Robot, base_link: str = '') -> PoseOf:
+    """
+    Let links be the frames of a scene, those that no joint moves.
+
+    Parameters
+    ----------
+    robot : Robot
+        Has the links.
+    base_link : str
+        The frame of obstacles that name none; left out, the root link.
+
+    """
+    default = base_link or robot.root_link
+    return lambda frame: robot.pose(robot.root_link, frame or default, {})
 
 
 def load_scene(path: str | Path, pose_of: PoseOf) -> Scene:

@@ -1,5 +1,7 @@
 """Whether an arm collides with its own robot, and how far it is from that."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 import os
 

@@ -51,11 +51,22 @@ the size, so that there are none."""
 
 @dataclass(frozen=True)
 class MissingGeometry:
-    """Collision geometry that is not checked."""
+    """
+    Collision geometry that is not checked.
+
+    Attributes
+    ----------
+    link : str
+        Its link.
+    name : str
+        The file, or the kind of shape.
+    reason : str
+        Why it is not checked.
+
+    """
 
     link: str
     name: str
-    """The file, or the kind of shape."""
     reason: str
 
     def __str__(self) -> str:

@@ -1,5 +1,7 @@
 """How near the links of a robot are to each other and to what stands around them."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 import math

@@ -1,5 +1,6 @@
 """Joint values at which an arm can be looked at, and set out from: bent, in front, clear."""
 
+from collections.abc import Callable
 from itertools import combinations, pairwise
 import math
 
@@ -26,18 +27,29 @@ SMALL = 1e-4
 """For differences [rad or m], and bones that are shorter than this share of the reach are none."""
 
 
-def bent_configuration(robot: Mechanism) -> Array:
+def bent_configuration(robot: Mechanism, is_clear: Callable[[Array], bool] | None = None) -> Array:
     """
     Choose joint values at which no arm is stretched out, shape (n,) [rad or m].
 
     Of many bent configurations it is the one farthest from singular ones whose tips are in front
     of the first joint (x of the base), not below it, and where links are not near each other, as
     far as their joint centres tell. The choice is the same every time.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        What moves.
+    is_clear : callable, optional
+        Says of joint values, shape (n,), whether nothing is in the way there. The best ones that
+        are clear are taken, where some are.
+
     """
     rng = np.random.default_rng(0)
     choices = [_choices(robot, j) for j in range(len(robot))]
     tries = (np.array([rng.choice(values) for values in choices]) for _ in range(TRIES))
-    return max(tries, key=lambda q: _merit(robot, q))
+    best_first = sorted(tries, key=lambda q: _merit(robot, q), reverse=True)
+    clear = best_first if is_clear is None else filter(is_clear, best_first)
+    return next(iter(clear), best_first[0])
 
 
 def _choices(robot: Mechanism, j: int) -> Array:

@@ -1,9 +1,11 @@
 """One arm: the chain from a base link to a tip link."""
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import shown
+from ..errors import listed, shown
 from ..kernels import kinematics
 from ..kernels.arm_table import FRAME, POSITION
 from ..transforms import Array
@@ -56,9 +58,10 @@ class Chain(Mechanism):
         self.inner_reach, self.reach = radii(self.model, moving)
 
     def __repr__(self) -> str:
-        return f"Chain('{self.base_link}' to '{self.tip_link}': {', '.join(self.joint_names)})"
+        ends = f"'{shown(self.base_link)}' to '{shown(self.tip_link)}'"
+        return f'Chain({ends}: {listed(self.joint_names)})'
 
-    def with_tool(self, T_tip_tool: npt.ArrayLike) -> 'Chain':
+    def with_tool(self, T_tip_tool: npt.ArrayLike) -> Chain:
         """
         Append a fixed tool frame, `T_tip_tool` of shape (4, 4), behind the tip link.
 

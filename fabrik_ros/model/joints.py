@@ -5,6 +5,8 @@ The one place that knows joint types: others ask the properties of `JointType` a
 
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import Enum
 import math
@@ -57,34 +59,64 @@ class JointType(Enum):
 
 @dataclass(frozen=True)
 class Mimic:
-    """What makes a mimic joint: `q = multiplier * q_source + offset`."""
+    """
+    What makes a mimic joint: `q = multiplier * q_source + offset`.
+
+    Parameters
+    ----------
+    source : str
+        Name of the joint that is mimicked; never itself a mimic joint.
+    multiplier : float
+        Factor [1].
+    offset : float
+        What is added [rad or m].
+
+    """
 
     source: str
-    """Name of the joint that is mimicked; never itself a mimic joint."""
     multiplier: float = 1.0
     offset: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """One joint of the tree."""
+    """
+    One joint of the tree.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    type : JointType
+        How it moves.
+    parent : str
+        Link the joint hangs on.
+    child : str
+        Link the joint carries.
+    origin : array, shape (4, 4)
+        T_parent_joint: the joint frame at value 0, in the parent link's.
+    axis : array, shape (3,)
+        Unit vector, in the joint frame.
+    lower : float
+        Least value [rad or m]; -inf when continuous.
+    upper : float
+        Greatest value [rad or m]; inf when continuous.
+    velocity : float
+        Greatest speed [rad/s or m/s]; inf when the model gives none.
+    mimic : Mimic or None
+        What it follows; None where it has a value of its own.
+
+    """
 
     name: str
     type: JointType
     parent: str
-    """Link the joint hangs on."""
     child: str
-    """Link the joint carries."""
     origin: Array
-    """T_parent_joint, shape (4, 4): the joint frame at value 0, in the parent link's."""
     axis: Array
-    """Unit vector, shape (3,), in the joint frame."""
     lower: float = -math.inf
-    """Least value [rad or m]; -inf when continuous."""
     upper: float = math.inf
-    """Greatest value [rad or m]; inf when continuous."""
     velocity: float = math.inf
-    """Greatest speed [rad/s or m/s]; inf when the model gives none."""
     mimic: Mimic | None = None
 
     @property

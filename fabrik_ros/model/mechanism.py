@@ -5,6 +5,8 @@ Joint values are `q` [rad] for revolute and [m] for prismatic joints. Arrays are
 
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 import math

@@ -6,8 +6,10 @@ Built once, from a URDF (`urdf.py`), and never changed. Joint values are [rad] f
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 import math
 
@@ -29,16 +31,37 @@ class Robot(LinkTree):
     A tree of links, as read from a URDF.
 
     Made by `load_urdf`, which guarantees one root, no cycles, unique names and usable joints.
+
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    links : tuple of str
+        Names of all links.
+    joints : tuple of Joint
+        All joints, fixed ones too.
+    source : str
+        The URDF text the robot was read from.
+    warnings : tuple of str
+        What was odd in the description but could be understood.
+    collisions : tuple of Collision
+        The collision geometry that could be understood, in the order of the links.
+    folder : str
+        The folder that the URDF was read from; '' where it came as text.
+
     """
 
-    source: str = field(default='', repr=False)
-    """The URDF text the robot was read from."""
+    source: str = ''
     warnings: tuple[str, ...] = ()
-    """What was odd in the description but could be understood."""
     collisions: tuple[Collision, ...] = ()
-    """The collision geometry that could be understood, in the order of the links."""
     folder: str = ''
-    """The folder that the URDF was read from; '' where it came as text."""
+
+    def __repr__(self) -> str:
+        moving = sum(joint.type.moves for joint in self.joints)
+        return (
+            f"Robot('{shown(self.name)}': {len(self.links)} links, {len(self.joints)} joints, "
+            f'{moving} of which move)'
+        )
 
     @cached_property
     def _joints_by_name(self) -> Mapping[str, Joint]:
@@ -48,7 +71,7 @@ class Robot(LinkTree):
         """Find a joint by its name; KeyError when there is none."""
         return self._joints_by_name[name]
 
-    def chain(self, base_link: str = '', tip_link: str = '') -> 'Chain':
+    def chain(self, base_link: str = '', tip_link: str = '') -> Chain:
         """
         Take the chain from a link to one of its descendants.
 

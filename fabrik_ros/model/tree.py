@@ -1,5 +1,7 @@
 """Arms that share a body: the tree from a base link to several tip links."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -69,7 +71,7 @@ class Tree(Mechanism):
 
     def __repr__(self) -> str:
         tips = _quoted(self.tip_links)
-        return f"Tree('{self.base_link}' to {tips}: {', '.join(self.joint_names)})"
+        return f"Tree('{shown(self.base_link)}' to {tips}: {listed(self.joint_names)})"
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -110,7 +112,7 @@ class Tree(Mechanism):
         sources = self.model[self._path_rows[t][:-1], SOURCE].astype(int)
         return np.isin(np.arange(len(self)), sources)
 
-    def with_tools(self, tools: Mapping[str, npt.ArrayLike]) -> 'Tree':
+    def with_tools(self, tools: Mapping[str, npt.ArrayLike]) -> Tree:
         """
         Append fixed tool frames, T_tip_tool of shape (4, 4) by tip link, behind tip links.
 

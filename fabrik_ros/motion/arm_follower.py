@@ -7,6 +7,8 @@ to send.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 
@@ -16,13 +18,15 @@ import numpy.typing as npt
 from ..collision import CheckedPairs, CollisionGuard, Scene, WorldCollision
 from ..errors import (
     CollisionError,
-    CollisionUnavailableError,
     JointValueError,
     listed,
     RefusedError,
 )
+from ..model.arm_checks import check_arm
+from ..model.chain import Chain
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
+from ..model.tree import Tree
 from ..planning.planner_setup import PlannerSetup
 from ..reasons import Reason, ReasonKind
 from ..solver.tree_solver import TipOptions
@@ -85,6 +89,8 @@ class ArmFollower:
 
     Raises
     ------
+    TypeError
+        If the arm is something else, as the path of a robot; says how to get one.
     ValueError
         If an option makes no sense; names it.
     FabrikError
@@ -114,6 +120,7 @@ class ArmFollower:
         configurations: Mapping[str, npt.ArrayLike] | None = None,
         looking_time: float | None = None,
     ) -> None:
+        check_arm(arm, 'arm', Robot, Chain, Tree)
         self.options = options = FollowerOptions() if options is None else options
         options.check()
         if isinstance(arm, Robot):
@@ -139,6 +146,9 @@ class ArmFollower:
         self._let_go: Array | None = None
         """Where such an arm holds instead, shape (n,) [rad or m]."""
         self.refusal: Reason | None = None
+
+    def __repr__(self) -> str:
+        return f'ArmFollower({self.arm!r}, {self.options!r}): {self.state.name}'
 
     # -- one step
 
@@ -435,9 +445,6 @@ def _world(
         obstacle_clearance=options.obstacle_clearance,
         checks_links=wants_links,
     )
-    try:
-        return setup.world(scene or Scene()), 'on'
-    except CollisionUnavailableError as error:
-        if scene is not None or options.self_collision == 'require':
-            raise
-        return None, f'off: {error}'
+    is_required = scene is not None or options.self_collision == 'require'
+    world, why = setup.world_or_reason(scene or Scene(), is_required)
+    return world, 'on' if world is not None else f'off: {why}'

@@ -32,6 +32,12 @@ class State(Enum):
     HOLDING = 'holding still'
 
 
+UNDER_WAY = frozenset(
+    state.name for state in (State.LOOKING, State.PLANNING, State.MOVING, State.JOGGING)
+)
+"""Names of the states in which the arm has not come to its target yet."""
+
+
 class Command(NamedTuple):
     """What the joints are to do now."""
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..model.mechanism import Mechanism
-from ..solver.options import SolverOptions
+from ..solver.options import shown_options, SolverOptions
 from .following_rules import FollowingRules
 from .goal import MotionOptions
 from .jerk_filter import JerkFilter
@@ -69,100 +69,142 @@ class FollowerOptions:
     Names and defaults are those of the node's parameters, which take them from here. What each
     one means in full, and what suits which arm, is in `config/fabrik.yaml`.
 
+    Parameters
+    ----------
+    mode : str
+        Part of the target to meet: 'pose', 'axis' (position and one tool axis), 'position', or
+        'auto': pose with six joints or more, else position exactly and orientation as well as that
+        allows.
+    axis : tuple of floats
+        Tool axis for mode 'axis', in the tip frame; any length but zero.
+    method : str
+        What FABRIK moves: 'articulated': joints; 'points': joint centres.
+    polish : str
+        'auto': a few damped least-squares steps finish a solution; 'never': FABRIK alone.
+    position_tolerance : float
+        Accepted position error [m].
+    orientation_tolerance : float
+        Accepted orientation error [rad].
+    solve_budget : float
+        Longest search from scratch [s].
+    posture : tuple of floats
+        Joint values that an arm with joints to spare tends to [rad or m]; empty: none.
+    path : str
+        'auto': the line where that goes through, else a path in joint space; 'line': straight for
+        the tool; 'joint': straight in joint space.
+    max_detour : float
+        A path on which a joint turns this much farther than directly waits for `execute` [rad].
+    confirm : str
+        Which paths wait for `execute`: 'never' any, those 'leaving_line', or 'always'.
+    path_tolerance_position : float
+        How far the tool may leave the line at singularities [m]; -1: 0.005 with path 'auto'.
+    path_tolerance_orientation : float
+        How far its orientation may leave it there [rad]; -1: 0.0873 with path 'auto'.
+    on_unreachable : str
+        'approach' targets out of reach as near as possible, or 'hold'; also those in collision.
+    command_rate : float
+        Commands per second [Hz].
+    max_tip_speed : float
+        Speed of tips and joint centres, on every path [m/s].
+    max_tip_rotation : float
+        Turning speed of tips, on every path [rad/s].
+    max_tip_acceleration : float
+        Acceleration of tips on a line [m/s^2].
+    speed_scaling : float
+        Share of all speeds to go at; 0 pauses [1].
+    max_joint_velocity_fraction : float
+        Share of each joint's velocity in the URDF that may be used [1].
+    max_joint_velocity : float
+        Velocity of every joint, whatever the URDF says [rad/s or m/s].
+    max_joint_acceleration : float
+        Acceleration of every joint [rad/s^2 or m/s^2].
+    max_joint_jerk : float
+        Jerk of every joint [rad/s^3 or m/s^3]; 0: not limited; needs ruckig (extra `motion`).
+    self_collision : str
+        Stop in front of collisions of the arm with itself: 'auto': where coal is installed and the
+        URDF has collision geometry; 'require': refuse to begin without them; 'never'.
+    collision_clearance : float
+        Distance that links keep from each other [m].
+    obstacle_clearance : float
+        Distance that links keep from obstacles [m].
+    mesh_paths : tuple of str
+        Folders with meshes, besides packages of ROS.
+    on_blocked : str
+        After something came into the way: 'hold' until told to go on, or 'replan'.
+    wait_for_state : bool
+        Move only from a measured state.
+    start_configuration : tuple of floats
+        Where the arm is when nothing is measured [rad or m]; empty: mid limits.
+    home_configuration : tuple of floats
+        Where `home` takes the arm [rad or m]; empty: nowhere.
+    state_timeout : float
+        Age at which a measured value is lost, and the arm stops [s].
+    resync_tolerance : float
+        Greatest gap between commands and the measured state [rad or m].
+    limit_margin : float
+        A start outside a limit by up to this may move inwards [rad or m].
+    target_timeout : float
+        Stop without a target for this long [s]; 0: never.
+    jog_timeout : float
+        A jog not repeated for this long ends [s].
+    stream_timeout : float
+        A different target within this time of the one before belongs to a stream [s].
+    idle_tips : str
+        What a tip without a target does while others move: 'keep' its pose, or be 'free'.
+
+    Examples
+    --------
     >>> FollowerOptions(max_tip_speed=0.1, path='line').max_joint_velocity
     1.5
+
     """
 
     mode: str = 'auto'
-    """
-    Part of the target to meet: 'pose', 'axis' (position and one tool axis), 'position', or 'auto':
-    pose with six joints or more, else position exactly and orientation as well as that allows.
-    """
     axis: tuple[float, ...] = (0.0, 0.0, 1.0)
-    """Tool axis for mode 'axis', in the tip frame; any length but zero."""
     method: str = 'articulated'
-    """What FABRIK moves: 'articulated': joints; 'points': joint centres."""
     polish: str = 'auto'
-    """'auto': a few damped least-squares steps finish a solution; 'never': FABRIK alone."""
     position_tolerance: float = 1e-5
-    """Accepted position error [m]."""
     orientation_tolerance: float = 1e-4
-    """Accepted orientation error [rad]."""
     solve_budget: float = 0.02
-    """Longest search from scratch [s]."""
     posture: tuple[float, ...] = ()
-    """Joint values that an arm with joints to spare tends to [rad or m]; empty: none."""
 
     path: str = 'auto'
-    """
-    'auto': the line where that goes through, else a path in joint space; 'line': straight for the
-    tool; 'joint': straight in joint space.
-    """
     max_detour: float = 3.1416
-    """A path on which a joint turns this much farther than directly waits for `execute` [rad]."""
     confirm: str = 'never'
-    """Which paths wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
     path_tolerance_position: float = -1.0
-    """How far the tool may leave the line at singularities [m]; -1: 0.005 with path 'auto'."""
     path_tolerance_orientation: float = -1.0
-    """How far its orientation may leave it there [rad]; -1: 0.0873 with path 'auto'."""
     on_unreachable: str = 'approach'
-    """'approach' targets out of reach as near as possible, or 'hold'; also those in collision."""
 
     command_rate: float = 100.0
-    """Commands per second [Hz]."""
 
     max_tip_speed: float = 0.25
-    """Speed of tips and joint centres, on every path [m/s]."""
     max_tip_rotation: float = 1.0
-    """Turning speed of tips, on every path [rad/s]."""
     max_tip_acceleration: float = 1.5
-    """Acceleration of tips on a line [m/s^2]."""
     speed_scaling: float = 1.0
-    """Share of all speeds to go at; 0 pauses [1]."""
     max_joint_velocity_fraction: float = 1.0
-    """Share of each joint's velocity in the URDF that may be used [1]."""
     max_joint_velocity: float = 1.5
-    """Velocity of every joint, whatever the URDF says [rad/s or m/s]."""
     max_joint_acceleration: float = 5.0
-    """Acceleration of every joint [rad/s^2 or m/s^2]."""
     max_joint_jerk: float = 0.0
-    """Jerk of every joint [rad/s^3 or m/s^3]; 0: not limited; needs ruckig (extra `motion`)."""
 
     self_collision: str = 'auto'
-    """
-    Stop in front of collisions of the arm with itself: 'auto': where coal is installed and the
-    URDF has collision geometry; 'require': refuse to begin without them; 'never'.
-    """
     collision_clearance: float = 0.002
-    """Distance that links keep from each other [m]."""
     obstacle_clearance: float = 0.02
-    """Distance that links keep from obstacles [m]."""
     mesh_paths: tuple[str, ...] = ()
-    """Folders with meshes, besides packages of ROS."""
     on_blocked: str = 'hold'
-    """After something came into the way: 'hold' until told to go on, or 'replan'."""
 
     wait_for_state: bool = FollowingRules.wait_for_state
-    """Move only from a measured state."""
     start_configuration: tuple[float, ...] = FollowingRules.start_configuration
-    """Where the arm is when nothing is measured [rad or m]; empty: mid limits."""
     home_configuration: tuple[float, ...] = FollowingRules.home_configuration
-    """Where `home` takes the arm [rad or m]; empty: nowhere."""
     state_timeout: float = FollowingRules.state_timeout
-    """Age at which a measured value is lost, and the arm stops [s]."""
     resync_tolerance: float = FollowingRules.resync_tolerance
-    """Greatest gap between commands and the measured state [rad or m]."""
     limit_margin: float = FollowingRules.limit_margin
-    """A start outside a limit by up to this may move inwards [rad or m]."""
     target_timeout: float = FollowingRules.target_timeout
-    """Stop without a target for this long [s]; 0: never."""
     jog_timeout: float = FollowingRules.jog_timeout
-    """A jog not repeated for this long ends [s]."""
     stream_timeout: float = FollowingRules.stream_timeout
-    """A different target within this time of the one before belongs to a stream [s]."""
     idle_tips: str = FollowingRules.idle_tips
-    """What a tip without a target does while others move: 'keep' its pose, or be 'free'."""
+
+    def __repr__(self) -> str:
+        return shown_options(self)
 
     # -- what the solver and the motion take of them
 

@@ -1,5 +1,7 @@
 """The goal that an arm pursues, and the configuration that it takes there."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
 
@@ -65,13 +67,13 @@ class Goal:
     """Which of them are targets that were sent; the others are poses that are kept, shape (k,)."""
 
     @classmethod
-    def of(cls, T: Array, in_world: npt.ArrayLike = False) -> 'Goal':
+    def of(cls, T: Array, in_world: npt.ArrayLike = False) -> Goal:
         """Make a goal of poses, shape (k, 4, 4), which nobody sent."""
         held, is_target = np.zeros((2, len(T)), dtype=bool)
         held[:] = in_world
         return cls(T, held, is_target)
 
-    def with_target(self, tip: int, T: Array, in_world: bool) -> 'Goal':
+    def with_target(self, tip: int, T: Array, in_world: bool) -> Goal:
         """Return a goal with another target, shape (4, 4), for one of the tips."""
         goal = Goal(self.T.copy(), self.in_world.copy(), self.is_target.copy())
         goal.T[tip], goal.in_world[tip], goal.is_target[tip] = T, in_world, True

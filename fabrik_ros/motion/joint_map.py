@@ -1,5 +1,7 @@
 """From joint values to what motors are told, and back."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -16,6 +16,8 @@ Poses have the shape (k, 4, 4) for k tips; (4, 4) is understood where there is o
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import math
 

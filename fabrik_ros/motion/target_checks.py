@@ -1,5 +1,7 @@
 """Targets as programs give them: poses, joint values, names of configurations; checked."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -12,6 +12,15 @@ from ..transforms import Array
 
 NEAR_START = 0.05
 """So far from the start pairs that all but touch there may be as near [rad or m]."""
+MARGIN = 0.05
+"""
+Ways keep more than the clearance, by this share of it [1].
+
+Who follows them looks at other chords, and takes for blocked what is free by less than half a
+millimetre.
+"""
+ROUNDING = 1e-5
+"""Error of a measured distance [m]."""
 
 
 class FreeSpace:
@@ -19,7 +28,8 @@ class FreeSpace:
     Knows where an arm may be, and on which ways it may go, between two that it is asked for.
 
     Edges are straight in joint space. What is called free is free everywhere between its ends,
-    by bounds of how far the links can move. What is not called free may be so by a millimetre.
+    by bounds of how far the links can move, with a margin. What is not called free may be so by a
+    millimetre.
 
     Parameters
     ----------
@@ -38,7 +48,8 @@ class FreeSpace:
         self._collision, self._start, self._should_stop = collision, start, should_stop
         if collision is not None:
             least = CollisionGuard(collision).least_from(start).values
-            self._checks = EdgeChecks(collision, collision.clearances)
+            self._least = _with_margin(collision, start)
+            self._checks = EdgeChecks(collision, self._least)
             self._checks_near_start = EdgeChecks(collision, least)
 
     def collision_at(self, q: Array) -> str:
@@ -46,8 +57,10 @@ class FreeSpace:
         if self._collision is None or (p := self._checks.near_at(q)) < 0:
             return ''
         link_a, link_b = self._collision.links(p)
-        clearance = 1000.0 * self._collision.clearances[p]
-        return f"'{link_a}' and '{link_b}' are within {clearance:.3g} mm of each other"
+        clearance = self._collision.clearances[p]
+        is_nearer = self._collision.distances.measure(p, q) <= clearance
+        within = 1000.0 * (clearance if is_nearer else self._least[p])
+        return f"'{link_a}' and '{link_b}' are within {within:.3g} mm of each other"
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:
         """Whether nothing comes too near on the straight path between two, shape (n,) each."""
@@ -72,3 +85,12 @@ class FreeSpace:
     def free_share(self, q: Array, q_next: Array) -> float:
         """Share of the straight path between two, (n,) each, that is free from `q` on."""
         return 1.0 if self._collision is None else self._checks.free_share(q, q_next)
+
+
+def _with_margin(collision: CheckedPairs, start: Array) -> Array:
+    """Distances that pairs keep on ways [m], shape (p,): those nearer at the start no margin."""
+    distances, clearances = collision.distances, collision.clearances
+    least: Array = clearances + MARGIN * np.abs(clearances)
+    for p in distances.due(start, least):
+        least[p] = np.clip(distances.measure(int(p), start) - ROUNDING, clearances[p], least[p])
+    return least

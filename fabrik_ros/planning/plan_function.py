@@ -1,5 +1,7 @@
 """Planning in one call, without ROS."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,8 +11,11 @@ import numpy.typing as npt
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.scene import Scene
 from ..errors import CollisionError, TargetError
+from ..model.arm_checks import check_arm
+from ..model.chain import Chain
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
+from ..model.tree import Tree
 from ..solver.options import SolverOptions
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
@@ -75,6 +80,8 @@ def plan(
 
     Raises
     ------
+    TypeError
+        If the chain is something else, as a robot or a path; says how to get one.
     PlannerUnavailableError
         If OMPL is not installed.
     JointValueError, TargetError, CollisionError
@@ -90,6 +97,7 @@ def plan(
     (True, array([ 1. , -0.5]))
 
     """
+    check_arm(chain, 'chain', Chain, Tree)
     setup = PlannerSetup(robot, chain, **settings) if robot is not None else None
     if setup is None and settings:
         raise CollisionError(f'{", ".join(settings)} without a robot: nothing collides')

@@ -1,5 +1,7 @@
 """What way is wanted of a planner."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
 
@@ -23,25 +25,34 @@ class PlanRequest:
 
     Poses, joint values, or both are given: of both, the joint values are the preferred ones of
     the configurations at the poses.
+
+    Parameters
+    ----------
+    start : array, shape (n,)
+        Where the arm is [rad or m].
+    T : array, shape (k, 4, 4), or None
+        Poses of the k tips in the base frame; NaN for tips without a target.
+    q_goals : tuple of arrays
+        Joint values at the goal, shape (n,) each, the preferred ones first [rad or m].
+    posture : array, shape (n,), or None
+        The configuration at the goal that is nearest to this one is tried first [rad or m];
+        None: the one soonest reached.
+    fastest : array, shape (n,), or None
+        Greatest speeds of the joints [rad/s or m/s]; None: all alike.
+    planning_time : float
+        How long to look [s].
+    seed : int
+        Source of chance, above 0: the same one gives the same way, where time suffices.
+
     """
 
     start: Array
-    """Where the arm is, shape (n,) [rad or m]."""
     T: Array | None = None
-    """Poses of the k tips in the base frame, shape (k, 4, 4); NaN for tips without a target."""
     q_goals: tuple[Array, ...] = ()
-    """Joint values at the goal, shape (n,) each, the preferred ones first [rad or m]."""
     posture: Array | None = None
-    """
-    Of several configurations at the goal the one nearest to this one is tried first, shape (n,)
-    [rad or m]; None: the one soonest reached.
-    """
     fastest: Array | None = None
-    """Greatest speeds of the joints, shape (n,) [rad/s or m/s]; None: all alike."""
     planning_time: float = PLANNING_TIME
-    """How long to look [s]."""
     seed: int = 1
-    """Source of chance, above 0: the same one gives the same way, where time suffices."""
 
     def check(self, robot: Mechanism) -> None:
         """

@@ -1,5 +1,7 @@
 """What came of planning: a way that can be played and plotted, or why there is none."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -12,47 +14,72 @@ from .timed_way import TimedWay
 
 
 class PlanOutcome(Enum):
-    """What came of planning; the value is a stable code."""
+    """
+    What came of planning; the value is a stable code.
+
+    Attributes
+    ----------
+    FOUND
+        There is a way.
+    START_IN_COLLISION
+        Something is too near where the arm is, and no way leads apart from it.
+    GOAL_NOT_REACHABLE
+        The solver finds no configuration at the goal.
+    GOAL_IN_COLLISION
+        It finds some, but something is too near in each of them.
+    NOT_FOUND
+        Planning time ended.
+    CANCELLED
+        The caller did not want to wait any longer.
+
+    """
 
     FOUND = 'found'
     START_IN_COLLISION = 'start_in_collision'
-    """Something is too near where the arm is, and no way leads apart from it."""
     GOAL_NOT_REACHABLE = 'goal_not_reachable'
-    """The solver finds no configuration at the goal."""
     GOAL_IN_COLLISION = 'goal_in_collision'
-    """It finds some, but something is too near in each of them."""
     NOT_FOUND = 'not_found'
-    """Planning time ended."""
     CANCELLED = 'cancelled'
-    """The caller did not want to wait any longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """
-    A way from a configuration to a goal, or why none was found.
+    A way from a configuration to a goal, or why none was found; true if there is one.
 
     Joints go straight from knot to knot. Knots are dense where the way bends, so that an arm need
     not stop at any of them.
+
+    Attributes
+    ----------
+    outcome : PlanOutcome
+        What came of it.
+    reason : str
+        Why there is no way, for people; '' where there is one.
+    knots : array, shape (m, n)
+        Joint values on the way, from start to goal [rad or m]; m = 0 without one.
+    straight_room : array, shape (m,)
+        How far the arm could go straight on from each knot [rad, or m where prismatic]. By that it
+        knows how fast it may be there: it brakes straight on.
+    joint_names : tuple of str
+        Names of the n joints.
+    fastest : array, shape (n,)
+        Greatest speeds of the joints [rad/s or m/s].
+    planning_time : float
+        How long it took [s].
+
     """
 
     outcome: PlanOutcome
     reason: str
-    """Why there is no way, for people; '' where there is one."""
     knots: Array
-    """Joint values on the way, from start to goal, shape (m, n) [rad or m]; m = 0 without one."""
     straight_room: Array
-    """
-    How far the arm could go straight on from each knot, shape (m,) [rad, or m where prismatic].
-
-    By that it knows how fast it may be there: it brakes straight on.
-    """
     joint_names: tuple[str, ...]
-    """Names of the n joints."""
     fastest: Array
-    """Greatest speeds of the joints, shape (n,) [rad/s or m/s]."""
     planning_time: float
-    """How long it took [s]."""
+
+    def __bool__(self) -> bool:
+        return self.found
 
     @property
     def found(self) -> bool:

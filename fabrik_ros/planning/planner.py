@@ -1,5 +1,7 @@
 """Looks for ways round what stands in the way of one arm."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 

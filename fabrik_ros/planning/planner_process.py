@@ -6,6 +6,8 @@ else the caller has loaded, which threads it has, or what its main module is.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,28 +35,47 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 
 
 class ProcessState(Enum):
-    """What the process of the planner does."""
+    """
+    What the process of the planner does.
+
+    Attributes
+    ----------
+    OFF
+        It was not started, or is closed.
+    STARTING
+        It compiles and loads; a request waits.
+    READY
+        It waits for a request.
+    PLANNING
+        It looks for a way.
+    IMPOSSIBLE
+        It said that it cannot plan for this arm.
+
+    """
 
     OFF = 'off'
-    """It was not started, or is closed."""
     STARTING = 'starting'
-    """It compiles and loads; a request waits."""
     READY = 'ready'
-    """It waits for a request."""
     PLANNING = 'planning'
-    """It looks for a way."""
     IMPOSSIBLE = 'impossible'
-    """It said that it cannot plan for this arm."""
 
 
 @dataclass(frozen=True)
 class PlannerFailure:
-    """Why a request has no answer, or no process is there."""
+    """
+    Why a request has no answer, or no process is there.
+
+    Attributes
+    ----------
+    text : str
+        What went wrong, for people.
+    is_restarting : bool
+        Whether the process has died and is started again; if not, the request makes no sense.
+
+    """
 
     text: str
-    """For people."""
     is_restarting: bool
-    """Whether the process has died and is started again; if not, the request makes no sense."""
 
 
 class PlannerProcess:
@@ -220,8 +241,8 @@ class PlannerProcess:
         self.state = ProcessState.STARTING
         self._start_at = time.monotonic() + (self._delay if was_starting else 0.0)
         self._delay = min(2.0 * self._delay, LONGEST_DELAY) if was_starting else FIRST_DELAY
-        how = f'by signal {-code}' if code < 0 else f'with exit code {code}'
-        return PlannerFailure(f'the process of the planner ended {how}; it is started again', True)
+        text = f'the process of the planner ended {how_it_ended(code)}; it is started again'
+        return PlannerFailure(text, True)
 
     # -- messages
 
@@ -251,4 +272,11 @@ class PlannerProcess:
             self._hand_over()
             return None
         self._wanted = None
-        return message.plan or PlannerFailure(message.error, False)
+        if message.plan is None:
+            return PlannerFailure(message.error, False)
+        return message.plan
+
+
+def how_it_ended(code: int) -> str:
+    """Say in words what the return code of a process means."""
+    return f'by signal {-code}' if code < 0 else f'with exit code {code}'

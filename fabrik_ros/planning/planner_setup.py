@@ -1,5 +1,7 @@
 """All that a planner must know of an arm, fit to be sent to another process."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -7,6 +9,7 @@ from ..collision.meshes import MeshFinder
 from ..collision.scene import Scene
 from ..collision.self_collision import CLEARANCE, SelfCollision
 from ..collision.world_collision import OBSTACLE_CLEARANCE, WorldCollision
+from ..errors import CollisionUnavailableError
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..solver.options import SolverOptions
@@ -15,30 +18,47 @@ from ..solver.tree_solver import TipOptions
 
 @dataclass(frozen=True, eq=False)
 class PlannerSetup:
-    """An arm, what its goals ask for, and how near it may come to what."""
+    """
+    An arm, what its goals ask for, and how near it may come to what.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot, with its collision geometry.
+    arm : Chain or Tree
+        The chain or tree of it that moves.
+    options : SolverOptions
+        Mode and tolerances of goals.
+    tips : mapping of str to TipOptions
+        What is asked of the tips of a tree, by tip link.
+    mesh_paths : tuple of str
+        Folders with meshes, besides packages of ROS.
+    scene_folder : str
+        Where relative names of meshes of obstacles start; '' for nowhere.
+    allowed_collisions : tuple of pairs of str
+        Names of links that may touch, besides those that are found out.
+    clearance : float
+        Distance that links keep from each other [m].
+    pair_clearances : mapping of pairs of str to float
+        The same for pairs of links by their names [m].
+    obstacle_clearance : float
+        Distance that links keep from obstacles [m].
+    checks_links : bool
+        Whether links keep clear of each other, and not of obstacles alone.
+
+    """
 
     robot: Robot
-    """The robot, with its collision geometry."""
     arm: Mechanism
-    """The chain or tree of it that moves."""
     options: SolverOptions = field(default_factory=SolverOptions)
-    """Mode and tolerances of goals."""
     tips: Mapping[str, TipOptions] = field(default_factory=dict)
-    """What is asked of the tips of a tree, by tip link."""
     mesh_paths: tuple[str, ...] = ()
-    """Folders with meshes, besides packages of ROS."""
     scene_folder: str = ''
-    """Where relative names of meshes of obstacles start; '' for nowhere."""
     allowed_collisions: tuple[tuple[str, str], ...] = ()
-    """Names of links that may touch, besides those that are found out."""
     clearance: float = CLEARANCE
-    """Distance that links keep from each other [m]."""
     pair_clearances: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """The same for pairs of links by their names [m]."""
     obstacle_clearance: float = OBSTACLE_CLEARANCE
-    """Distance that links keep from obstacles [m]."""
     checks_links: bool = True
-    """Whether links keep clear of each other, and not of obstacles alone."""
 
     def world(self, scene: Scene) -> WorldCollision:
         """
@@ -67,3 +87,29 @@ class PlannerSetup:
             finder=MeshFinder(self.mesh_paths, self.scene_folder),
             checks_links=self.checks_links,
         )
+
+    def world_or_reason(
+        self, scene: Scene, is_required: bool
+    ) -> tuple[WorldCollision | None, str]:
+        """
+        Make the same where that is possible, else None, and say why not.
+
+        Parameters
+        ----------
+        scene : Scene
+            The obstacles.
+        is_required : bool
+            Whether it is an error where nothing can be measured.
+
+        Raises
+        ------
+        CollisionError
+            If something makes no sense, or nothing can be measured where that is required.
+
+        """
+        try:
+            return self.world(scene), ''
+        except CollisionUnavailableError as error:
+            if is_required:
+                raise
+            return None, str(error)

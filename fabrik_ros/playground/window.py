@@ -139,7 +139,7 @@ class Window:
     def _aim(self, event: MouseEvent) -> None:
         self._become(self.scene.with_target(self._chosen, (event.xdata, event.ydata)))
 
-    def _on_key(self, event: KeyEvent) -> None:
+    def _on_key(self, event: KeyEvent) -> None:  # noqa: C901, PLR0912 - a branch for each key
         layout = self.scene.layout
         count = len(layout.lengths)
         match event.key:

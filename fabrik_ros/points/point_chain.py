@@ -41,42 +41,67 @@ PUSH = 0.3
 
 
 class PointStatus(Enum):
-    """How a solve ended."""
+    """
+    How a solve ended.
+
+    Attributes
+    ----------
+    CONVERGED
+        The tip is within the tolerance of the target.
+    TOO_FAR
+        The target is beyond the reach; the chain is straight and points at it.
+    TOO_NEAR
+        The target is inside the inner reach; the chain is folded, its tip as near as can be.
+    STALLED
+        The tip has stopped moving short of the target, even after a push aside.
+    BLOCKED_BY_LIMITS
+        In reach, but known not to be allowed by the limits; only where a closed form can tell.
+    ITERATION_LIMIT
+        The iterations ran out while the tip was still moving.
+
+    """
 
     CONVERGED = 'converged'
-    """The tip is within the tolerance of the target."""
 
     TOO_FAR = 'too far'
-    """The target is beyond the reach; the chain is straight and points at it."""
 
     TOO_NEAR = 'too near'
-    """The target is inside the inner reach; the chain is folded, its tip as near as can be."""
 
     STALLED = 'stalled'
-    """The tip has stopped moving short of the target, even after a push aside."""
 
     BLOCKED_BY_LIMITS = 'blocked by limits'
-    """In reach, but known not to be allowed by the limits; only where a closed form can tell."""
 
     ITERATION_LIMIT = 'iteration limit'
-    """The iterations ran out while the tip was still moving."""
 
 
 @dataclass(frozen=True, eq=False)
 class PointSolution:
-    """What `PointChain.solve` found."""
+    """
+    What `PointChain.solve` found; true if it converged.
+
+    Attributes
+    ----------
+    points : array, shape (n + 1, d)
+        Joint centres from base to tip, read-only [unit of the chain].
+    status : PointStatus
+        How the solve ended.
+    residual : float
+        Distance between the last of `points` and the target [unit of the chain].
+    iterations : int
+        Pairs of passes made; 0 where the answer was known without any.
+
+    """
 
     points: Array
-    """Joint centres from base to tip, shape (n + 1, d), read-only [unit of the chain]."""
 
     status: PointStatus
-    """How the solve ended."""
 
     residual: float
-    """Distance between the last of `points` and the target [unit of the chain]."""
 
     iterations: int
-    """Pairs of passes made; 0 where the answer was known without any."""
+
+    def __bool__(self) -> bool:
+        return self.converged
 
     @property
     def converged(self) -> bool:

@@ -42,28 +42,41 @@ from .point_tree_search import (
 
 @dataclass(frozen=True, eq=False)
 class PointTreeSolution:
-    """What `PointTree.solve` found."""
+    """
+    What `PointTree.solve` found; true if it converged.
+
+    Attributes
+    ----------
+    tree : PointTree
+        The tree in its new state.
+    status : PointStatus
+        How the solve ended. Out of reach counts if any tip's target is.
+    residuals : mapping of int to float
+        Distance from each tip that has a target to it [unit of the tree].
+    orientation_residuals : mapping of int to float
+        Angle between the frame of the last bone and the pose asked for, where one was [rad].
+    residual : float
+        What was made small: mean of the residuals by the weights of their tips, an orientation
+        counted at a lever arm of 0.15 of the reach of its tip [unit of the tree].
+    iterations : int
+        Pairs of passes made; 0 where the answer was known without any.
+
+    """
 
     tree: PointTree
-    """The tree in its new state."""
 
     status: PointStatus
-    """How the solve ended. Out of reach counts if any tip's target is."""
 
     residuals: Mapping[int, float]
-    """Distance from each tip that has a target to it [unit of the tree]."""
 
     orientation_residuals: Mapping[int, float]
-    """Angle between the frame of the last bone and the pose asked for, where one was [rad]."""
 
     residual: float
-    """
-    What was made small: mean of the residuals by the weights of their tips, an orientation
-    counted at a lever arm of 0.15 of the reach of its tip [unit of the tree].
-    """
 
     iterations: int
-    """Pairs of passes made; 0 where the answer was known without any."""
+
+    def __bool__(self) -> bool:
+        return self.converged
 
     @property
     def points(self) -> Array:

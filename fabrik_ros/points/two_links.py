@@ -86,28 +86,41 @@ def nearest_elbow(
 
 @dataclass(frozen=True, eq=False)
 class TwoLinkSolution:
-    """What `two_link_angles` found."""
+    """
+    What `two_link_angles` found; true if it converged.
+
+    Attributes
+    ----------
+    q : array, shape (2,)
+        Angles chosen [rad]: of link 1 from x, of link 2 from link 1, anticlockwise.
+    solutions : array, shape (2, 2)
+        Both elbows [rad], without regard to limits but for whole turns: first the one with
+        q2 >= 0, as in the plane with the elbow to the right of the line to the target.
+    within_limits : tuple of 2 bools
+        Which of the two the limits allow.
+    chosen : int or None
+        Which of the two `q` is; None where limits allow neither, and `q` is the nearest allowed.
+    status : PointStatus
+        `CONVERGED`, `TOO_FAR`, `TOO_NEAR`, or `BLOCKED_BY_LIMITS` in reach but not allowed.
+    residual : float
+        Distance between the tip at `q` and the target.
+
+    """
 
     q: Array
-    """Angles chosen, shape (2,) [rad]: of link 1 from x, of link 2 from link 1, anticlockwise."""
 
     solutions: Array
-    """
-    Both elbows, shape (2, 2) [rad], without regard to limits but for whole turns: first the one
-    with q2 >= 0, as in the plane with the elbow to the right of the line to the target.
-    """
 
     within_limits: tuple[bool, bool]
-    """Which of the two the limits allow."""
 
     chosen: int | None
-    """Which of the two `q` is; None where limits allow neither, and `q` is the nearest allowed."""
 
     status: PointStatus
-    """`CONVERGED`, `TOO_FAR`, `TOO_NEAR`, or `BLOCKED_BY_LIMITS` in reach but not allowed."""
 
     residual: float
-    """Distance between the tip at `q` and the target."""
+
+    def __bool__(self) -> bool:
+        return self.converged
 
     @property
     def converged(self) -> bool:

@@ -1,5 +1,7 @@
 """An arm and the marks on it that shall come to lie on given points."""
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

@@ -8,12 +8,15 @@ values miss. Doing it again from there helps often, not always: see `docs/points
 
 """
 
+from __future__ import annotations
+
 import time
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import TargetError
+from ..model.arm_checks import check_arm
 from ..model.chain import Chain
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
@@ -46,6 +49,8 @@ class PointArmSolver:
 
     Raises
     ------
+    TypeError
+        If the chain is something else, as a robot or a path; says how to get one.
     ChainError
         If the arm has a mimic joint.
     ValueError
@@ -64,8 +69,9 @@ class PointArmSolver:
     """
 
     def __init__(self, chain: Chain, options: SolverOptions | None = None) -> None:
+        check_arm(chain, 'chain', Chain)
         self.chain = chain
-        self.options = options or SolverOptions(method='points')
+        self.options = SolverOptions(method='points') if options is None else options
         if self.options.method != 'points':
             raise ValueError(
                 f"PointArmSolver is for method 'points', got '{self.options.method}'; "
@@ -73,6 +79,9 @@ class PointArmSolver:
             )
         check_no_mimic_joint(chain)
         self._layout = PointLayout(chain)
+
+    def __repr__(self) -> str:
+        return f'PointArmSolver({self.chain!r}, {self.options!r})'
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:
         """

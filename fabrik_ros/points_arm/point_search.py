@@ -39,16 +39,26 @@ WORTHWHILE = 0.05
 
 
 class PointPass(NamedTuple):
-    """What one run of FABRIK on the joint centres came to."""
+    """
+    What one run of FABRIK on the joint centres came to.
+
+    Attributes
+    ----------
+    points : array, shape (m + 1, 3)
+        Where FABRIK wants joint centres and tip [m].
+    q : array, shape (n,)
+        Joint values that come near these points [rad or m]; inside the limits.
+    residual : float
+        Largest distance between a point wanted and the one that the arm has at `q` [m].
+    iterations : int
+        Iterations of FABRIK.
+
+    """
 
     points: Array
-    """Where FABRIK wants joint centres and tip, shape (m + 1, 3) [m]."""
     q: Array
-    """Joint values that come near these points, shape (n,) [rad or m]; inside the limits."""
     residual: float
-    """Largest distance between a point wanted and the one that the arm has at `q` [m]."""
     iterations: int
-    """Of FABRIK."""
 
 
 class PointSearch:

@@ -6,6 +6,8 @@ leave an error; sweeps over all joints then spread it evenly (`sweeps.py`).
 
 """
 
+from __future__ import annotations
+
 import numpy as np
 import numpy.typing as npt
 

@@ -1,11 +1,14 @@
 """Many targets at once, on all cores."""
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 import os
 import threading
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,21 +23,47 @@ CHUNK = 256
 LONG_WORK = 1.0
 
 
-class BatchSolution(NamedTuple):
-    """Answers to N targets, in their order; each field has an entry for each target."""
+@dataclass(frozen=True, eq=False)
+class BatchSolution:
+    """
+    Answers to N targets, in their order; `len` counts them.
+
+    Attributes
+    ----------
+    q : array, shape (N, n)
+        Joint values [rad or m]; inside the limits whatever the status.
+    status : tuple of Status
+        How each solve ended.
+    position_error : array, shape (N,)
+        Distances from tip to target [m].
+    orientation_error : array, shape (N,)
+        Angles to the orientation, or the axis, that the mode asks for [rad].
+    restarts : array of int, shape (N,)
+        Starts made from elsewhere than the seeds and their neighbourhood.
+
+    """
 
     q: Array
-    """Joint values, shape (N, n) [rad or m]; inside the limits whatever the status."""
     status: tuple[Status, ...]
     position_error: Array
-    """Distances from tip to target [m], shape (N,)."""
     orientation_error: Array
-    """Angles to the orientation, or the axis, that the mode asks for [rad], shape (N,)."""
     restarts: npt.NDArray[np.int64]
-    """Starts made from elsewhere than the seeds and their neighbourhood, shape (N,)."""
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __bool__(self) -> bool:
+        raise ValueError(
+            'a batch of solutions is neither true nor false: ask batch.converged.all() or .any()'
+        )
+
+    def __repr__(self) -> str:
+        counts = Counter(status.name for status in self.status).most_common()
+        ends = ', '.join(f'{count} {name}' for name, count in counts)
+        return f'BatchSolution({len(self)} targets{": " if ends else ""}{ends})'
 
     @property
-    def converged(self) -> Array:
+    def converged(self) -> npt.NDArray[np.bool_]:
         """Which targets are reached within the tolerances, shape (N,)."""
         return np.array([status is Status.CONVERGED for status in self.status], dtype=bool)
 

@@ -6,6 +6,8 @@ come from forward kinematics of the joint values it holds.
 
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 import math
 import time
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from ..errors import JointValueError, TargetError
 from ..kernels import chain_search, search as kernels, target as targets
 from ..kernels._jit import COMPILED
+from ..model.arm_checks import check_arm
 from ..model.chain import Chain
 from ..transforms import Array, transform
 from .batch import BatchSolution, solve_batch
@@ -50,6 +53,8 @@ class FabrikSolver:
 
     Raises
     ------
+    TypeError
+        If the chain is something else, as a robot or a path; says how to get one.
     ValueError
         If the options are for another method.
 
@@ -78,8 +83,9 @@ class FabrikSolver:
     """
 
     def __init__(self, chain: Chain, options: SolverOptions | None = None) -> None:
+        check_arm(chain, 'chain', Chain)
         self.chain = chain
-        self.options = options or SolverOptions()
+        self.options = SolverOptions() if options is None else options
         if self.options.method != 'articulated':
             raise ValueError(
                 f"FabrikSolver is for method 'articulated', got '{self.options.method}'; "
@@ -100,6 +106,9 @@ class FabrikSolver:
         self._posture = None
         if self.options.posture is not None:
             self._posture = chain.checked(self.options.posture, 'posture')
+
+    def __repr__(self) -> str:
+        return f'FabrikSolver({self.chain!r}, {self.options!r})'
 
     def solve(self, target: npt.ArrayLike, seed: npt.ArrayLike | None = None) -> Solution:
         """

@@ -1,7 +1,8 @@
 """What is asked of the solver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 import math
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,61 +14,76 @@ BEYOND_POINTS = ('prefer', 'posture', 'axis_tolerances', 'axis_weights')
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """What the solver is to do, checked when made; ValueError names what is wrong."""
+    """
+    What the solver is to do, checked when made.
+
+    Parameters
+    ----------
+    mode : str
+        'pose', 'axis' (position and the direction of one tool axis), 'position', or 'auto':
+        'pose' with six joints or more, else the position exactly and the orientation as well as
+        that allows.
+    axis : tuple of 3 floats
+        Tool axis for mode 'axis', in the tip frame; any length but zero.
+    position_tolerance : float
+        Accepted position error [m].
+    orientation_tolerance : float
+        Accepted orientation error [rad].
+    axis_tolerances : tuple of 6 floats
+        Errors that do not count: along x, y, z of the target [m] and about them [rad]. The
+        tolerances of position and orientation hold for the rest of the error.
+    axis_weights : tuple of 6 floats
+        How much an error along x, y, z of the target, or about them, counts where not all can be
+        met; an axis of weight 0 is free.
+    polish : str
+        'auto' finishes with Levenberg-Marquardt steps, 'never' with FABRIK alone.
+    budget : float
+        Time after which no new start is made [s].
+    max_restarts : int, optional
+        Starts from elsewhere than the seed and its neighbourhood; None: as many as the budget
+        allows. 0: from the seed alone, so that the arm gets to the answer without a detour.
+    max_joint_move : float
+        No joint is farther than this from the seed in the answer [rad or m].
+    prefer : str
+        Of several configurations that reach the target: 'first', whichever is found first;
+        'near', the one whose largest joint move from the seed is smallest; 'central', the one
+        farthest from its limits. The latter two search as `FabrikSolver.solve_all` does.
+    posture : tuple of floats, optional
+        Joint values [rad or m] that a redundant arm tends to, as far as the target leaves it
+        free: its configuration then depends on the target and no longer on the path there. The
+        steps towards it are polish steps, also where `polish` is 'never'.
+    posture_weight : float
+        Share of the difference to the posture that a step takes, over 0 to 1.
+    method : str
+        'articulated', for `FabrikSolver`, or 'points', for `PointArmSolver`: FABRIK on the joint
+        centres, then angles, which is exact for planar arms and instructive on others.
+        `make_solver` chooses. With 'points' there are neither postures nor preferences, nor
+        tolerances and weights of axes; `polish` and `max_restarts` mean nothing.
+
+    Raises
+    ------
+    ValueError
+        If an option makes no sense; names it, its value and what is allowed.
+
+    """
 
     mode: str = 'auto'
-    """
-    'pose', 'axis' (position and the direction of one tool axis), 'position', or 'auto': 'pose'
-    with six joints or more, else the position exactly and the orientation as well as that allows.
-    """
     axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    """Tool axis for mode 'axis', in the tip frame; any length but zero."""
     position_tolerance: float = 1e-6
-    """Accepted position error [m]."""
     orientation_tolerance: float = 1e-6
-    """Accepted orientation error [rad]."""
     axis_tolerances: tuple[float, ...] = (0.0,) * 6
-    """
-    Errors that do not count: along x, y, z of the target [m] and about them [rad]. Tolerances of
-    position and orientation hold for what the error exceeds these by.
-    """
     axis_weights: tuple[float, ...] = (1.0,) * 6
-    """
-    How much an error along x, y, z of the target, or about them, counts where not all can be met;
-    an axis of weight 0 is free.
-    """
     polish: str = 'auto'
-    """'auto' finishes with Levenberg-Marquardt steps, 'never' with FABRIK alone."""
     budget: float = 0.02
-    """Time after which no new start is made [s]."""
     max_restarts: int | None = None
-    """
-    Starts from elsewhere than the seed and its neighbourhood; None: as many as the budget allows.
-    0: from the seed itself alone, so that the answer is one the arm gets to without a detour.
-    """
     max_joint_move: float = math.inf
-    """No joint is farther than this from the seed in the answer [rad or m]."""
     prefer: str = 'first'
-    """
-    Of several configurations that reach the target: 'first', whichever is found first; 'near',
-    the one whose largest joint move from the seed is smallest; 'central', the one farthest from
-    its limits. The latter two search as `FabrikSolver.solve_all` does.
-    """
     posture: tuple[float, ...] | None = None
-    """
-    Joint values [rad or m] that a redundant arm tends to, as far as the target leaves it free: its
-    configuration then depends on the target and no longer on the path there. The steps towards it
-    are polish steps, also where `polish` is 'never'.
-    """
     posture_weight: float = 1.0
-    """Share of the difference to the posture that a step takes, over 0 to 1."""
     method: str = 'articulated'
-    """
-    'articulated', for `FabrikSolver`, or 'points', for `PointArmSolver`: FABRIK on the joint
-    centres, then angles, which is exact for planar arms and a lesson on others. `make_solver`
-    chooses. With 'points' there are neither postures nor preferences, nor tolerances and weights
-    of axes; `polish` and `max_restarts` mean nothing.
-    """
+
+    def __repr__(self) -> str:
+        return shown_options(self)
 
     def __post_init__(self) -> None:
         _one_of('mode', self.mode, MODES)
@@ -122,3 +138,13 @@ class SolverOptions:
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}; got '{value}'")
+
+
+def shown_options(options: Any) -> str:
+    """Write a dataclass as the call that makes it: the fields that differ from their defaults."""
+    changed = []
+    for item in fields(options):
+        value, default = getattr(options, item.name), cast(Any, item.default)
+        if not np.array_equal(value, default):
+            changed.append(f'{item.name}={value!r}')
+    return f'{type(options).__name__}({", ".join(changed)})'

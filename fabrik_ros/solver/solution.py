@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from ..transforms import Array
 
+DIGITS = 6
+"""Of a joint value in what a solution prints."""
+
 
 class Status(Enum):
     """How a solve ended; the value is a sentence for people."""
@@ -19,46 +22,89 @@ class Status(Enum):
 
 
 class TipResult(NamedTuple):
-    """Where one tip came to."""
+    """
+    Error of one tip of several; true if its target is reached.
+
+    Attributes
+    ----------
+    position_error : float
+        Distance from the tip to its target [m]; 0 for a tip without a target.
+    orientation_error : float
+        Angle [rad] to the orientation or axis of the mode; 0 for a tip without a target.
+    converged : bool
+        Whether both are within the tolerances.
+
+    """
 
     position_error: float
-    """Distance from the tip to its target [m]; 0 for a tip without a target."""
     orientation_error: float
-    """Angle [rad] to the orientation or axis of the mode; 0 for a tip without a target."""
     converged: bool
-    """Whether both are within the tolerances."""
+
+    def __bool__(self) -> bool:
+        return self.converged
 
 
 class Solution(NamedTuple):
     """
-    Solution of a solver; its arrays belong to the caller.
+    Solution of a solver; true if the target is reached. Its arrays belong to the caller.
 
     For several tips the status is the first that applies to any of them, and the errors are the
     largest of all.
+
+    Attributes
+    ----------
+    q : array, shape (n,)
+        Joint values [rad or m]; inside the limits whatever the status.
+    status : Status
+        How the solve ended.
+    position_error : float
+        Distance from the tip to the target [m], from forward kinematics of `q`.
+    orientation_error : float
+        Angle [rad] to the orientation, or the axis, the mode asks for; 0 in mode 'position'.
+    passes : int
+        Reaching passes made, two to an iteration.
+    polish_steps : int
+        Levenberg-Marquardt steps made.
+    restarts : int
+        Starts made from elsewhere than the seed and its neighbourhood.
+    finished_by : str
+        Who made the last improvement: 'seed' where there was nothing to improve, 'fabrik',
+        'polish'; 'nobody' where nothing better than the seed was found.
+    limited_joints : tuple of str
+        Joints that stand at a limit.
+    tips : tuple of TipResult
+        Error of each of several tips, in the order of `Tree.tip_links`; () for a chain.
+
     """
 
     q: Array
-    """Joint values, shape (n,) [rad or m]; inside the limits whatever the status."""
     status: Status
     position_error: float
-    """Distance from the tip to the target [m], from forward kinematics of `q`."""
     orientation_error: float
-    """Angle [rad] to the orientation, or the axis, the mode asks for; 0 in mode 'position'."""
     passes: int
-    """Reaching passes made, two to an iteration."""
     polish_steps: int
-    """Levenberg-Marquardt steps made."""
     restarts: int
-    """Starts made from elsewhere than the seed and its neighbourhood."""
     finished_by: str
-    """
-    Who made the last improvement: 'seed' where there was nothing to improve, 'fabrik', 'polish';
-    'nobody' where nothing better than the seed was found.
-    """
     limited_joints: tuple[str, ...]
-    """Joints that stand at a limit."""
     tips: tuple[TipResult, ...] = ()
-    """Error of each of several tips, in the order of `Tree.tip_links`; () for a chain."""
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+    def __repr__(self) -> str:
+        q = ', '.join(f'{value:.{DIGITS}g}' for value in self.q)
+        parts = [
+            self.status.name,
+            f'q=[{q}]',
+            f'position_error={self.position_error:.2g}',
+            f'orientation_error={self.orientation_error:.2g}',
+            f'finished_by={self.finished_by!r}',
+        ]
+        if self.limited_joints:
+            parts.append(f'limited_joints={self.limited_joints}')
+        if self.tips:
+            parts.append(f'{sum(map(bool, self.tips))} of {len(self.tips)} tips converged')
+        return f'Solution({", ".join(parts)})'
 
     @property
     def converged(self) -> bool:

@@ -6,6 +6,8 @@ are solved for together.
 
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import math
@@ -20,6 +22,7 @@ from ..kernels import search as kernels, target as codes, tree_search
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
 from ..kernels.limits import LOWER, START_LOWER, START_UPPER, UPPER
+from ..model.arm_checks import check_arm
 from ..model.tree import Tree
 from ..transforms import Array, is_pose
 from .chain_solver import UNREACHABLE_STARTS
@@ -40,17 +43,29 @@ COUNTS = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
 
 @dataclass(frozen=True)
 class TipOptions:
-    """The task of one tip of several; ValueError names what is wrong."""
+    """
+    The task of one tip of several, checked when made.
+
+    Parameters
+    ----------
+    mode : str, optional
+        As in `SolverOptions`; None: the mode of those.
+    axis : tuple of 3 floats, optional
+        Tool axis for mode 'axis', in the tip frame; None: the axis of `SolverOptions`.
+    weight : float
+        How much the errors of this tip count against those of others, squared, where not all can
+        be met: a metre of one as much as a metre of another, however far each can reach.
+
+    Raises
+    ------
+    ValueError
+        If an option makes no sense; names it, its value and what is allowed.
+
+    """
 
     mode: str | None = None
-    """As in `SolverOptions`; None: the mode of those."""
     axis: tuple[float, float, float] | None = None
-    """Tool axis for mode 'axis', in the tip frame; None: the axis of `SolverOptions`."""
     weight: float = 1.0
-    """
-    How much the errors of this tip count against those of others, squared, where not all can be
-    met: a metre of one as much as a metre of another, however far each can reach.
-    """
 
     def __post_init__(self) -> None:
         if self.mode is not None and self.mode not in MODES:
@@ -82,6 +97,8 @@ class TreeSolver:
 
     Raises
     ------
+    TypeError
+        If the tree is something else, as a robot or a chain; says how to get one.
     LinkNotFoundError
         If options are given for a link that is no tip.
     ValueError
@@ -95,8 +112,9 @@ class TreeSolver:
         options: SolverOptions | None = None,
         tips: Mapping[str, TipOptions] | None = None,
     ) -> None:
+        check_arm(tree, 'tree', Tree)
         self.tree = tree
-        self.options = options or SolverOptions()
+        self.options = SolverOptions() if options is None else options
         self._tips = dict(tips or {})
         _check_options(self.options)
         for link in self._tips:
@@ -112,6 +130,10 @@ class TreeSolver:
             self._first = min(self._first, tries_with(self.options.max_restarts))
         if self.options.max_restarts == 0:
             self._first = kernels.SEED_TRIES
+
+    def __repr__(self) -> str:
+        tips = f', {self._tips!r}' if self._tips else ''
+        return f'TreeSolver({self.tree!r}, {self.options!r}{tips})'
 
     def solve(
         self,

@@ -4,9 +4,9 @@ import math
 
 from collision_models import planar_arm
 from fabrik_ros import load_urdf
-from fabrik_ros.collision import load_scene, Obstacle, Scene
+from fabrik_ros.collision import link_poses, load_scene, Obstacle, Scene
 from fabrik_ros.collision.scene_file import scene_of
-from fabrik_ros.errors import ChainError, SceneError
+from fabrik_ros.errors import ChainError, JointValueError, LinkNotFoundError, SceneError
 from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from fabrik_ros.transforms import transform
 from helpers import assert_close
@@ -162,3 +162,20 @@ def test_too_many_obstacles_are_refused():
 def test_links_that_the_robot_does_not_have_are_named(obstacle):
     with pytest.raises(SceneError, match=r"'x': no link is called 'l44'; did you mean 'l4'"):
         Scene([obstacle]).check_links(load_urdf(planar_arm(4)))
+
+
+STOOD_ON = """<robot name="r"><link name="world"/><link name="base"/><link name="arm"/>
+<joint name="stand" type="fixed"><parent link="world"/><child link="base"/>
+<origin xyz="0 0 0.5"/></joint>
+<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+
+
+def test_links_that_do_not_move_are_frames_and_the_base_is_that_of_what_names_none():
+    robot = load_urdf(STOOD_ON)
+    assert_close(link_poses(robot)(''), HERE)
+    assert_close(link_poses(robot, 'base')(''), RAISED)
+    assert_close(link_poses(robot, 'base')('world'), HERE)
+    with pytest.raises(JointValueError, match="'turn'"):
+        link_poses(robot)('arm')
+    with pytest.raises(LinkNotFoundError, match="'gone'"):
+        link_poses(robot)('gone')

@@ -60,3 +60,12 @@ def test_joints_without_choice_stand_in_the_middle():
     assert bent_configuration(load_urdf(robot_xml('a b c', *joints)).chain()) == pytest.approx(
         0.25
     )
+
+
+def test_best_of_the_clear_ones_is_taken_and_of_all_where_none_is():
+    arm = load_urdf(example_arm('six_axis')).chain()
+    best = bent_configuration(arm)
+    clear = bent_configuration(arm, lambda q: not np.array_equal(q, best))
+    assert not np.array_equal(clear, best)
+    assert np.array_equal(bent_configuration(arm, lambda q: q[1] < best[1] + 10.0), best)
+    assert np.array_equal(bent_configuration(arm, lambda q: False), best)
