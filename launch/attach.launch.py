@@ -17,11 +17,12 @@ from fabrik_ros.ros.launch_arguments import (
 )
 from fabrik_ros.ros.launch_parts import (
     default_params_file,
-    is_true,
+    handles,
     launch_file,
     node_arguments,
     rviz,
     rviz_arguments,
+    rviz_packages,
     ScopedLaunchDescription,
     topic_arguments,
 )
@@ -35,7 +36,7 @@ def generate_launch_description() -> LaunchDescription:
         [
             *node_arguments(),
             *topic_arguments(),
-            *rviz_arguments(),
+            *rviz_arguments(drag='false'),
             OpaqueFunction(function=_start),
         ]
     )
@@ -45,12 +46,11 @@ def _start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     _require_an_arm(context)
     _warn_of_a_description(context)
     find_file(context.launch_configurations['rviz_config'], 'rviz_config')
-    if is_true(context, 'rviz'):
-        require_packages(['rviz2'])
+    require_packages(rviz_packages(context))
     node = IncludeLaunchDescription(
         launch_file('fabrik.launch.py'), launch_arguments={'description': ''}.items()
     )
-    return [node, rviz(context)]
+    return [node, rviz(context), *handles(context)]
 
 
 def _require_an_arm(context: LaunchContext) -> None:

@@ -25,12 +25,14 @@ from fabrik_ros.ros.launch_parts import (
     BOOLEAN,
     clock,
     frame_remappings,
+    handles,
     is_true,
     launch_file,
     links,
     node_arguments,
     rviz,
     rviz_arguments,
+    rviz_packages,
     ScopedLaunchDescription,
     topic_arguments,
     xacro_argument,
@@ -106,9 +108,9 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
     packages = {
         'robot_state_publisher': 'true',
         'joint_state_publisher': values['simulate'],
-        'rviz2': values['rviz'],
     }
-    require_packages(name for name, wanted in packages.items() if wanted.lower() == 'true')
+    wanted = [name for name, is_wanted in packages.items() if is_wanted.lower() == 'true']
+    require_packages([*wanted, *rviz_packages(context)])
     if values['simulate'] == PHYSICS:
         require_mujoco()
     find_file(values['rviz_config'], 'rviz_config')
@@ -125,6 +127,7 @@ def _start_arm(context: LaunchContext) -> list[Node]:
         _robot_state_publisher(context),
         *(_simulated_arm(context, robot) if is_simulated else []),
         rviz(context, robot, ends_launch=is_simulated),
+        *handles(context),
     ]
 
 
@@ -167,6 +170,7 @@ def _ideal_arm(joints: dict[str, float], command: str, time: dict[str, bool]) ->
 
 
 def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext) -> Node:
+    values = context.launch_configurations
     # Its own time is the simulated one: it does not wait for the clock that it publishes.
     time = {'use_sim_time': False, 'publish_clock': is_true(context, 'use_sim_time')}
     view = {'view': is_true(context, 'view')}
@@ -179,6 +183,7 @@ def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext
         parameters=[{**start, **time, **view}],
         remappings=[
             ('joint_command', command),
+            ('fabrik/markers', resolve_private(values['markers'], values['node_name'])),
             *_remappings('joint_states', 'robot_description'),
         ],
     )

@@ -9,7 +9,9 @@ Takes the arguments of bringup.launch.py too.
 
 from fabrik_ros.ros.launch_arguments import resolve_private
 from fabrik_ros.ros.launch_parts import (
+    BOOLEAN,
     clock,
+    is_true,
     launch_file,
     node_arguments,
     rviz_arguments,
@@ -17,7 +19,7 @@ from fabrik_ros.ros.launch_parts import (
     topic_arguments,
 )
 from launch import LaunchContext, LaunchDescription
-from launch.actions import IncludeLaunchDescription, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch_ros.actions import Node
 
 ARM = {
@@ -36,6 +38,13 @@ def generate_launch_description() -> LaunchDescription:
             *rviz_arguments(is_open='true'),
             *node_arguments(),
             *topic_arguments(own_frames=True),
+            DeclareLaunchArgument(
+                'targets',
+                default_value='true',
+                choices=BOOLEAN,
+                description='Send targets that wander in front of the arm, while nobody else '
+                'moves it.',
+            ),
             IncludeLaunchDescription(
                 launch_file('bringup.launch.py'), launch_arguments=ARM.items()
             ),
@@ -46,6 +55,8 @@ def generate_launch_description() -> LaunchDescription:
 
 def _start_targets(context: LaunchContext) -> list[Node]:
     values = context.launch_configurations
+    if not is_true(context, 'targets'):
+        return []
     topic = resolve_private(values['target_pose'], values['node_name'])
     status = resolve_private(values['status'], values['node_name'])
     return [
@@ -55,6 +66,10 @@ def _start_targets(context: LaunchContext) -> list[Node]:
             namespace=values['namespace'],
             output='screen',
             parameters=[clock(context)],
-            remappings=[('fabrik/target_pose', topic), ('fabrik/status', status)],
+            remappings=[
+                ('fabrik/target_pose', topic),
+                ('fabrik/status', status),
+                ('fabrik/drag_target/feedback', f'{values["node_name"]}/drag_target/feedback'),
+            ],
         )
     ]

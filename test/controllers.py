@@ -412,7 +412,7 @@ class Controller:
 
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - an argument for each setting of the controller
         self,
         joint_names: Sequence[str],
         q: Sequence[float] | np.ndarray,

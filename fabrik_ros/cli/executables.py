@@ -22,6 +22,7 @@ MODULES = {
     'simulated_arm': 'fabrik_ros.sim.simulated_arm',
     'physical_arm': 'fabrik_ros.sim.physical_arm',
     'demo_targets': 'fabrik_ros.ros.demo_targets',
+    'drag_target': 'fabrik_ros.ros.drag_target',
 }
 """What is behind each door."""
 WRONG_USE, INTERRUPTED = 2, 130
@@ -50,39 +51,54 @@ def require_ros() -> None:
 
 def fabrik_node(arguments: Sequence[str] | None = None) -> None:
     """Move an arm to the poses that it is sent."""
-    parser = _parser('fabrik_node', 'Moves an arm to the poses that it is sent on ~/target_pose.')
-    parser.add_argument(
-        '--urdf',
-        type=Path,
-        metavar='FILE',
-        help='robot description, URDF or xacro (default: from the parameter robot_description, '
-        'else from the topic of that name); its folder is searched for meshes',
+    what = (
+        'Moves an arm to the poses that it is sent on ~/target_pose. Looks for meshes in the '
+        'folder of --urdf and the one above.'
     )
-    options, rest = _read(parser, arguments)
-    main = _main_of('fabrik_node')
-    try:
-        robot = None if options.urdf is None else load_urdf(options.urdf)
-    except FileNotFoundError:
-        parser.exit(WRONG_USE, f"fabrik_node: error: there is no file '{options.urdf}'\n")
-    except FabrikError as error:
-        parser.exit(WRONG_USE, f'fabrik_node: error: {error}\n')
-    main(rest, robot)
+    _run_with_robot('fabrik_node', what, arguments)
 
 
 def simulated_arm(arguments: Sequence[str] | None = None) -> None:
     """Simulate an arm that lags behind its commands."""
-    _run('simulated_arm', 'Simulates an arm: perfect drives that lag.', arguments)
+    what = 'Simulates an arm: perfect drives that lag.'
+    _run_with_robot('simulated_arm', what, arguments)
 
 
 def physical_arm(arguments: Sequence[str] | None = None) -> None:
     """Simulate an arm with weight and friction."""
     what = 'Simulates an arm in MuJoCo: weight, friction, drives of limited strength.'
-    _run('physical_arm', what, arguments)
+    _run_with_robot('physical_arm', what, arguments)
 
 
 def demo_targets(arguments: Sequence[str] | None = None) -> None:
     """Publish targets that wander in front of an arm."""
     _run('demo_targets', 'Publishes targets that wander in front of an arm.', arguments)
+
+
+def drag_target(arguments: Sequence[str] | None = None) -> None:
+    """Show a handle at each tool in RViz, which sends targets while it is dragged."""
+    _run('drag_target', 'Shows a handle at each tool in RViz; drag it to move the arm.', arguments)
+
+
+def _run_with_robot(name: str, what: str, arguments: Sequence[str] | None) -> None:
+    """Run an executable that takes the robot description from a file, if one is given."""
+    parser = _parser(name, what)
+    parser.add_argument(
+        '--urdf',
+        type=Path,
+        metavar='FILE',
+        help='robot description, URDF or xacro (default: from the parameter robot_description, '
+        'else from the topic of that name)',
+    )
+    options, rest = _read(parser, arguments)
+    main = _main_of(name)
+    try:
+        robot = None if options.urdf is None else load_urdf(options.urdf)
+    except FileNotFoundError:
+        parser.exit(WRONG_USE, f"{name}: error: there is no file '{options.urdf}'\n")
+    except FabrikError as error:
+        parser.exit(WRONG_USE, f'{name}: error: {error}\n')
+    main(rest, robot)
 
 
 def _run(name: str, what: str, arguments: Sequence[str] | None) -> None:

@@ -34,6 +34,12 @@ PACKAGES = (
         'source ROS 2 (no wheel has it)',
     ),
     Package(
+        'interactive_markers',
+        'interactive-markers',
+        'no handle to drag in RViz (drag_target)',
+        'apt install ros-$ROS_DISTRO-interactive-markers (no wheel has it)',
+    ),
+    Package(
         'coal',
         'coal',
         'no self-collision checking, no obstacles',

@@ -1,6 +1,7 @@
 """A moving target for the demo: a pose that wanders round a point in front of the arm."""
 
 import math
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -8,6 +9,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from ..transforms import Array, rotation_from_rpy, transform
 from .conversions import stamped_pose
@@ -15,6 +17,8 @@ from .running import run
 
 REMINDER_PERIOD = 5.0
 """Time between two lines in the log that say what is waited for [s]."""
+WAY_TIME = 10.0
+"""An arm that others may have moved is left alone for so long after that [s]."""
 
 
 def wandering_pose(seconds: float, centre: Array, radius: float, turn_time: float) -> Array:
@@ -44,6 +48,7 @@ class DemoTargets(Node):
     Publishes the wandering pose on `fabrik/target_pose`, for as long as it would be accepted.
 
     The node accepts no target of a stream that ran before it was ready, or on through a fault.
+    Others have the way: while they publish on the topic, or use a handle in RViz, nothing is sent.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -56,9 +61,14 @@ class DemoTargets(Node):
         self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
         self._begin = self.get_clock().now()
         self._is_awaited = False
+        self._way_until = -math.inf
+        """Until when others have the way, by a clock that never jumps [s]."""
         self._why_not = ''
         self._statuses = self.create_subscription(
             DiagnosticArray, 'fabrik/status', self._on_status, 1
+        )
+        self.create_subscription(
+            InteractiveMarkerFeedback, 'fabrik/drag_target/feedback', self._on_touch, 10
         )
         self.create_timer(1.0 / rate, self._publish)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -77,8 +87,21 @@ class DemoTargets(Node):
         self._is_awaited = not (refuses or status['state'].startswith('WAITING'))
         self._why_not = message.status[0].message
 
+    def _on_touch(self, feedback: InteractiveMarkerFeedback) -> None:
+        self._give_way('somebody uses a handle')
+
+    def _give_way(self, why: str) -> None:
+        """Leave the arm to others for a while."""
+        now = time.monotonic()
+        if now > self._way_until:
+            self.get_logger().info(f'no targets until {WAY_TIME:g} s after this: {why}')
+        self._way_until = now + WAY_TIME
+
     def _publish(self) -> None:
-        if not self._is_awaited:
+        topic = self._targets.topic_name
+        if self.count_publishers(topic) > 1:
+            self._give_way(f'others publish on {topic}')
+        if not self._is_awaited or time.monotonic() < self._way_until:
             return
         now = self.get_clock().now()
         seconds = 1e-9 * (now - self._begin).nanoseconds

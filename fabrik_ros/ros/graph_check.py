@@ -8,6 +8,9 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from .neighbours import node_of
+from .status import standing_in
+
 DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
 LISTENING_TIME = 3.0
 """How long is listened [s]: discovery takes a second, a node speaks ten times a second."""
@@ -65,8 +68,7 @@ def _descriptions(node: Node) -> Iterator[Entry]:
     for topic, kinds in node.get_topic_names_and_types():
         if not topic.endswith('robot_description') or DESCRIPTION not in kinds:
             continue
-        infos = node.get_publishers_info_by_topic(topic)
-        names = sorted(f'{i.node_namespace.rstrip("/")}/{i.node_name}' for i in infos)
+        names = sorted(map(node_of, node.get_publishers_info_by_topic(topic)))
         if len(names) > 1:
             text = f'{len(names)} publishers: {", ".join(names)}; end all but one'
             yield 'WRONG', topic, text
@@ -87,8 +89,7 @@ def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:
     if not status:
         yield 'WRONG', name, f'no status came within {LISTENING_TIME:g} s'
         return
-    standing = f'{status["state"]}: {status["reason"]}'.removesuffix(': ')
-    yield 'WRONG' if status['waits_for'] else 'ok', name, standing
+    yield 'WRONG' if status['waits_for'] else 'ok', name, standing_in(status)
     if status['warnings']:
         yield 'WRONG', name, status['warnings']
     if not status['waits_for'] and status.get('obstacles') == '0':

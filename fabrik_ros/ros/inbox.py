@@ -1,15 +1,13 @@
 """The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 import time
-from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -20,15 +18,12 @@ from .configured_arm import ConfiguredArm
 from .conversions import joint_values, seconds, twist_to_array
 from .marker_obstacles import after
 from .node_state import ActiveArm, NodeState
-from .receiving import age_of, with_receipt, with_source_time
+from .obstacle_topic import ObstacleTopic
+from .receiving import age_of, with_receipt
 from .tip_topics import LATCHED, TipTopics
 from .topics import Topics
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
-OBSTACLES = QoSProfile(depth=50)
-LATCHED_OBSTACLES = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-MARKERS_REMEMBERED = 200
-"""Both subscriptions to obstacles together have so many messages waiting at most [1]."""
 LOOK_AROUND_PERIOD = 0.1
 """Time between two looks at the joints outside the arm, and at frames of obstacles [s]."""
 WARNING_PERIOD = 1.0
@@ -69,16 +64,7 @@ class Inbox:
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(LOOK_AROUND_PERIOD, self._look_around, clock=steady)
-        self._markers_sent: deque[int] = deque(maxlen=MARKERS_REMEMBERED)
-        """When the messages with markers that were taken last were sent [ns]."""
-        self._obstacles = self._subscribe_to_obstacles(OBSTACLES)
-        self._publishers_of_obstacles = 0
-        self._hears_latched = False
-        """Whether obstacles are heard that were sent before the node began."""
-
-    def _subscribe_to_obstacles(self, qos: QoSProfile) -> Any:
-        callback = with_source_time(self.on_obstacles)
-        return self._node.create_subscription(MarkerArray, '~/obstacles', callback, qos)
+        self._obstacles = ObstacleTopic(node, '~/obstacles', self.on_obstacles)
 
     # -- targets and jogs
 
@@ -224,16 +210,8 @@ class Inbox:
 
     # -- what stands around
 
-    def on_obstacles(self, message: MarkerArray, sent: int) -> None:
-        """
-        Take obstacles in markers, sent at a system time [ns].
-
-        Both subscriptions get what a publisher that keeps its messages sends; the one for volatile
-        publishers would miss what was sent before.
-        """
-        if sent in self._markers_sent:
-            return
-        self._markers_sent.append(sent)
+    def on_obstacles(self, message: MarkerArray) -> None:
+        """Take obstacles in markers."""
         state = self._state
         try:
             groups = after(state.groups, message, state.clock.now())
@@ -250,26 +228,9 @@ class Inbox:
 
     def _look_around(self) -> None:
         """Take up what has changed around the arm without a message."""
-        self._hear_latched_obstacles()
+        self._obstacles.hear_latched()
         if self._state.arm is not None:
             self._state.arm.look_around()
-
-    def _hear_latched_obstacles(self) -> None:
-        """
-        Ask for what a publisher sent before, if one keeps its messages.
-
-        Asked in vain, both sides would warn that no messages are received.
-        """
-        topic = str(self._obstacles.topic_name)
-        count = self._node.count_publishers(topic)
-        if self._hears_latched or count == self._publishers_of_obstacles:
-            return
-        self._publishers_of_obstacles = count
-        publishers = self._node.get_publishers_info_by_topic(topic)
-        kinds = {publisher.qos_profile.durability for publisher in publishers}
-        if DurabilityPolicy.TRANSIENT_LOCAL in kinds:
-            self._hears_latched = True
-            self._subscribe_to_obstacles(LATCHED_OBSTACLES)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)

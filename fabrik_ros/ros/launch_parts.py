@@ -45,6 +45,8 @@ TOPICS = {
 FRAME_TOPICS = ('tf', 'tf_static')
 SHOWN_TOPICS = ('solution_pose', 'planned_path', 'markers')
 """Topics of the node that RViz shows, as named in its configuration: only what is sent out."""
+HANDLE_NAMES = ('update', 'feedback', 'get_interactive_markers')
+"""Topics and the service of `drag_target`, below the name of the node and its own."""
 
 
 class ScopedLaunchDescription(LaunchDescription):
@@ -183,8 +185,8 @@ def xacro_argument() -> DeclareLaunchArgument:
     )
 
 
-def rviz_arguments(is_open: str = 'false') -> list[DeclareLaunchArgument]:
-    """Declare whether RViz opens, and with what."""
+def rviz_arguments(is_open: str = 'false', drag: str = 'true') -> list[DeclareLaunchArgument]:
+    """Declare whether RViz opens, with what, and whether the arm can be dragged there."""
     return [
         DeclareLaunchArgument(
             'rviz', default_value=is_open, choices=BOOLEAN, description='Open RViz.'
@@ -194,6 +196,13 @@ def rviz_arguments(is_open: str = 'false') -> list[DeclareLaunchArgument]:
             default_value=default_rviz_config(),
             description='Configuration of RViz. The default is shown with the fixed frame and the '
             'view that fit the arm; in another one base_link, if given, becomes the fixed frame.',
+        ),
+        DeclareLaunchArgument(
+            'drag',
+            default_value=drag,
+            choices=BOOLEAN,
+            description='With rviz:=true: show a handle at each tool; whoever drags it sends '
+            'targets.',
         ),
     ]
 
@@ -242,10 +251,43 @@ def rviz(
                 (f'/fabrik/{topic}', resolve_private(values[topic], values['node_name']))
                 for topic in SHOWN_TOPICS
             ),
+            *(
+                (f'/fabrik/drag_target/{name}', f'{values["node_name"]}/drag_target/{name}')
+                for name in HANDLE_NAMES
+            ),
             *frame_remappings(),
         ],
         on_exit=partial(_on_rviz_closed, ends_launch),
     )
+
+
+def rviz_packages(context: LaunchContext) -> list[str]:
+    """Name the packages that RViz, if wanted, and what is dragged there need."""
+    if not is_true(context, 'rviz'):
+        return []
+    return ['rviz2', *(['interactive_markers'] if is_true(context, 'drag') else [])]
+
+
+def handles(context: LaunchContext) -> list[Node]:
+    """Show handles in RViz, if both are wanted."""
+    values = context.launch_configurations
+    if not (is_true(context, 'rviz') and is_true(context, 'drag')):
+        return []
+    name = values['node_name']
+    topics = ('target_pose', 'status')
+    return [
+        Node(
+            package='fabrik_ros',
+            executable='drag_target',
+            namespace=values['namespace'],
+            output='screen',
+            parameters=[{'node': name}, clock(context)],
+            remappings=[
+                *((f'{name}/{topic}', resolve_private(values[topic], name)) for topic in topics),
+                *((topic, values[topic]) for topic in ('joint_states', 'robot_description')),
+            ],
+        )
+    ]
 
 
 def _rviz_arguments(context: LaunchContext, robot: Mechanism | None) -> list[str]:

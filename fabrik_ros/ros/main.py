@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 import json
-from pathlib import Path
 import signal
 from types import FrameType
 
@@ -13,6 +12,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from ..collision.meshes import folders_beside
 from ..errors import FabrikError
 from ..model.robot import Robot
 from .executor import make_executor
@@ -73,8 +73,7 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
 
 def _mesh_paths(folder: str) -> list[str]:
     """Make arguments by which meshes are found beside a URDF; later arguments win over them."""
-    paths = [folder, str(Path(folder).parent)]
-    return ['--ros-args', '-p', f'mesh_paths:={json.dumps(paths)}', '--']
+    return ['--ros-args', '-p', f'mesh_paths:={json.dumps(folders_beside(folder))}', '--']
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:

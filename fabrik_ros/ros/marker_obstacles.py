@@ -10,6 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ..collision import Obstacle
 from ..errors import FabrikError, SceneError, shown
 from ..model.geometry import Box, Cylinder, Mesh, Shape, Sphere
+from ..model.robot import Robot
 from ..transforms import Array, transform
 from .conversions import pose_to_matrix
 from .marker_shapes import NAMESPACE
@@ -113,6 +114,30 @@ def in_time(groups: Groups, now: float) -> Groups:
     if all(now < group.ends_at for group in groups.values()):
         return groups
     return {key: group for key, group in groups.items() if now < group.ends_at}
+
+
+def on_link(marked: MarkedObstacle, robot: Robot, values: Mapping[str, float]) -> Obstacle:
+    """
+    Attach an obstacle in the frame of a link to it, or leave it where the link is now.
+
+    Raises
+    ------
+    FabrikError
+        If the robot has no such link, or `values`, of joints by name [rad or m], do not say where
+        it is.
+
+    """
+    frame = marked.frame
+    if marked.is_locked and joint_that_moves(robot, frame):
+        return Obstacle(marked.name, marked.shape, marked.T_frame_obstacle, frame)
+    T = robot.pose(robot.root_link, frame, values) @ marked.T_frame_obstacle
+    return Obstacle(marked.name, marked.shape, T)
+
+
+def joint_that_moves(robot: Robot, link: str) -> str:
+    """Name a joint that moves a link against the root link; '' where none does."""
+    joints = robot.joints_between(robot.root_link, link)
+    return next((joint.name for joint in joints if joint.type.moves), '')
 
 
 def _unchanged(before: MarkedGroup | None, group: MarkedGroup) -> MarkedGroup:

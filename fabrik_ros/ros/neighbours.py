@@ -85,7 +85,7 @@ class Neighbours:
         topic = self._descriptions.topic_name
         if not self._uses_topic() or self._node.count_publishers(topic) < 2:
             return
-        publishers = Counter(map(_node_of, self._node.get_publishers_info_by_topic(topic)))
+        publishers = Counter(map(node_of, self._node.get_publishers_info_by_topic(topic)))
         names = [f'{name} ({n} times)' if n > 1 else name for name, n in publishers.items()]
         yield (
             f'{publishers.total()} publishers send robot descriptions on {topic}: '
@@ -109,14 +109,14 @@ class Neighbours:
         others = self._node.get_subscriptions_info_by_topic(topic)
         if not others:
             return f'nobody listens to the commands on {topic} ({kind}): {listener}'
-        names = ', '.join(sorted(set(map(_node_of, others))))
+        names = ', '.join(sorted(set(map(node_of, others))))
         return (
             f'{names} cannot take the commands on {topic}, which are {kind}, reliable and '
             'volatile: the subscription has to be for this type and volatile'
         )
 
 
-def _node_of(endpoint: TopicEndpointInfo) -> str:
+def node_of(endpoint: TopicEndpointInfo) -> str:
     """Full name of the node that an endpoint belongs to."""
     return f'{endpoint.node_namespace.rstrip("/")}/{endpoint.node_name}'
 

@@ -1,5 +1,5 @@
 """
-Writes `config/fabrik.yaml` and the table in the README from the table of parameters.
+Writes `config/fabrik.yaml` and the tables of docs/node.md from the table of parameters.
 
 `python -m fabrik_ros.ros.parameter_docs` in a checkout renews both; it needs no ROS.
 
@@ -12,7 +12,7 @@ import re
 import textwrap
 
 from .parameter_spec import HUGE, Spec, specs_of, Value
-from .parameter_table import CONFIGURATION, SECTIONS, SPECS
+from .parameter_table import CONFIGURATION, SECTIONS
 
 COMMAND = 'python -m fabrik_ros.ros.parameter_docs'
 NOT_IN_FILE = ('robot_description',)
@@ -27,7 +27,7 @@ EXAMPLE = """\
     #   ready: [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
 """
 BEGIN, END = '<!-- parameters: begin -->', '<!-- parameters: end -->'
-"""What the README has before and after the table."""
+"""What docs/node.md has before and after the tables."""
 HEAD = f"""\
 # Every parameter of the node fabrik, with its default. Copy the keys you change into a file of
 # your own and give it as params_file; presets for some arms are in arms/.
@@ -47,28 +47,26 @@ def config_file() -> str:
     return HEAD + ''.join(map(_section, SECTIONS))
 
 
-def readme_table() -> str:
-    """Table of the README, in Markdown."""
-    rows = ['| parameter | default | live | meaning |', '|---|---|---|---|']
-    for spec in SPECS:
-        rows.append(_row(spec))
-        if spec.name == BEFORE_CONFIGURATIONS:
-            rows.append(_row(CONFIGURATION))
-    return '\n'.join(rows) + '\n'
+def parameter_tables() -> str:
+    """Tables of docs/node.md in Markdown, one for each section."""
+    return '\n'.join(map(_table, SECTIONS))
 
 
-def with_table(readme: str) -> str:
-    """Put the table into the text of the README, instead of the one there."""
-    before, begin, rest = readme.partition(BEGIN)
+def with_tables(page: str) -> str:
+    """Put the tables into the text of docs/node.md, instead of those there."""
+    before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise ValueError(f'the README must hold {BEGIN} and {END}')
-    return f'{before}{begin}\n{readme_table()}{end}{after}'
+        raise ValueError(f'docs/node.md must hold {BEGIN} and {END}')
+    return f'{before}{begin}\n{parameter_tables()}{end}{after}'
+
+
+def _title(section: type) -> str:
+    return (section.__doc__ or '').strip().rstrip('.')
 
 
 def _section(section: type) -> str:
-    title = f'# -- {(section.__doc__ or "").strip().rstrip(".")} '
-    head = f'\n{INDENT}{title}'.ljust(WIDTH + 1, '-')
+    head = f'\n{INDENT}# -- {_title(section)} '.ljust(WIDTH + 1, '-')
     specs = [spec for spec in specs_of(section) if spec.name not in NOT_IN_FILE]
     return head + '\n' + ''.join(map(_entry, specs))
 
@@ -116,6 +114,16 @@ def _range(spec: Spec) -> str:
     return f'At least {_number(spec.low)}.'
 
 
+def _table(section: type) -> str:
+    rows = [f'### {_title(section)}', '', '| parameter | default | live | meaning |']
+    rows.append('|---|---|---|---|')
+    for spec in specs_of(section):
+        rows.append(_row(spec))
+        if spec.name == BEFORE_CONFIGURATIONS:
+            rows.append(_row(CONFIGURATION))
+    return '\n'.join(rows) + '\n'
+
+
 def _row(spec: Spec) -> str:
     default = _markdown(spec.default)
     return f'| `{spec.name}` | {default} | {"yes" if spec.is_live else "no"} | {spec.meaning} |'
@@ -152,8 +160,8 @@ def main() -> None:
     parser.add_argument('--root', type=Path, default=Path(), help='the checkout')
     root = parser.parse_args().root
     (root / 'config' / 'fabrik.yaml').write_text(config_file(), encoding='utf-8')
-    readme = root / 'README.md'
-    readme.write_text(with_table(readme.read_text(encoding='utf-8')), encoding='utf-8')
+    page = root / 'docs' / 'node.md'
+    page.write_text(with_tables(page.read_text(encoding='utf-8')), encoding='utf-8')
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 """
 The table of all parameters: name, type, default, range, and what each one means.
 
-The node declares them from this table, and `config/fabrik.yaml` and the README are written from
+The node declares them from this table, and `config/fabrik.yaml` and docs/node.md are written from
 it: `python -m fabrik_ros.ros.parameter_docs`. No ROS in here.
 
 """

@@ -6,9 +6,12 @@ import signal
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from ..errors import FabrikError
+
+RCLError = rclpy_implementation.RCLError
 
 
 def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
@@ -20,6 +23,10 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except RCLError:
+        if rclpy.ok():
+            raise
+        # It was interrupted while the node was made: nothing can be added to it any more.
     except (FabrikError, rclpy.exceptions.ParameterException) as error:
         rclpy.logging.get_logger('fabrik_ros').fatal(str(error))
         raise SystemExit(1) from error

@@ -1,6 +1,6 @@
 """The status of the node as diagnostics: what it does, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -51,6 +51,19 @@ def diagnostic_array(
     array = DiagnosticArray(status=[status])
     array.header.stamp = stamp
     return array
+
+
+def standing_in(facts: Mapping[str, str]) -> str:
+    """State and reason of a status that was received."""
+    return f'{facts["state"]}: {facts["reason"]}'.removesuffix(': ')
+
+
+def awaited_in(facts: Mapping[str, str]) -> str:
+    """Say what its node waits for before it takes targets; '' where it takes them."""
+    if facts['waits_for']:
+        return standing_in(facts)
+    is_pausing = facts['waits_for_pause'] == 'True'
+    return 'the node takes targets after one second without any' if is_pausing else ''
 
 
 def solution_facts(solution: Solution) -> dict[str, Any]:

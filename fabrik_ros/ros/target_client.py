@@ -16,7 +16,8 @@ from rclpy.qos import DurabilityPolicy
 from ..errors import FabrikError, listed
 from ..transforms import Array
 from .conversions import seconds, stamped_pose
-from .status import ERRORS, target_stamp
+from .neighbours import node_of
+from .status import awaited_in, ERRORS, standing_in, target_stamp
 from .target_subscription import NEWEST
 from .tip_names import topic_name
 
@@ -115,10 +116,8 @@ class TargetClient:
         """Say what is missing until a target can be sent; '' where nothing is."""
         if self._is_silent:
             return f'no status is heard on {self.name}/status'
-        if self.status['waits_for']:
-            return self.standing
-        if self.status['waits_for_pause'] == 'True':
-            return 'the node takes targets after one second without any'
+        if awaited := awaited_in(self.status):
+            return awaited
         if not self._is_connected:
             return f'{self.name} does not listen on {self._targets.topic_name}{self._other_tips()}'
         return ''
@@ -144,7 +143,7 @@ class TargetClient:
             for info in infos
             if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL
         ]
-        names = {f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in matching}
+        names = set(map(node_of, matching))
         return self.name in names and self._targets.get_subscription_count() >= len(matching)
 
     def send(self, T: Array, frame: str, patience: float) -> Answer:
@@ -225,7 +224,7 @@ class TargetClient:
     @property
     def standing(self) -> str:
         """State and reason of the newest status."""
-        return f'{self.status["state"]}: {self.status["reason"]}'.removesuffix(': ')
+        return standing_in(self.status)
 
     def _new_stamp(self) -> Time:
         """Make a stamp by the node's clock, in whole microseconds: the status tells those."""

@@ -14,16 +14,23 @@ class TipNameError(FabrikError):
 
 def topic_name(link: str) -> str:
     """
-    Name of a link within the names of topics, which may hold letters, digits and `_` only.
-
-    Anything else becomes `_`. Where the first character is no letter, `tip_` comes in front:
-    names must not begin with a digit, and ROS hides those that begin with `_`.
+    Name of a link within the names of topics.
 
     >>> topic_name('left_hand'), topic_name('left hand/tool-0'), topic_name('2f_gripper')
     ('left_hand', 'left_hand_tool_0', 'tip_2f_gripper')
     """
-    name = re.sub(r'[^A-Za-z0-9_]', '_', link)
-    return name if re.match(r'[A-Za-z]', name) else PREFIX + name
+    return ros_name(link, PREFIX)
+
+
+def ros_name(text: str, prefix: str) -> str:
+    """
+    Make a name of any text that ROS accepts: of letters, digits and `_` only.
+
+    Anything else becomes `_`. Where the first character is no letter, the prefix comes in front:
+    names must not begin with a digit, and ROS hides those that begin with `_`.
+    """
+    name = re.sub(r'[^A-Za-z0-9_]', '_', text)
+    return name if re.match(r'[A-Za-z]', name) else prefix + name
 
 
 def topic_names(tip_links: Sequence[str]) -> tuple[str, ...]:

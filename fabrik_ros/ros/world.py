@@ -13,7 +13,7 @@ from ..model.robot import Robot
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .frame_resolver import FrameResolver
-from .marker_obstacles import Groups, in_time, MarkedObstacle
+from .marker_obstacles import Groups, in_time, joint_that_moves, MarkedObstacle, on_link
 from .parameters import NodeParameters
 
 SAME_PLACE = 1e-6
@@ -157,25 +157,12 @@ class World:
         frame, name = marked.frame, marked.name
         try:
             if frame in self._robot.links:
-                return self._placed.get(marked) or self._on_link(marked, values)
+                return self._placed.get(marked) or on_link(marked, self._robot, values)
             T = self._pose_of(frame, now) @ marked.T_frame_obstacle
         except FabrikError as error:
             kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
             raise kind(f"obstacle '{name}': {error}") from error
         return _unmoved(self._placed.get(marked), Obstacle(name, marked.shape, T))
-
-    def _on_link(self, marked: MarkedObstacle, values: Mapping[str, float]) -> Obstacle:
-        """Attach an obstacle to a link, or leave it where the link is now."""
-        robot, frame = self._robot, marked.frame
-        if marked.is_locked and self._joint_that_moves(frame):
-            return Obstacle(marked.name, marked.shape, marked.T_frame_obstacle, frame)
-        T = robot.pose(robot.root_link, frame, values) @ marked.T_frame_obstacle
-        return Obstacle(marked.name, marked.shape, T)
-
-    def _joint_that_moves(self, link: str) -> str:
-        """Name a joint that moves a link against the root link; '' where none does."""
-        joints = self._robot.joints_between(self._robot.root_link, link)
-        return next((joint.name for joint in joints if joint.type.moves), '')
 
     def _pose_of(self, frame: str, now: float) -> Array:
         """
@@ -192,7 +179,7 @@ class World:
         robot, link = self._robot, frame or self._base_link
         if link not in robot.links:
             return self._pose_by_tf(frame, now)
-        joint = self._joint_that_moves(link)
+        joint = joint_that_moves(robot, link)
         if joint:
             raise SceneError(
                 f"frame '{shown(link)}' moves with joint '{shown(joint)}'; give the obstacle a "

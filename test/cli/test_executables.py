@@ -1,5 +1,6 @@
 """The executables for ROS: help, version, one line where ROS is missing, the URDF of a file."""
 
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import signal
@@ -13,6 +14,11 @@ from process import Ended, environment, PATIENCE, run, without_ros
 import pytest
 
 CORNERS = ((0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
+COMMANDS = 'joint_command:=fabrik/joint_command'
+with_handles = pytest.mark.skipif(
+    find_spec('interactive_markers') is None,
+    reason='interactive_markers comes with a ROS 2 installation',
+)
 FACES = 'f 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n'
 """Of a tetrahedron, as an OBJ file has it [m]."""
 
@@ -42,7 +48,7 @@ def start(tmp_path, network):
     started = []
 
     def start(name, *words):
-        with open(tmp_path / 'said', 'w') as said:
+        with open(tmp_path / 'said', 'a') as said:
             process = subprocess.Popen(
                 command(name, *words),
                 env=environment(ROS_LOG_DIR=str(tmp_path), **network),
@@ -108,17 +114,28 @@ def test_every_executable_is_installed_with_its_door():
         assert f"'{name}': 'fabrik_ros.cli.executables:{name}'" in setup
 
 
+@pytest.mark.parametrize('name', ['fabrik_node', 'simulated_arm', 'physical_arm'])
 @pytest.mark.parametrize(
     ('text', 'words'),
     [(None, 'there is no file'), ('<html/>', 'a URDF starts with <robot>')],
 )
-def test_urdf_that_cannot_be_read_ends_the_node_with_one_line(tmp_path, text, words):
+def test_urdf_that_cannot_be_read_ends_it_with_one_line(tmp_path, name, text, words):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     path = tmp_path / 'arm.urdf'
     if text is not None:
         path.write_text(text)
-    ended = run_executable('fabrik_node', '--urdf', path)
+    ended = run_executable(name, '--urdf', path)
     assert words in ended.error()
+
+
+def test_node_and_simulated_arm_from_one_file_reach_a_target(start, wait_for, six_axis, network):
+    """As the README starts them, in three terminals."""
+    start('fabrik_node', '--urdf', six_axis)
+    start('simulated_arm', '--urdf', six_axis, '--ros-args', '-r', COMMANDS)
+    wait_for('IDLE')
+    ended = run('target', '--xyz', '0.4', '0.2', '0.4', '--rpy', '3.14', '0', '0', **network)
+    assert ended.code == 0, ended.complained
+    assert 'REACHED' in ended.printed
 
 
 def test_node_takes_the_description_from_a_file_and_meshes_beside_it(
@@ -155,6 +172,7 @@ def test_path_as_description_gets_the_cure(start, wait_for):
         ('fabrik_node', 'no robot description yet on /robot_description'),
         ('simulated_arm', 'waiting for a robot description on /robot_description'),
         ('demo_targets', 'no status yet on /fabrik/status'),
+        pytest.param('drag_target', 'no status on /fabrik/status', marks=with_handles),
     ],
 )
 def test_executable_that_waits_says_for_what(start, wait_for, name, words):
@@ -162,7 +180,9 @@ def test_executable_that_waits_says_for_what(start, wait_for, name, words):
     wait_for(words)
 
 
-@pytest.mark.parametrize('name', ['simulated_arm', 'demo_targets'])
+@pytest.mark.parametrize(
+    'name', ['simulated_arm', 'demo_targets', pytest.param('drag_target', marks=with_handles)]
+)
 def test_interrupt_from_terminal_and_launch_at_once_is_no_error(start, wait_for, name):
     process = start(name)
     said = wait_for('waiting for')
@@ -180,6 +200,17 @@ def test_package_that_cannot_be_loaded_is_named(tmp_path):
     error = run_executable('simulated_arm', **variables).error()
     assert 'librcl.so: no such file' in error
     assert 'fabrik_ros doctor' in error
+
+
+def test_handles_say_in_one_line_what_they_need(tmp_path):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    words = "No module named 'interactive_markers'"
+    (tmp_path / 'interactive_markers.py').write_text(f'raise ModuleNotFoundError("{words}")')
+    variables = {'PYTHONPATH': f'{tmp_path}{os.pathsep}{Path(__file__).parents[2]}'}
+    ended = run_executable('drag_target', **variables)
+    assert ended.complained == f'{ended.error()}\n'
+    assert words in ended.error()
+    assert 'fabrik_ros doctor' in ended.error()
 
 
 def test_module_of_the_node_still_starts_it():

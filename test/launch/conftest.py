@@ -16,10 +16,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXECUTABLES = {
-    'fabrik_ros': ['fabrik_node', 'demo_targets', 'physical_arm'],
+    'fabrik_ros': ['fabrik_node', 'demo_targets', 'drag_target', 'physical_arm'],
     'robot_state_publisher': ['robot_state_publisher'],
     'joint_state_publisher': ['joint_state_publisher'],
     'rviz2': ['rviz2'],
+    'interactive_markers': [],
     'acme_description': [],
 }
 CLOSED_LAST = """

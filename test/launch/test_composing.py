@@ -98,7 +98,7 @@ def test_two_arms_that_are_included_one_after_the_other_keep_apart(includer):
     arms = {'fabrik_node', 'robot_state_publisher', 'joint_state_publisher'}
     check_left_arm(launched.inside('/left'), arms)
     check_right_arm(launched.inside('/right'), arms)
-    assert len(launched.started) == 2 * len(arms) + 1
+    assert len(launched.started) == 2 * len(arms) + 2
 
 
 def check_left_arm(processes, arms):
@@ -118,7 +118,7 @@ def check_left_arm(processes, arms):
 
 def check_right_arm(processes, arms):
     """Everything that was not given is as if there were no other arm."""
-    assert set(processes) == {*arms, 'rviz2'}
+    assert set(processes) == {*arms, 'rviz2', 'drag_target'}
     node, publisher, joints = (processes[name] for name in sorted(arms, key=order))
     assert node.remappings['__node'] == 'fabrik'
     assert node.parameters['tip_link'] == ''
@@ -128,6 +128,7 @@ def check_right_arm(processes, arms):
     assert joints.parameters['source_list'] == ['fabrik/joint_command']
     assert 'zeros.elbow' not in joints.parameters
     assert '-f' not in processes['rviz2'].arguments
+    assert processes['drag_target'].parameters['node'] == 'fabrik'
     for process in (node, publisher, joints):
         assert process.remappings['joint_states'] == 'joint_states'
         assert not process.parameters.get('use_sim_time', False)

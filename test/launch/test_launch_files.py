@@ -62,7 +62,7 @@ def test_demo_and_bringup_take_the_arguments_of_the_node(prefix):
 
 def test_attach_takes_the_arguments_of_the_node_but_for_its_description(prefix):
     node, attach = (names_of_arguments(f'{name}.launch.py') for name in ('fabrik', 'attach'))
-    assert attach == node - {'description', 'xacro_args'} | {'rviz', 'rviz_config'}
+    assert attach == node - {'description', 'xacro_args'} | {'rviz', 'rviz_config', 'drag'}
 
 
 def test_fabrik_starts_nothing_but_the_node(prefix):
@@ -192,6 +192,7 @@ def test_arm_with_physics_takes_the_commands_and_starts_where_it_is_told(prefix)
     assert 'joint_state_publisher' not in launched.processes
     arm = launched.processes['physical_arm']
     assert arm.remappings['joint_command'] == 'fabrik/joint_command'
+    assert arm.remappings['fabrik/markers'] == 'fabrik/markers'
     assert arm.remappings['robot_description'] == 'robot_description'
     assert arm.parameters['start_names'] == ['elbow', 'wrist']
     assert arm.parameters['start_values'] == [1.5, -1.0]
@@ -246,7 +247,7 @@ def test_names_stay_consistent_when_node_and_topics_are_renamed(prefix):
         assert processes[name].remappings['joint_states'] == 'states'
     assert processes['rviz2'].remappings['/fabrik/markers'] == 'ik/markers'
     assert processes['rviz2'].remappings['/fabrik/planned_path'] == 'ik/planned_path'
-    assert not any('target' in topic for topic in processes['rviz2'].remappings)
+    assert not any('target_pose' in topic for topic in processes['rviz2'].remappings)
 
 
 def test_namespace_holds_everything_even_the_frames(prefix):
@@ -341,6 +342,7 @@ def test_demo_starts_the_bundled_arm_with_its_targets(prefix):
     launched = prefix.launch('demo.launch.py')
     assert set(launched.processes) == {
         'demo_targets',
+        'drag_target',
         'fabrik_node',
         'joint_state_publisher',
         'robot_state_publisher',
@@ -353,10 +355,60 @@ def test_demo_starts_the_bundled_arm_with_its_targets(prefix):
     assert targets['fabrik/target_pose'] == 'fabrik/target_pose'
 
 
+def test_demo_stands_still_if_its_targets_are_not_wanted(prefix):
+    launched = prefix.launch('demo.launch.py', 'targets:=false')
+    assert 'demo_targets' not in launched.processes
+    assert {'fabrik_node', 'drag_target', 'rviz2'} <= set(launched.processes)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'is_there'),
+    [
+        (['demo.launch.py'], True),
+        (['demo.launch.py', 'drag:=false'], False),
+        (['bringup.launch.py', ACME, 'rviz:=true'], True),
+        (['bringup.launch.py', ACME, 'rviz:=True', 'drag:=True'], True),
+        (['bringup.launch.py', ACME, 'drag:=true'], False),
+        (['attach.launch.py', 'arm:=ur5e', 'rviz:=true'], False),
+        (['attach.launch.py', 'arm:=ur5e', 'rviz:=true', 'drag:=true'], True),
+    ],
+)
+def test_handle_is_there_with_rviz_unless_it_is_not_wanted(prefix, arguments, is_there):
+    launched = prefix.launch(*arguments)
+    assert ('drag_target' in launched.processes) == is_there
+
+
+def test_handle_rviz_and_demo_meet_under_other_names(prefix):
+    launched = prefix.launch(
+        'demo.launch.py', 'node_name:=ik', 'target_pose:=/goal', 'joint_states:=states'
+    )
+    processes = launched.processes
+    handle = processes['drag_target']
+    assert handle.parameters['node'] == 'ik'
+    assert handle.remappings['ik/target_pose'] == '/goal'
+    assert handle.remappings['joint_states'] == 'states'
+    for name in ('update', 'feedback', 'get_interactive_markers'):
+        remapped = processes['rviz2'].remappings[f'/fabrik/drag_target/{name}']
+        assert remapped == f'ik/drag_target/{name}'
+    told = processes['demo_targets'].remappings['fabrik/drag_target/feedback']
+    assert told == 'ik/drag_target/feedback'
+
+
+def test_handle_can_be_done_without(prefix):
+    prefix.remove_package('interactive_markers')
+    launched = prefix.launch('demo.launch.py')
+    assert 'not installed: interactive_markers' in launched.output
+    assert 'process started' not in launched.output
+    launched = prefix.launch('demo.launch.py', 'drag:=false')
+    assert 'rviz2' in launched.processes
+
+
 def test_demo_runs_without_rviz(prefix):
     prefix.remove_package('rviz2')
+    prefix.remove_package('interactive_markers')
     launched = prefix.launch('demo.launch.py', 'rviz:=false')
     assert 'rviz2' not in launched.processes
+    assert 'drag_target' not in launched.processes
     assert 'fabrik_node' in launched.processes
 
 

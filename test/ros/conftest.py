@@ -1,12 +1,11 @@
 """Benches: a node, what it needs around it, and a tester, in one executor."""
 
-import fcntl
 import os
 from pathlib import Path
 import sys
-import tempfile
 import zlib
 
+from domains import free_domain
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -20,16 +19,9 @@ DOMAINS = range(40, 60)
 def domain_id(request):
     """Find a domain for this module that no other tests on this machine are in."""
     first = zlib.crc32(request.module.__name__.encode())
-    for i in range(len(DOMAINS)):
-        number = DOMAINS[(first + i) % len(DOMAINS)]
-        try:
-            with open(Path(tempfile.gettempdir(), f'fabrik_ros_domain_{number}'), 'w') as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield number
-            return
-        except OSError:
-            continue  # taken
-    pytest.fail('no ROS domain is free')
+    numbers = (DOMAINS[(first + i) % len(DOMAINS)] for i in range(len(DOMAINS)))
+    with free_domain(numbers) as number:
+        yield number
 
 
 def _context(domain_id):

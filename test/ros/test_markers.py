@@ -281,8 +281,12 @@ class TestEnd:
 
     @pytest.mark.parametrize('step', ['trigger_shutdown', 'interrupt'])
     def test_gone_it_takes_all_away_for_good(self, bench, shown, step):
+        before = shown.namespaces
         getattr(bench.node, step)()
         bench.spin_until(lambda: not shown.markers, 'an empty screen')
+        last = shown.messages[-1].markers
+        assert {marker.ns for marker in last} == before
+        assert {marker.action for marker in last} == {Marker.DELETEALL}
         count = len(shown.messages)
         bench.wait_for_statuses(5)
         assert len(shown.messages) == count

@@ -24,7 +24,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import get_parameter_value, Parameter, parameter_value_to_python
 from rclpy.validate_topic_name import validate_topic_name
 
-README = Path(__file__).parents[2] / 'README.md'
+PAGE = Path(__file__).parents[2] / 'docs' / 'node.md'
 CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
 NOT_IN_FILE = {'robot_description'}
 """Too long for a file."""
@@ -435,8 +435,8 @@ class TestWhileConfigured:
         assert {spec.name for spec in SPECS} == FIXED.keys() | LIVE.keys() | NOT_ALONE
         assert not FIXED.keys() & LIVE.keys()
 
-    def test_readme_names_those_that_cannot_change_live(self):
-        rows = re.findall(r'^\| `(\w+)` \| .* \| (yes|no) \|', README.read_text(), re.MULTILINE)
+    def test_page_of_the_node_says_which_can_change_live(self):
+        rows = re.findall(r'^\| `(\w+)` \| .* \| (yes|no) \|', PAGE.read_text(), re.MULTILINE)
         assert dict(rows) == {s.name: 'yes' if s.is_live else 'no' for s in SPECS}
 
     @pytest.mark.parametrize('name', mostly_long(FIXED, 'base_link', 'tip_links', 'output'))

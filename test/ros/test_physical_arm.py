@@ -11,9 +11,10 @@ import pytest
 pytest.importorskip('rclpy')
 pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
 
-from bench import JOINTS, shifted, six_axis_judge, stamp_seconds, START, values_at
+from bench import JOINTS, PREPARATION, shifted, six_axis_judge, stamp_seconds, START, values_at
 from fabrik_ros.errors import FabrikError
 from fabrik_ros.sim.physical_arm import PhysicalArmNode
+import mujoco
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -229,6 +230,7 @@ class Window:
 
     def __init__(self, model, data, **options):
         self.data, self.shown, self.open, self.locked = data, [], True, False
+        self.cam, self.user_scn = mujoco.MjvCamera(), mujoco.MjvScene(model, 100)
 
     def lock(self):
         return self
@@ -264,6 +266,22 @@ def window(monkeypatch):
     monkeypatch.setitem(sys.modules, 'mujoco.viewer', viewer)
     monkeypatch.setattr(sys.modules['mujoco'], 'viewer', viewer, raising=False)
     return windows
+
+
+def test_window_shows_the_target_that_the_node_accepted(bench, six_axis, window):
+    start_arm(bench, view=True)
+    bench.start_node()
+    bench.describe(six_axis)
+    bench.wait_for_state('IDLE', PREPARATION)
+    (opened,) = window
+    assert opened.user_scn.ngeom == 0
+    target = six_axis_judge(six_axis).pose(START)
+    target[:3, 3] += 0.0, 0.1, 0.1
+    bench.send(target)
+    bench.spin_until(lambda: opened.user_scn.ngeom == 3, 'the axes of the target')
+    for number, axis in enumerate(target[:3, :3].T):
+        middle = opened.user_scn.geoms[number].pos
+        np.testing.assert_allclose(middle - target[:3, 3], 0.075 * axis, atol=1e-6)
 
 
 def test_window_shows_every_state_until_it_is_closed(bench, six_axis, window):

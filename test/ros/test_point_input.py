@@ -1,6 +1,7 @@
 """Clouds that come in: put in place, turned into cells beside the event loop, or refused."""
 
 import math
+import threading
 import time
 
 import pytest
@@ -28,6 +29,19 @@ NOW = 1000.0
 AT_REST = (0.0, 0.0)
 
 
+class PausingMap(PointMap):
+    """Takes clouds while it is told that it may."""
+
+    def __init__(self, size, padding):
+        super().__init__(size, padding)
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def take(self, *cloud):
+        assert self.may_go_on.wait(PATIENCE)
+        return super().take(*cloud)
+
+
 class Bench:
     """An arm of two capsules along x, which has stood still up to now, and what came of clouds."""
 
@@ -40,6 +54,7 @@ class Bench:
         self.joints = JointHistory(self.names)
         self.node = rclpy.create_node('points', context=context)
         self.cells = []
+        self.map = PausingMap(0.02, 0.015)
         self.input = PointInput(
             self.node,
             NodeClock(self.node),
@@ -48,7 +63,7 @@ class Bench:
             self.names,
             robot.root_link,
             world.robot_shape(),
-            PointMap(0.02, 0.015),
+            self.map,
             lambda *accepted: self.cells.append(accepted),
         )
 
@@ -121,9 +136,11 @@ def test_of_many_clouds_the_newest_is_taken_of_which_the_joints_are_known(bench)
     now = time.time()
     bench.state(now - 1.0)
     bench.state(now)
+    bench.map.may_go_on.clear()
     for number in range(5):
         bench.send([BESIDE] * (number + 1), now - 0.5 + 0.02 * number)
     bench.send([BESIDE], now + 0.05)
+    bench.map.may_go_on.set()
     *_, stamp = bench.settle()
     assert stamp == pytest.approx(now - 0.42, abs=1e-6)
     assert len(bench.cells) == 2

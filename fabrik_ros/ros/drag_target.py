@@ -1,0 +1,93 @@
+"""A handle at each tool in RViz: whoever drags it sends targets to a node that is running."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from interactive_markers.interactive_marker_server import InteractiveMarkerServer
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from .dragging import PERIOD
+from .running import run
+from .tip_handle import TipHandle
+from .watched_node import Tool, WatchedNode
+
+REMINDER_PERIOD = 5.0
+"""Time between two lines in the log that say what is waited for [s]."""
+FEEDBACK = QoSProfile(depth=100)
+"""Whoever presses and lets go while this process is busy has done both."""
+
+
+class DragTarget(Node):
+    """
+    Shows a handle at each tool of a node, and publishes where it is dragged to.
+
+    Nothing is published but what somebody drags, and while the node is alive; its handles are
+    there only then.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('drag_target', **kwargs)
+        name = self.declare_parameter('node', 'fabrik').value
+        self._watched = WatchedNode(self, name, self._on_status)
+        self._server = InteractiveMarkerServer(
+            self, f'{name}/drag_target', feedback_sub_qos=FEEDBACK
+        )
+        self._handles: dict[str, TipHandle] = {}
+        """By the tip link."""
+        self._shown: tuple[Any, ...] | None = None
+        """What the handles were made for: the robot, its base link and tips."""
+        self._feedback_topic = self._server.feedback_sub.topic_name
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(PERIOD, self._step, clock=steady)
+        self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+        self._remind()
+
+    def destroy_node(self) -> None:
+        """Take the handles away, and end."""
+        self._server.shutdown()
+        super().destroy_node()
+
+    def _remind(self) -> None:
+        """Log why no handle is shown."""
+        if not self._handles:
+            self.get_logger().info(f'waiting for the node to move: {self._watched.missing}')
+
+    def _step(self) -> None:
+        """Show a handle at each tool, or none."""
+        watched = self._watched
+        tools = watched.tools() if watched.is_alive else {}
+        needed = (watched.robot, watched.base_link, tuple(tools)) if tools else None
+        if needed != self._shown:
+            self._renew(tools)
+            self._shown = needed
+        if self._handles and self.count_publishers(self._feedback_topic) == 0:
+            for handle in self._handles.values():
+                handle.release()
+        for tip, handle in self._handles.items():
+            handle.step(tools[tip].T_base_tool)
+        self._server.applyChanges()
+
+    def _renew(self, tools: Mapping[str, Tool]) -> None:
+        """Make the handles anew; what was dragged is forgotten."""
+        for handle in self._handles.values():
+            handle.close()
+        self._server.applyChanges()
+        self._handles = {
+            tip: TipHandle(self, self._server, self._watched, tip, tool)
+            for tip, tool in tools.items()
+        }
+
+    def _on_status(self) -> None:
+        for handle in self._handles.values():
+            handle.see_status()
+
+
+def main(args: list[str] | None = None) -> None:
+    """Show handles until interrupted."""
+    run(DragTarget, args)
+
+
+if __name__ == '__main__':
+    main()
