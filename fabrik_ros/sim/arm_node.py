@@ -1,17 +1,21 @@
 """What all simulated arms have in common towards ROS: model and commands in, joint states out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ..errors import FabrikError, JointValueError
+from ..model.robot import Robot
 from ..ros.conversions import seconds
+from ..ros.running import run
 from ..transforms import Array
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -164,6 +168,14 @@ class ArmNode(Node):
         message = JointState(name=names, position=q, velocity=velocity, effort=effort)
         message.header.stamp = stamp
         self._states.publish(message)
+
+
+def run_arm(
+    make_node: Callable[..., ArmNode], args: list[str] | None, robot: Robot | None
+) -> None:
+    """Run an arm until it is interrupted; a robot counts instead of parameter and topic."""
+    overrides = [] if robot is None else [Parameter('robot_description', value=robot.source)]
+    run(partial(make_node, parameter_overrides=overrides), args)
 
 
 def _by_name(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

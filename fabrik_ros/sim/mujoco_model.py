@@ -1,4 +1,4 @@
-"""A robot's URDF as a MuJoCo model: its joints and masses, with drives; no meshes."""
+"""A robot's URDF as a MuJoCo model: its joints and masses, with drives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,12 +9,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..collision import MeshFinder
 from ..errors import FabrikError
 from ..model.dynamics import Dynamics, Inertia
 from ..model.joints import Joint, JointType
 from ..model.robot import Robot
 from ..transforms import Array, quaternion_xyzw_from_rotation
 from .drives import Drives, Load, sized
+from .link_shapes import add_shapes, COLOUR
 from .masses import repaired
 
 GRAVITY = 9.81
@@ -26,7 +28,7 @@ NARROWEST, WIDEST = 1e-6, 1e9
 """Range of a joint that MuJoCo takes for one [rad or m]."""
 SAMPLES, MOST_TURNED = 64, 1e3
 HEAVIEST = 1e9
-COLOUR, DAYLIGHT = (0.35, 0.55, 0.8, 1.0), (0.5, 0.5, 0.5)
+DAYLIGHT = (0.5, 0.5, 0.5)
 FLOOR, FLOOR_LIGHT, FLOOR_DARK = 'floor', (0.55, 0.57, 0.6), (0.45, 0.47, 0.5)
 """Name of the floor, and the colours of its squares."""
 SQUARES, SQUARE_PIXELS = 2.0, 64
@@ -83,9 +85,22 @@ class Physics:
     """What of the description was not believed, or left out."""
 
 
-def build(robot: Robot, described: Dynamics, options: PhysicsOptions) -> Physics:
+def build(
+    robot: Robot, described: Dynamics, options: PhysicsOptions, finder: MeshFinder | None = None
+) -> Physics:
     """
     Build the model of a robot whose root link stands on the ground.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    described : Dynamics
+        Its masses and drives.
+    options : PhysicsOptions
+        How it is simulated.
+    finder : MeshFinder, optional
+        Finds meshes, where the shapes of links are to be seen; left out, a rod stands for each.
 
     Raises
     ------
@@ -95,7 +110,10 @@ def build(robot: Robot, described: Dynamics, options: PhysicsOptions) -> Physics
     """
     joints = _driven(robot)
     inertias, notes = repaired(robot, described.inertias)
-    spec = _skeleton(robot, inertias, options)
+    spec, bodies = _skeleton(robot, inertias, options)
+    shown, unseen = (set(), []) if finder is None else add_shapes(spec, bodies, robot, finder)
+    for link in bodies.keys() - shown:
+        _add_bones(bodies[link], robot, link)
     with np.errstate(all='ignore'):  # what comes of absurd numbers is looked at below
         load = _load(_compiled(spec), robot, joints)
     heaviest = max(float(np.abs(load.inertia).max()), float(np.abs(load.weight).max()))
@@ -121,7 +139,7 @@ def build(robot: Robot, described: Dynamics, options: PhysicsOptions) -> Physics
         model.dof_frictionloss[dofs] = drives.friction
         model.dof_solref[dofs] = STICTION_TIME, 1.0
         model.dof_solimp[dofs] = STICTION
-    notes = (*_left_out(robot), *notes, *drives.notes)
+    notes = (*_left_out(robot), *notes, *drives.notes, *unseen)
     return Physics(model, joints, drives, tuple(_followers(robot, model)), notes)
 
 
@@ -145,8 +163,10 @@ def _left_out(robot: Robot) -> Iterable[str]:
             yield f"joint '{joint.name}' is {joint.type.value}; taken as fixed"
 
 
-def _skeleton(robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOptions) -> Any:
-    """Links, joints and masses, without drives; the root link is MuJoCo's world."""
+def _skeleton(
+    robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOptions
+) -> tuple[Any, dict[str, Any]]:
+    """Links, joints and masses, without drives, and bodies by link; MuJoCo's world is the root."""
     spec = mujoco.MjSpec()
     spec.option.timestep = options.timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -157,15 +177,13 @@ def _skeleton(robot: Robot, inertias: Mapping[str, Inertia], options: PhysicsOpt
     spec.compiler.degree = False
     _add_floor(spec)
     bodies = {robot.root_link: spec.worldbody}
-    _add_bones(spec.worldbody, robot, robot.root_link)
     for joint in _from_the_root(robot):
         body = bodies[joint.child] = _add_link(bodies[joint.parent], joint, inertias)
         body.gravcomp = options.gravity_compensation if options.powered else 0.0
-        _add_bones(body, robot, joint.child)
     for joint in robot.joints:
         if _follows(robot, joint):
             _couple(spec, joint)
-    return spec
+    return spec, bodies
 
 
 def _add_floor(spec: Any) -> None:

@@ -1,6 +1,7 @@
 """A simulated arm with weight, friction and drives of limited strength: takes joint commands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 import math
 import time
 from typing import Any
@@ -8,13 +9,16 @@ from typing import Any
 import numpy as np
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
+from visualization_msgs.msg import MarkerArray
 
+from ..collision import MeshFinder
 from ..errors import FabrikError
-from ..ros.running import run
+from ..model.robot import Robot
 from ..transforms import Array
-from .arm_node import Arm, ArmNode
+from .arm_node import Arm, ArmNode, run_arm
 from .commands import finite_values
 from .playout import Playout
+from .shown_targets import ShownTargets
 
 ROUNDING = 1e-6
 LONGEST_CATCH_UP = 0.1
@@ -41,13 +45,21 @@ class CommandedArm:
         From the first command of a stream to when it is met [s]; see `Playout`.
     view : View, optional
         Window to show it in.
+    targets : callable, optional
+        Tells the targets to show there: link, and pose in it, shape (4, 4).
 
     """
 
-    def __init__(self, arm: Any, command_delay: float, view: Any = None) -> None:
+    def __init__(
+        self,
+        arm: Any,
+        command_delay: float,
+        view: Any = None,
+        targets: Callable[[], list[tuple[str, Array]]] = list,
+    ) -> None:
         self.joint_names: tuple[str, ...] = arm.joint_names
         self._arm = arm
-        self._view = view
+        self._view, self._targets = view, targets
         self._delay = command_delay
         self._begin()
 
@@ -94,7 +106,8 @@ class CommandedArm:
             return
         with self._view.locked():
             self._catch_up()
-        self._view.show()
+        poses = ((self._arm.link_pose(link), T) for link, T in self._targets())
+        self._view.show([T_root_link @ T for T_root_link, T in poses if T_root_link is not None])
 
     def _catch_up(self) -> None:
         try:
@@ -123,7 +136,8 @@ class PhysicalArmNode(ArmNode):
     An arm in MuJoCo, from the same URDF as every other node has.
 
     Beside the parameters of all simulated arms: `timestep`, `bandwidth`, `gravity_compensation`,
-    `command_delay`, `publish_clock` with `real_time_factor`, and `view`.
+    `command_delay`, `publish_clock` with `real_time_factor`, and `view` with `mesh_paths`. The
+    window shows the targets that come as markers on `fabrik/markers`.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -140,6 +154,10 @@ class PhysicalArmNode(ArmNode):
             'real_time_factor', 1.0, 'simulated seconds a second', 0.01, 100.0
         )
         self._wants_view = bool(self.declare_parameter('view', False).value)
+        self._mesh_paths = self.declare_parameter('mesh_paths', ['']).value
+        self._targets = ShownTargets()
+        if self._wants_view:
+            self.create_subscription(MarkerArray, 'fabrik/markers', self._on_markers, 10)
         self._clock_topic = None
         if self.declare_parameter('publish_clock', False).value:
             self._clock_topic = self.create_publisher(ClockMessage, '/clock', 10)
@@ -154,20 +172,27 @@ class PhysicalArmNode(ArmNode):
             from .physics import PhysicalArm
             from .view import View
         except ImportError as error:
-            raise MissingMujocoError(NO_MUJOCO) from error
+            is_missing = find_spec('mujoco') is None
+            why = NO_MUJOCO if is_missing else f'MuJoCo cannot be loaded: {error}'
+            raise MissingMujocoError(why) from error
         options = PhysicsOptions(
             timestep=self._timestep,
             bandwidth=self._bandwidth,
             gravity_compensation=self._compensation,
         )
-        arm = PhysicalArm(description, options=options)
+        paths = [path for path in self._mesh_paths if path]
+        finder = MeshFinder(paths) if self._wants_view else None
+        arm = PhysicalArm(description, options=options, finder=finder)
         arm.reset(self.start)
         for note in arm.notes:
             self.get_logger().warning(note)
         view = View(arm.model, arm.data) if self._wants_view else None
         if view is not None and view.reason:
             self.get_logger().warning(f'no window: {view.reason}')
-        return CommandedArm(arm, self._delay, view)
+        return CommandedArm(arm, self._delay, view, lambda: self._targets.at(time.monotonic()))
+
+    def _on_markers(self, message: MarkerArray) -> None:
+        self._targets.take(message, time.monotonic())
 
     def timer_period(self) -> float:
         """Real time between two joint states [s]."""
@@ -189,9 +214,9 @@ class PhysicalArmNode(ArmNode):
         return Time(nanoseconds=round(1e9 * self._simulated))
 
 
-def main(args: list[str] | None = None) -> None:
-    """Run the arm until it is interrupted."""
-    run(PhysicalArmNode, args)
+def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
+    """Run the arm until it is interrupted; a robot counts instead of parameter and topic."""
+    run_arm(PhysicalArmNode, args, robot)
 
 
 if __name__ == '__main__':

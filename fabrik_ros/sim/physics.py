@@ -15,9 +15,10 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from ..collision import MeshFinder
 from ..errors import JointValueError
 from ..model.urdf import parse_dynamics, parse_urdf
-from ..transforms import Array
+from ..transforms import Array, transform
 from .mujoco_model import build, failures_told, PhysicsError, PhysicsOptions
 
 INSTABILITIES = (
@@ -42,6 +43,8 @@ class PhysicalArm:
         they start. Left out, every joint that is not a follower.
     options : PhysicsOptions
         How it is simulated.
+    finder : MeshFinder, optional
+        Finds meshes, where a view is to show the shapes of links.
 
     Attributes
     ----------
@@ -75,9 +78,12 @@ class PhysicalArm:
         urdf_text: str,
         joint_names: Sequence[str] | None = None,
         options: PhysicsOptions | None = None,
+        finder: MeshFinder | None = None,
     ) -> None:
         self.options = options or PhysicsOptions()
-        physics = build(parse_urdf(urdf_text), parse_dynamics(urdf_text), self.options)
+        robot = parse_urdf(urdf_text)
+        physics = build(robot, parse_dynamics(urdf_text), self.options, finder)
+        self._root_link = robot.root_link
         self.model, self.drives, self.notes = physics.model, physics.drives, physics.notes
         self.data = mujoco.MjData(self.model)
         self.driven_names = tuple(joint.name for joint in physics.joints)
@@ -185,6 +191,15 @@ class PhysicalArm:
     def time(self) -> float:
         """Simulated time since the last reset [s]."""
         return float(self.data.time)
+
+    def link_pose(self, link: str) -> Array | None:
+        """Where a link is in the root link, shape (4, 4); None where there is no such link."""
+        if link == self._root_link:
+            return np.eye(4)
+        number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, link)
+        if number <= 0:
+            return None
+        return transform(self.data.xmat[number].reshape(3, 3), self.data.xpos[number])
 
     @property
     def q(self) -> Array:

@@ -9,6 +9,8 @@ from ..transforms import Array
 RECOVERY, MOST_NEEDLESS = 0.02, 0.1
 """Share of a needless delay that is taken off with each command; a longer one [s] is not left at
 all: then the sender's clock has jumped."""
+ROUNDING = 1e-6
+"""Stamps are rounded to less than this [s]: no sooner after the last command the arm stands."""
 LEAST_GAP = 5e-4
 """Commands that are due sooner after one another [s] are no measure of a velocity."""
 
@@ -83,11 +85,13 @@ class Playout:
             Joint velocities.
 
         """
-        while len(self._way) > 1 and self._way[1][0] <= now:
+        while len(self._way) > 2 and self._way[1][0] <= now:
+            self._way.popleft()
+        if len(self._way) == 2 and self._way[1][0] + ROUNDING <= now:
             self._way.popleft()
         (begin, q), *ahead = self._way
         if not ahead:
             return q, np.zeros_like(q)
         end, q_end = ahead[0]
         velocity = (q_end - q) / max(end - begin, LEAST_GAP)
-        return q + velocity * (now - begin), velocity
+        return q + velocity * (min(now, end) - begin), velocity

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..ros.running import run
 from ..transforms import Array
-from .arm_node import Arm, ArmNode
+from .arm_node import Arm, ArmNode, run_arm
 from .commands import finite_values
 
 
@@ -74,9 +73,9 @@ class SimulatedArm(ArmNode):
         return LaggingArm(parse_urdf(description), self.start, self._lag)
 
 
-def main(args: list[str] | None = None) -> None:
-    """Run the arm until it is interrupted."""
-    run(SimulatedArm, args)
+def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
+    """Run the arm until it is interrupted; a robot counts instead of parameter and topic."""
+    run_arm(SimulatedArm, args, robot)
 
 
 if __name__ == '__main__':

@@ -2,7 +2,7 @@
 
 from fabrik_ros.sim.playout import LEAST_GAP, Playout
 from helpers import assert_close
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 import numpy as np
 import pytest
 
@@ -27,6 +27,7 @@ def play(arrivals, commands, stamps, times):
 
 
 @given(st.lists(st.floats(0.0, DELAY - PERIOD), min_size=50, max_size=50))
+@example([*[0.0] * 5, DELAY - PERIOD, *[0.0] * 44])
 def test_even_stream_that_arrives_unevenly_is_played_out_evenly(latencies):
     sent = PERIOD * np.arange(50)
     latencies[0] = 0.0
