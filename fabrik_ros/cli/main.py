@@ -14,7 +14,7 @@ SUBCOMMANDS = {
     'info': 'links, joints and limits of a robot, and the chain that is taken',
     'solve': 'joint values for one target pose',
     'view': 'a robot in the browser, with sliders and a handle; or the arm of a running node',
-    'run': 'a simulated arm that goes to the targets of a page in the browser',
+    'run': 'a simulated arm that goes to targets, in the browser and, where it is, over ROS 2',
     'target': 'send one pose to a running node, and say how it ends (ROS 2)',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }

@@ -9,11 +9,12 @@ from typing import Any
 import viser
 
 from ..errors import FabrikError
+from ..motion.arm_state import UNDER_WAY
 from ..transforms import Array
 from .panel import Panel
 from .scene_view import SceneView
 from .shapes import missing_text
-from .source import Snapshot, Source, UNDER_WAY
+from .source import Snapshot, Source
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures [s]."""

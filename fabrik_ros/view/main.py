@@ -2,20 +2,16 @@
 
 import argparse
 from pathlib import Path
-import signal
-import threading
-from types import FrameType
 
-from ..collision import Scene
-from ..collision.scene_file import load_scene
-from ..errors import FabrikError
+from ..collision import link_poses, load_scene, Scene, WorldCollision
+from ..errors import FabrikError, listed
 from ..model.chain import Chain
 from ..model.examples import example_arm
 from ..model.robot import Robot
 from ..model.urdf import load_urdf
-from .distances import world_of
+from ..planning.planner_setup import PlannerSetup
 from .local_source import LocalSource
-from .solver_source import SolverSource
+from .solver_source import SolverSource, start_values
 from .source import Source
 
 INSTALL = "pip install '.[view]' in the checkout"
@@ -40,6 +36,19 @@ def add_view_arguments(parser: argparse.ArgumentParser) -> None:
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `run` reads."""
     parser.add_argument('urdf', help='URDF or xacro file, or the name of a bundled arm')
+    parser.add_argument(
+        '--no-ros',
+        action='store_true',
+        help='move the arm in this process, also where ROS 2 is installed',
+    )
+    parser.add_argument(
+        '--namespace', default='', metavar='NAME', help='in ROS 2; default: the name of the robot'
+    )
+    parser.add_argument(
+        '--physics',
+        action='store_true',
+        help='with ROS 2: an arm with weight and friction, in MuJoCo, instead of one that lags',
+    )
     _add_common_arguments(parser)
 
 
@@ -51,18 +60,39 @@ def view(args: argparse.Namespace) -> int:
     if args.node:
         return _show(_ros_source(args.node), args)
     robot, chain = _arm(args)
-    world, why = world_of(robot, chain, _scene(args, robot), args.mesh_path)
+    world, why = _world(args, robot, chain)
     _tell(robot, chain, why)
     return _show(SolverSource(robot, chain, world), args)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Move a simulated arm to the targets of the page, in this process; until Ctrl-C."""
+    """
+    Move a simulated arm to targets, until Ctrl-C.
+
+    Where ROS 2 is installed the node moves it, in processes of its own; else this process does.
+    """
     _check_installed()
     robot, chain = _arm(args)
-    world, why = world_of(robot, chain, _scene(args, robot), args.mesh_path)
+    world, why = _world(args, robot, chain)
     _tell(robot, chain, why)
+    if not args.no_ros:
+        try:
+            from .run_with_ros import run_with_ros
+        except ImportError as error:
+            print(f'without ROS 2, in this process alone: {error}')
+        else:
+            return run_with_ros(robot, chain, start_values(robot, chain, world), args)
+    only_ros = [f'--{name}' for name in ('namespace', 'physics') if getattr(args, name)]
+    if only_ros:
+        raise FabrikError(f'{listed(only_ros)} needs ROS 2: the arm moves in this process alone')
     return _show(LocalSource(robot, chain, world), args)
+
+
+def _show(source: Source, args: argparse.Namespace) -> int:
+    from .showing import show
+
+    show(source, args.host, args.port, tuple(args.mesh_path))
+    return 0
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,10 +123,16 @@ def _arm(args: argparse.Namespace) -> tuple[Robot, Chain]:
     return robot, robot.chain(args.base_link, args.tip_link)
 
 
-def _scene(args: argparse.Namespace, robot: Robot) -> Scene:
-    if not args.scene:
-        return Scene()
-    return load_scene(args.scene, lambda frame: robot.pose(robot.root_link, frame, {}))
+def _world(
+    args: argparse.Namespace, robot: Robot, chain: Chain
+) -> tuple[WorldCollision | None, str]:
+    """Make what knows distances; None, and why, where it cannot be known and no scene asks."""
+    scene, folder = Scene(), ''
+    if args.scene:
+        folder = str(Path(args.scene).parent)
+        scene = load_scene(args.scene, link_poses(robot, chain.base_link))
+    setup = PlannerSetup(robot, chain, mesh_paths=tuple(args.mesh_path), scene_folder=folder)
+    return setup.world_or_reason(scene, is_required=len(scene) > 0)
 
 
 def _tell(robot: Robot, chain: Chain, why: str) -> None:
@@ -113,24 +149,3 @@ def _ros_source(name: str) -> Source:
             f"--node needs ROS 2 ({error.name} is missing): source one, or pip install '.[ros]'"
         ) from error
     return RosSource(name)
-
-
-def _show(source: Source, args: argparse.Namespace) -> int:
-    """Show a source until a signal ends it."""
-    from .app import View
-
-    ends = threading.Event()
-
-    def end(signum: int, frame: FrameType | None) -> None:
-        ends.set()
-
-    try:
-        page = View(source, args.host, args.port, tuple(args.mesh_path))
-        signal.signal(signal.SIGINT, end)
-        signal.signal(signal.SIGTERM, end)
-        print(f'open {page.address} in a browser; Ctrl-C ends it', flush=True)
-        page.run(ends)
-        page.close()
-    finally:
-        source.close()
-    return 0

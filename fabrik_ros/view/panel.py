@@ -10,8 +10,9 @@ import numpy as np
 import viser
 
 from ..model.robot import Robot
+from ..motion.arm_state import UNDER_WAY
 from ..transforms import Array, rotation_from_rpy, transform
-from .source import Snapshot, UNDER_WAY
+from .source import Snapshot
 
 SPAN = 30.0
 """What the plots show [s]."""

@@ -1,6 +1,6 @@
 """An arm that a running node moves: the topics that RViz shows, and targets for the node."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 import math
 import threading
@@ -17,18 +17,25 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
+from ..collision import Obstacle
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..ros.conversions import stamped_pose
+from ..ros.obstacle_topic import ObstacleTopic
+from ..ros.status import awaited_in
 from ..ros.tip_names import topic_name
 from ..transforms import Array
+from .heard_obstacles import HeardObstacles
 from .source import Snapshot, TIMEOUT
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
 """For targets and what comes often: nobody wants an old one."""
+LOOK_AROUND_PERIOD = 0.2
+"""Time between two looks at what stands around [s]."""
 
 
 class RosSource:
@@ -56,6 +63,7 @@ class RosSource:
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
+        self._heard, self._obstacles = HeardObstacles(), tuple[Obstacle, ...]()
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         namespace = self._name.rpartition('/')[0] or '/'
@@ -66,8 +74,10 @@ class RosSource:
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
         listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
+        self._markers = ObstacleTopic(self._node, f'{name}/obstacles', self._on_markers)
+        self._node.create_timer(LOOK_AROUND_PERIOD, self._look_around)
         self._targets: Publisher | None = None
-        """Made once it is known whether the node moves one tip or several."""
+        """Made once it is known whether the node moves one tip or several: before the first."""
         self._joint_targets = self._node.create_publisher(
             JointState, f'{name}/target_joints', NEWEST
         )
@@ -81,6 +91,11 @@ class RosSource:
         """What to call it."""
         fault = self._fault or self._missing()
         return f'the node {self._name}' + (f' ({fault})' if fault else '')
+
+    @property
+    def awaited(self) -> str:
+        """What the node waits for, by its newest status; '' once it takes targets."""
+        return awaited_in(self._facts) if self._facts else f'{self._name} starts'
 
     def _missing(self) -> str:
         """Say which topic is silent although the node is not; '' where none is."""
@@ -112,15 +127,13 @@ class RosSource:
             _number(facts, 'nearest_distance'),
             facts.get('nearest_links', ''),
             self._path,
+            self._obstacles,
         )
 
     def send_target(self, T_base_tip: Array) -> None:
         """Publish a target pose; of several tips the first one goes there."""
-        tips = self._facts['tip_link'].split(', ')
         if self._targets is None:
-            tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
-            topic = f'{self._name}/{tip}target_pose'
-            self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
+            return
         stamp = self._node.get_clock().now().to_msg()
         self._targets.publish(stamped_pose(T_base_tip, self._facts['base_link'], stamp))
 
@@ -162,10 +175,27 @@ class RosSource:
         points = [(p.pose.position.x, p.pose.position.y, p.pose.position.z) for p in message.poses]
         self._path = np.array(points).reshape(-1, 3)
 
+    def _on_markers(self, message: MarkerArray) -> None:
+        self._heard.take(message, time.monotonic())
+
+    def _look_around(self) -> None:
+        self._markers.hear_latched()
+        if self._robot is not None:
+            self._obstacles = self._heard.place(self._robot, self._joints, time.monotonic())
+
     def _on_status(self, message: DiagnosticArray) -> None:
         if message.status:
-            self._facts = {value.key: value.value for value in message.status[0].values}
-            self._time = time.monotonic()
+            facts = {value.key: value.value for value in message.status[0].values}
+            if facts.get('tip_link'):
+                self._find_targets(facts['tip_link'].split(', '))
+            self._facts, self._time = facts, time.monotonic()
+
+    def _find_targets(self, tips: Sequence[str]) -> None:
+        """Get ready to publish targets: what is sent at once after that nobody would receive."""
+        tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
+        topic, before = f'{self._name}/{tip}target_pose', self._targets
+        if before is None or before.topic_name != topic:
+            self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
 
 
 def _finite(message: JointState) -> dict[str, float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..collision import Obstacle, WorldCollision
 from ..errors import FabrikError
+from ..model.bent_pose import bent_configuration
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..solver.chain_solver import FabrikSolver
@@ -16,10 +17,8 @@ from ..solver.solution import Status
 from ..transforms import Array
 from .source import Snapshot
 
-BEND = 0.8
-"""Joints start so far from the middle, in turn: a stretched arm is hard to see [rad or m]."""
 START_CLEARANCE = 0.01
-"""An arm that would start nearer to something starts in the middle of its limits [m]."""
+"""An arm starts no nearer to something, where that leaves a choice [m]."""
 
 
 class SolverSource:
@@ -102,18 +101,13 @@ class SolverSource:
 
 
 def start_values(robot: Robot, chain: Chain, world: WorldCollision | None) -> dict[str, float]:
-    """Joint values by name to begin with: the arm bent if it can be, other joints near 0."""
+    """Joint values by name to begin with: the arm bent and clear, other joints near 0."""
     values = {
         joint.name: min(max(0.0, joint.lower), joint.upper)
         for joint in robot.joints
         if joint.type.moves and joint.mimic is None
     }
-    middle = chain.mid_configuration()
-    bend = np.minimum(BEND, 0.25 * (chain.upper - chain.lower)) * np.resize(
-        [0.0, -1.0, 1.0], len(middle)
-    )
-    distance, _ = nearest(world, middle + bend)
-    q = middle if distance <= START_CLEARANCE else middle + bend
+    q = bent_configuration(chain, lambda q: not nearest(world, q)[0] <= START_CLEARANCE)
     return values | dict(zip(chain.joint_names, q.tolist(), strict=True))
 
 

@@ -9,15 +9,10 @@ import numpy as np
 
 from ..collision import Obstacle
 from ..model.robot import Robot
-from ..motion.arm_state import State
 from ..transforms import Array
 
 TIMEOUT = 1.0
 """Data that are older count for nothing: the source is gone [s]."""
-UNDER_WAY = frozenset(
-    state.name for state in (State.LOOKING, State.PLANNING, State.MOVING, State.JOGGING)
-)
-"""Names of the states in which the arm has not come to its target yet."""
 
 
 @dataclass(frozen=True, eq=False)

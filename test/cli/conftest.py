@@ -1,10 +1,9 @@
 """What the tests of the command share."""
 
-import fcntl
 from pathlib import Path
 import sys
-import tempfile
 
+from domains import free_domain
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -25,16 +24,9 @@ def six_axis(tmp_path_factory) -> Path:
 
 
 def _network():
-    """Find a ROS domain that no other tests on this machine are in: variables for a process."""
-    for number in DOMAINS:
-        with open(Path(tempfile.gettempdir(), f'fabrik_ros_domain_{number}'), 'w') as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                continue  # taken
-            yield {'ROS_DOMAIN_ID': str(number), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
-            return
-    pytest.fail('no ROS domain is free')
+    """Find a ROS domain of one's own: variables for a process."""
+    with free_domain(DOMAINS) as number:
+        yield {'ROS_DOMAIN_ID': str(number), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 
 network = pytest.fixture(_network)

@@ -44,12 +44,12 @@ class Curtain:
 
 @pytest.fixture
 def arm():
-    from fabrik_ros.view.distances import world_of
+    from fabrik_ros.planning.planner_setup import PlannerSetup
     from fabrik_ros.view.local_source import LocalSource
 
     robot = load_urdf(example_arm('six_axis'))
     chain = robot.chain()
-    return Curtain(LocalSource(robot, chain, world_of(robot, chain, Scene())[0]))
+    return Curtain(LocalSource(robot, chain, PlannerSetup(robot, chain).world(Scene())))
 
 
 def tip(arm) -> np.ndarray:
@@ -102,8 +102,9 @@ def test_dragging_the_handle_moves_the_arm(browser, arm):
         page.wait_for('REACHED')
         page.page.wait_for_timeout(500)
         assert len(arm.targets) >= 3
-        moved = tip(arm)[:3, 3] - before[:3, 3]
-        assert np.linalg.norm(moved) > 0.03
+        # An arrow moves the tool, an arc turns it: which one is caught depends on the view.
+        assert np.abs(tip(arm) - before).max() > 0.03
+        np.testing.assert_allclose(tip(arm), arm.targets[-1], atol=2e-3)
         count = len(arm.targets)
         page.page.wait_for_timeout(1500)
         assert len(arm.targets) == count  # a handle that nobody drags says nothing

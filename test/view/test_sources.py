@@ -1,5 +1,7 @@
 """What the page shows and asks for, without a browser."""
 
+import argparse
+from pathlib import Path
 import socket
 import subprocess
 import sys
@@ -8,8 +10,9 @@ import time
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.errors import CollisionUnavailableError
+from fabrik_ros.model.bent_pose import bent_configuration
 from fabrik_ros.model.geometry import Box
-from fabrik_ros.view.distances import world_of
+from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.view.local_source import LocalSource
 from fabrik_ros.view.solver_source import SolverSource
 from fabrik_ros.view.source import Snapshot, TIMEOUT
@@ -111,12 +114,25 @@ def test_distance_to_an_obstacle_is_told():
     T = np.eye(4)
     T[:3, 3] = 0.0, 0.0, -0.55
     scene = Scene([Obstacle('table', Box((0.2, 0.2, 1.0)), T)])
-    world, why = world_of(ROBOT, CHAIN, scene)
+    world, why = PlannerSetup(ROBOT, CHAIN).world_or_reason(scene, True)
     snapshot = SolverSource(ROBOT, CHAIN, world).snapshot()
     assert why == ''
     assert [obstacle.name for obstacle in snapshot.obstacles] == ['table']
     # The wrist is nearer to itself than the table to the arm.
     assert 0.0 < snapshot.nearest_distance < 0.05
+
+
+def test_arm_starts_bent_and_clear_of_what_stands_around():
+    pytest.importorskip('coal', reason='coal measures the distances')
+    q = bent_configuration(CHAIN)
+    T = np.eye(4)
+    T[:3, 3] = CHAIN.forward_kinematics(q)[:3, 3]
+    world = PlannerSetup(ROBOT, CHAIN).world(Scene([Obstacle('box', Box((0.2, 0.2, 0.2)), T)]))
+    assert world.distance(q).distance <= 0.0
+    np.testing.assert_array_equal(values(SolverSource(ROBOT, CHAIN).snapshot()), q)
+    start = values(SolverSource(ROBOT, CHAIN, world).snapshot())
+    assert world.distance(start).distance > 0.01
+    assert np.all((start >= CHAIN.lower) & (start <= CHAIN.upper))
 
 
 def test_scene_without_geometry_of_the_robot_is_an_error():
@@ -125,11 +141,12 @@ def test_scene_without_geometry_of_the_robot_is_an_error():
         '<parent link="a"/><child link="b"/><origin xyz="0 0 1"/></joint></robot>'
     )
     scene = Scene([Obstacle('table', Box((1.0, 1.0, 1.0)), np.eye(4))])
-    world, why = world_of(bare, bare.chain(), Scene())
+    setup = PlannerSetup(bare, bare.chain())
+    world, why = setup.world_or_reason(Scene(), False)
     assert world is None
     assert why != ''
     with pytest.raises(CollisionUnavailableError):
-        world_of(bare, bare.chain(), scene)
+        setup.world_or_reason(scene, True)
 
 
 def command(*words: str) -> subprocess.CompletedProcess:
@@ -155,6 +172,22 @@ def test_run_of_a_file_that_is_not_there_is_one_line():
     assert done.returncode == 2
     assert '/nowhere/arm.urdf' in done.stderr
     assert 'Traceback' not in done.stderr
+
+
+def test_scene_of_the_command_stands_around_the_arm(monkeypatch):
+    pytest.importorskip('viser', reason='the extra view is not installed')
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.view import main
+
+    seen = []
+    monkeypatch.setattr(main, '_show', lambda source, args: seen.append(source) or 0)
+    parser = argparse.ArgumentParser()
+    main.add_view_arguments(parser)
+    scene = Path(__file__).resolve().parents[2] / 'config' / 'scene.yaml'
+    main.view(parser.parse_args(['six_axis', '--scene', str(scene)]))
+    (table,) = seen[0].snapshot().obstacles
+    assert table.name == 'table'
+    np.testing.assert_allclose(table.T_link_obstacle[:3, 3], [0.4, 0.0, -0.04])
 
 
 def test_port_that_is_taken_is_said():

@@ -1,0 +1,206 @@
+"""What the page knows of a node over ROS: in a namespace, with several tips, of another robot."""
+
+import json
+import os
+from pathlib import Path
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from domains import free_domain
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.ros.child_processes import ChildProcesses
+from fabrik_ros.view.ros_source import RosSource
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from two_arms import judges, START, TIPS, two_arms, two_arms_xml
+
+DOMAINS = range(70, 80)
+PATIENCE = 60.0
+"""How long the slowest machine may take for anything [s]."""
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def wait_until(holds) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def wire(tmp_path, monkeypatch):
+    """Be a node in a domain of one's own."""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get('PYTHONPATH', '')])
+    monkeypatch.setenv('PYTHONPATH', path)
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path))
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    with free_domain(DOMAINS) as number:
+        monkeypatch.setenv('ROS_DOMAIN_ID', str(number))
+        context = rclpy.Context()
+        rclpy.init(context=context)
+        node = rclpy.create_node('world', context=context, namespace='left/arm')
+        yield node
+        node.destroy_node()
+        rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture
+def source(wire):
+    source = RosSource('left/arm/fabrik')
+    yield source
+    source.close()
+
+
+@pytest.fixture
+def children():
+    children = ChildProcesses()
+    yield children
+    children.close()
+
+
+def test_one_of_several_tips_in_a_namespace_goes_to_the_first_target(wire, source, children):
+    description = wire.create_publisher(String, 'robot_description', LATCHED)
+    description.publish(String(data=two_arms_xml()))
+    own = ('--ros-args', '-r', '__ns:=/left/arm', '--log-level', 'warn')
+    tips = ('-p', f'tip_links:={json.dumps(TIPS)}')
+    children.start('node', 'fabrik_ros.ros.main', *own, *tips)
+    names = two_arms().joint_names
+    start = ('-p', f'start_names:={json.dumps(names)}', '-p', f'start_values:={START.tolist()}')
+    commands = ('-r', 'joint_command:=fabrik/joint_command')
+    children.start('arm', 'fabrik_ros.sim.simulated_arm', *own, *commands, *start)
+    elsewhere = RosSource('/fabrik')
+    try:
+        wait_until(lambda: source.snapshot().state == 'IDLE' and not source.awaited)
+        assert source.snapshot().tip_link == TIPS[0]
+        assert source.snapshot().base_link == 'base'
+        targets = f'/left/arm/fabrik/{TIPS[0]}/target_pose'
+        wait_until(lambda: wire.count_subscribers(targets) == wire.count_publishers(targets) == 1)
+        time.sleep(0.5)  # the node knows of the source too
+        target = judges().poses(START)[0]
+        target[2, 3] += 0.05
+        source.send_target(target)  # once
+        wait_until(lambda: source.snapshot().state == 'REACHED')
+
+        def tips_now():
+            measured = source.snapshot().measured
+            return judges().poses(np.array([measured[name] for name in names]))
+
+        wait_until(lambda: np.allclose(tips_now()[0], target, atol=1e-3))
+        assert source.snapshot().refusal == ''
+        assert elsewhere.snapshot().robot is None
+        assert 'nobody publishes' not in elsewhere.name
+    finally:
+        elsewhere.close()
+
+
+class HandDriven:
+    """A node that says what it is told to."""
+
+    def __init__(self, node) -> None:
+        self._node = node
+        self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        self._joints = node.create_publisher(JointState, 'joint_states', 1)
+        self._statuses = node.create_publisher(DiagnosticArray, 'fabrik/status', 1)
+
+    def describe(self, text: str) -> None:
+        self._description.publish(String(data=text))
+
+    def say(self, chain, state: str = 'IDLE') -> None:
+        q = chain.mid_configuration().tolist()
+        self._joints.publish(JointState(name=list(chain.joint_names), position=q))
+        facts = {'state': state, 'base_link': chain.base_link, 'tip_link': chain.tip_link}
+        values = [KeyValue(key=key, value=value) for key, value in facts.items()]
+        self._statuses.publish(DiagnosticArray(status=[DiagnosticStatus(values=values)]))
+
+    def say_until(self, chain, holds) -> None:
+        """Say the state of a chain again and again, until something holds."""
+
+        def said() -> bool:
+            self.say(chain)
+            return holds()
+
+        wait_until(said)
+
+
+@pytest.fixture
+def robots():
+    pytest.importorskip('xacro', reason='the bundled arms are xacro files')
+    return [load_urdf(example_arm(name)) for name in ('six_axis', 'planar_two_link')]
+
+
+def is_shown(source, robot) -> bool:
+    shown = source.snapshot().robot
+    return shown is not None and shown.name == robot.name
+
+
+def test_description_that_changes_is_shown_once_the_node_has_taken_it(wire, source, robots):
+    node, (first, second) = HandDriven(wire), robots
+    node.describe(first.source)
+    node.say_until(first.chain(), lambda: is_shown(source, first))
+    node.describe(second.source)
+    node.say_until(first.chain(), lambda: source.snapshot().robot is None)
+    assert not is_shown(source, second)  # its node still speaks of links of the first
+    node.say_until(second.chain(), lambda: is_shown(source, second))
+    snapshot = source.snapshot()
+    assert snapshot.tip_link == second.chain().tip_link
+    assert set(second.chain().joint_names) <= set(snapshot.measured)
+
+
+def test_description_that_cannot_be_used_is_named_until_there_is_another(wire, source, robots):
+    node, (first, _) = HandDriven(wire), robots
+    node.describe('<robot name="broken">')
+    node.say_until(first.chain(), lambda: 'its description cannot be used' in source.name)
+    assert source.snapshot().robot is None
+    node.describe(first.source)
+    node.say_until(first.chain(), lambda: is_shown(source, first))
+    assert source.name == 'the node /left/arm/fabrik'
+
+
+def test_same_description_again_keeps_the_picture(wire, source, robots):
+    node, (first, _) = HandDriven(wire), robots
+    node.describe(first.source)
+    node.say_until(first.chain(), lambda: is_shown(source, first))
+    shown = source.snapshot().robot
+    node.describe(first.source)
+    time.sleep(0.3)
+    node.say(first.chain())
+    assert source.snapshot().robot is shown
+
+
+def test_page_that_is_open_draws_another_robot_anew(robots):
+    pytest.importorskip('viser', reason='the extra view is not installed')
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.view.app import View
+    from fabrik_ros.view.solver_source import SolverSource
+
+    class Changing:
+        """A source whose robot changes."""
+
+        name = 'the arm'
+
+        def __init__(self) -> None:
+            self.of = SolverSource(robots[0], robots[0].chain())
+
+        def snapshot(self):
+            return self.of.snapshot()
+
+    source = Changing()
+    view = View(source, port=0)
+    try:
+        for robot in (*robots, robots[0]):
+            source.of = SolverSource(robot, robot.chain())
+            view.step(time.monotonic())
+            snapshot = source.snapshot()
+            assert set(view._panel._sliders) == set(snapshot.measured)
+            tool = robot.pose(snapshot.base_link, snapshot.tip_link, snapshot.measured)
+            np.testing.assert_allclose(view._scene.handle_pose(), tool, atol=1e-6)
+    finally:
+        view.close()
