@@ -1,20 +1,23 @@
 """
-An independent judge: pinocchio and the messages on the wire, nothing of fabrik_ros.
+An independent judge: pinocchio, coal and the messages on the wire, nothing of fabrik_ros.
 
-Poses and commands are judged as in the tests. This module adds the messages of ROS, and keeps what
-it saw for the summary and the picture.
+Poses, commands and distances are judged as in the tests. This module adds the messages of ROS, and
+keeps what it saw for the summary and the picture.
 
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 import sys
 
 import numpy as np
+from scenes import Box
 from sensor_msgs.msg import JointState
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test'))
 from command_judge import Bounds, CommandJudge, PAUSE
 from judging import Judge as PoseJudge
+from way_judge import BoxAround, WayJudge
 
 POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-4, 1e-3
 """Errors of a reached target [m], [rad]."""
@@ -36,6 +39,8 @@ class Judge:
         Speed limit of all joints, beside the URDF's own limits [rad/s].
     max_joint_acceleration : float
         Acceleration limit of all joints [rad/s^2].
+    boxes : mapping
+        What stands around, by name.
 
     """
 
@@ -47,6 +52,7 @@ class Judge:
         command_rate: float,
         max_joint_velocity: float,
         max_joint_acceleration: float,
+        boxes: Mapping[str, Box],
     ) -> None:
         self._poses = PoseJudge(urdf, base_link, tip_link)
         bounds = Bounds(
@@ -59,8 +65,12 @@ class Judge:
         self._commands = CommandJudge(
             self._poses.joint_names, bounds, 1.0 / command_rate, knows_states=False
         )
+        around = {name: BoxAround(box.size, placed(box.centre)) for name, box in boxes.items()}
+        self._ways = WayJudge(urdf, base_link, tip_link, boxes=around)
         self._first_stamp = 0
         self._wrong_messages: list[str] = []
+        self.too_near: list[str] = []
+        """Commands at which a link is within its clearance of another or of an obstacle."""
         self.target: np.ndarray | None = None
         """Pose T_base_target, shape (4, 4)."""
         self.commands: list[tuple[float, np.ndarray]] = []
@@ -71,12 +81,13 @@ class Judge:
     @property
     def violations(self) -> list[str]:
         """The first violations, in words."""
-        return [*self._wrong_messages, *self._commands.violations]
+        return [*self._wrong_messages, *self.too_near, *self._commands.violations]
 
     @property
     def violation_count(self) -> int:
         """Number of all violations."""
-        return len(self._wrong_messages) + self._commands.violation_count
+        others = len(self._wrong_messages) + len(self.too_near)
+        return others + self._commands.violation_count
 
     def tip_position(self, q: np.ndarray) -> np.ndarray:
         """Position of the tip in the base frame at joint values, shape (3,) [m]."""
@@ -87,7 +98,7 @@ class Judge:
         return np.vstack([np.zeros(3), self._poses.points(q)])
 
     def see_command(self, message: JointState) -> None:
-        """Check a command: names, order of stamps, limits, speed and acceleration."""
+        """Check a command: names, order of stamps, limits, speed, acceleration, clearances."""
         q = self._in_order(message)
         if q is None:
             return
@@ -95,6 +106,8 @@ class Judge:
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         self._first_stamp = self._first_stamp or stamp
         self._commands.check(self._poses.joint_names, stamp, q)
+        if not self._ways.may_be_commanded(q):
+            self.too_near.append(f'command {len(self.commands) + 1}: too near, at {q}')
         self.commands.append((1e-9 * (stamp - self._first_stamp), q))
 
     def see_state(self, message: JointState, now: float) -> bool:
@@ -122,3 +135,10 @@ class Judge:
             self._wrong_messages.append(f'a message has values that are not finite: {q}')
             return None
         return q
+
+
+def placed(centre: tuple[float, float, float]) -> np.ndarray:
+    """Pose, shape (4, 4), of what is not turned, at a position [m]."""
+    T = np.eye(4)
+    T[:3, 3] = centre
+    return T

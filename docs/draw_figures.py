@@ -1,5 +1,5 @@
 """
-Draw the figures of docs/fabrik.md and of the README: each is what the library computes.
+Draw the figures of docs/fabrik.md: each is what the library computes.
 
     make figures
 
