@@ -17,7 +17,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / 'fabrik_ros'
 MODULES = sorted(str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob('*.py'))
 
-ROS = re.compile(r'rclpy|\w+_(msgs|srvs|interfaces)|tf2_\w+|launch\w*|ament_\w+|rosidl_\w+')
+ROS = re.compile(
+    r'rclpy|\w+_(msgs|srvs|interfaces)|tf2_\w+|launch\w*|ament_\w+|rosidl_\w+|interactive_markers'
+)
 NUMBA = re.compile('numba|llvmlite')
 DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
 XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
@@ -26,10 +28,12 @@ RUCKIG = re.compile('ruckig')
 OMPL = re.compile('ompl')
 LAUNCH = re.compile(r'launch(_\w+)?')
 BROWSER = re.compile('viser|yourdfpy|trimesh')
+HANDLES = re.compile('interactive_markers')
 
 DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
 }
+HANDLE_MODULES = {f'ros/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
 ROS_FOLDERS = ('ros', 'sim', 'view')
 ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
 """Subcommands that import ROS, when they run."""
@@ -157,6 +161,11 @@ def test_only_the_module_of_the_search_imports_ompl(module):
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launch_parts.py'])
 def test_only_the_module_of_launch_parts_imports_launch(module):
     assert imports_of(LAUNCH, module) == []
+
+
+@pytest.mark.parametrize('module', sorted(set(MODULES) - HANDLE_MODULES))
+def test_only_handles_import_interactive_markers(module):
+    assert imports_of(HANDLES, module) == []
 
 
 @pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) != 'view'])

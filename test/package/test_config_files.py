@@ -167,6 +167,13 @@ def test_rviz_takes_the_model_from_a_latched_topic(rviz):
     assert topic['Reliability Policy'] == 'Reliable'
 
 
+def test_rviz_shows_the_handles_where_launch_files_remap_them(rviz):
+    (handles,) = display(rviz, 'InteractiveMarkers')
+    assert handles['Enabled']
+    assert handles['Interactive Markers Namespace'] == '/fabrik/drag_target'
+    assert any(tool['Class'].endswith('/Interact') for tool in rviz['Tools'])
+
+
 def test_rviz_shows_what_the_node_publishes(rviz):
     shown = {entry['Topic']['Value'] for entry in rviz['Displays'] if 'Topic' in entry}
     assert shown == {'/fabrik/markers', '/fabrik/planned_path', '/fabrik/solution_pose'}

@@ -1,0 +1,87 @@
+"""Docs/troubleshooting.md has what the node logs, what is raised, and nothing that is not said."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+import re
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / 'fabrik_ros'
+PAGE = (ROOT / 'docs' / 'troubleshooting.md').read_text()
+GAP = '…'
+"""What differs from one message to the next."""
+SHORTEST = 6
+"""Pieces of a message that are shorter may stand anywhere [characters]."""
+LEVELS = {'warning', 'error', 'fatal'}
+_, TABLES, EXCEPTIONS = re.split(
+    '^## Warnings and errors|^## Exceptions', PAGE, flags=re.MULTILINE
+)
+MESSAGES = re.findall(r'^\| `(.*?)` \| ', TABLES, re.MULTILINE)
+FILES = sorted([*PACKAGE.rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
+SOURCES = {path: ast.parse(path.read_text()) for path in FILES}
+
+
+def said(node: ast.AST) -> str:
+    """Write a text as it is said, with a gap for each value; '' where nothing of it is known."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return ''.join(
+            said(part) if isinstance(part, ast.Constant) else GAP for part in node.values
+        )
+    return ''
+
+
+def logged() -> Iterator[tuple[str, str]]:
+    """Yield the place and text of each warning and error in the log."""
+    for path, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            called = node.func.attr if _is_method_call(node) else ''
+            if called in LEVELS and path.parent.name in ('ros', 'sim'):
+                text = said(node.args[0])
+                if text.strip(f'{GAP}\n'):
+                    yield f'{path.name}:{node.lineno}', text
+
+
+def _is_method_call(node: ast.AST) -> bool:
+    is_call = isinstance(node, ast.Call) and bool(node.args)
+    return is_call and isinstance(node.func, ast.Attribute)
+
+
+def pattern(message: str) -> re.Pattern[str]:
+    return re.compile('.*'.join(map(re.escape, message.split(GAP))), re.DOTALL)
+
+
+@pytest.mark.parametrize(('place', 'text'), [pytest.param(*x, id=x[0]) for x in logged()])
+def test_what_is_logged_has_a_cure(place, text):
+    assert any(
+        pattern(message).fullmatch(text) or pattern(text).fullmatch(message)
+        for message in MESSAGES
+    ), text
+
+
+TEXTS = {said(node) for tree in SOURCES.values() for node in ast.walk(tree)}
+
+
+@pytest.mark.parametrize('message', MESSAGES)
+def test_what_has_a_cure_is_said(message):
+    pieces = [piece.strip() for piece in message.split(GAP)]
+    for piece in pieces:
+        assert len(piece) < SHORTEST or any(piece in text for text in TEXTS), piece
+
+
+def test_messages_without_words_of_their_own_are_not_listed():
+    assert all(any(len(p) >= SHORTEST for p in message.split(GAP)) for message in MESSAGES)
+
+
+def test_every_exception_has_a_cure():
+    raised = {
+        node.name
+        for tree in SOURCES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith('Error')
+    }
+    rows = ''.join(re.findall(r'^\| (`.*?) \|', EXCEPTIONS, re.MULTILINE))
+    assert set(re.findall(r'`(\w+)`', rows)) == raised - {'FabrikError'}
