@@ -3,8 +3,11 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-# seconds until the demo ends; empty: until Ctrl-C
+# of the demo: seconds until it ends, empty: until Ctrl-C; what it shows: around, reach or
+# obstacles; 0: without the page in the browser
 DURATION ?=
+SCENE ?= around
+VIEW ?= 1
 # of the benchmark, as --count 1000 --arms ur5; and the folder for its figures
 OPTIONS ?=
 FIGURES ?= build/benchmark
@@ -26,10 +29,12 @@ PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
 
-EXTRAS_demo := fast ros demo
-EXTRAS_test := fast ros test
+EXTRAS_demo := fast ros demo view
+EXTRAS_test := fast ros test docs
+EXTRAS_jazzy := jazzy quick
 EXTRAS_benchmark := fast benchmark
-EXTRAS_figures := plot
+EXTRAS_docs := fast docs
+EXTRAS_figures := fast benchmark collision plot
 EXTRAS_view := fast ros test view browser
 EXTRAS_node := fast ros collision
 
@@ -37,6 +42,9 @@ NO_PYTHON := $(PYTHON) is missing; fabrik_ros needs Python 3.10 or newer. \
 	Debian, Ubuntu: apt install python3 python3-venv
 NO_ROS := The demo needs ROS 2, and $(VENV) has none: "make clean demo" says why. \
 	The library and "make test" work without.
+
+NO_JAZZY := $(VENV) has no ROS 2 Jazzy from wheels: they are for x86-64 Linux and Python 3.10 to 3.14, \
+	and are left out where a ROS 2 is sourced. Build with colcon there.
 
 # The stamp is named after the files: when one is deleted, no other becomes newer.
 PACKAGE_FILES := package.xml setup.cfg $(sort $(shell find fabrik_ros build_kernels launch config \
@@ -53,16 +61,26 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
 
 .PHONY: demo
-demo: $(VENV)/with-demo $(INSTALLED) ## move a simulated arm; DURATION=10 ends it after 10 s
+demo: $(VENV)/with-demo $(INSTALLED) ## a simulated arm moves; SCENE=around, reach or obstacles; DURATION=10 s; VIEW=0: no browser
 	@$(RUN) -c 'import rclpy' 2>/dev/null || { echo '$(NO_ROS)'; exit 1; }
-	$(RUN) demo/run.py $(if $(DURATION),--duration $(DURATION))
+	$(RUN) demo/run.py --scene '$(SCENE)' $(if $(DURATION),--duration $(DURATION)) \
+		$(if $(filter 0,$(VIEW)),--no-view)
+
+.PHONY: lint
+lint: $(VENV)/with-test $(INSTALLED) ## style, spelling and types; ten seconds
+	$(LINT)
+
+define LINT
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m codespell_lib
+	$(RUN) -m mypy --strict fabrik_ros/
+endef
 
 .PHONY: test
 test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on two idle cores
 	@echo 'make test takes about eight minutes on two idle cores; make test-long runs the rest.'
-	$(RUN) -m ruff check .
-	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy --strict fabrik_ros/
+	$(LINT)
 	$(PYTEST) -m 'not long'
 
 .PHONY: test-long
@@ -71,9 +89,35 @@ test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves o
 	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
+# The node over real ROS, where distributions differ: messages, parameters, life cycle, clock, signals.
+JAZZY_TESTS := $(patsubst %,test/ros/test_%.py,conversions node_process services outputs \
+	receiving clock frames jog statuses)
+
+.PHONY: test-jazzy
+test-jazzy: ## the node on ROS 2 Jazzy, from wheels; two minutes
+	$(MAKE) VENV=$(VENV)-jazzy jazzy-tests
+
+.PHONY: jazzy-tests
+jazzy-tests: $(VENV)/with-jazzy $(INSTALLED)
+	@$(RUN) -m pip show --quiet ros-rclpy || { echo '$(NO_JAZZY)'; exit 1; }
+	$(PYTEST) -m 'not long' $(JAZZY_TESTS)
+
 .PHONY: test-view
-test-view: $(VENV)/with-view $(INSTALLED) ## the browser view, in a headless Chromium; three minutes
-	$(RUN) -m pytest test/view
+test-view: $(VENV)/with-view $(INSTALLED) ## the browser view, in a headless Chromium; five minutes
+	$(RUN) -m pytest test/view test/cli/test_run.py
+
+COVERAGE := --cov-report=term:skip-covered
+
+# Built code leaves no trace, so that the report leaves out kernels: they are counted interpreted.
+.PHONY: coverage
+coverage: $(VENV)/with-test $(INSTALLED) ## lines that "make test" runs, but for kernels; 15 minutes
+	$(PYTEST) -m 'not long' --cov=fabrik_ros $(COVERAGE)
+	@echo 'Not counted: kernels, which run as machine code. make coverage-kernels counts them.'
+
+.PHONY: coverage-kernels
+coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; 20 minutes
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' --cov=fabrik_ros/kernels --cov-config=/dev/null \
+		--cov-branch $(COVERAGE) $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: built-test
 built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 10,000 solves; three minutes
@@ -117,8 +161,14 @@ benchmark: $(VENV)/with-peers $(INSTALLED) ## measure the solver and its peers; 
 .PHONY: figures
 figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a minute
 	$(RUN) docs/draw_figures.py
+	$(RUN) docs/draw_motion.py
 	$(RUN) benchmark/experiments/published_experiments.py --figure docs/figures/convergence.png
 	$(RUN) benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
+
+.PHONY: docs
+docs: $(VENV)/with-docs $(INSTALLED) ## the documentation as a site, in build/docs; half a minute
+	$(RUN) -m sphinx -W --keep-going -q docs build/docs
+	@echo 'The site begins with build/docs/index.html.'
 
 .PHONY: benchmark-trees
 benchmark-trees: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
@@ -137,8 +187,8 @@ benchmark-node: $(VENV)/with-node $(INSTALLED) ## measure the node beside a bare
 
 .PHONY: clean
 clean: ## remove the environment, all caches and what was built
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
-	rm -rf build dist install log *.egg-info demo.png fabrik_ros/kernels/_built*
+	rm -rf $(VENV) $(VENV)-jazzy .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* htmlcov
+	rm -rf build dist install log docs/api docs/_build *.egg-info demo.png fabrik_ros/kernels/_built*
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/with-%: setup.py pyproject.toml scripts/make_environment.py

@@ -79,7 +79,9 @@ PATIENT, IMPATIENT = (
 )
 
 PARTS_TEXT = f"""
-Ablation: the same targets with parts of the solver left out. Left: one try from the seed, \
+## Ablation
+
+The same targets with parts of the solver left out. Left: one try from the seed, \
 until the rule of the package ends it: for iterations when the error has not fallen by a tenth in \
 {IDLE_ITERATIONS}. Right: with restarts for {1e3 * BUDGET:g} ms of wall time at each target, from \
 the same places for all. Medians over all targets, solved or not; times are those of the compiled \
@@ -91,13 +93,14 @@ PARTS_HEADER = (
     '| solved in time % | iterations | steps | µs |'
 )
 MATCH_TEXT = f"""
-What a pass matches: at each joint all that is rigid on the other side of it, or only the next \
+## What a pass matches
+
+At each joint all that is rigid on the other side of it, or only the next \
 joint centre off its axis (in the end the tip frame). Plain iterations; left one try of up to \
 {MANY_ROUNDS} iterations, however slow; right with restarts for {1e3 * BUDGET:g} ms.
 """
 MATCH_HEADER = (
-    '| arm | seed | tolerance | matched | solved % | iterations | µs '
-    '| solved in time % | iterations | µs |'
+    '| arm | matched | solved % | iterations | µs | solved in time % | iterations | µs |'
 )
 
 Results = dict[str, dict]
@@ -190,14 +193,12 @@ def report(results: Results) -> Iterator[str]:
     """Write the tables."""
     yield PARTS_TEXT.rstrip()
     for key, arms in results['parts'].items():
-        yield f'\n{key}:\n\n{title(PARTS_HEADER)}'
+        yield f'\n### {key}\n\n{title(PARTS_HEADER)}'
         yield from table(arms, ('rounds', 'steps'))
-    yield f'{MATCH_TEXT}\n{title(MATCH_HEADER)}'
+    yield MATCH_TEXT.rstrip()
     for key, arms in results['matched'].items():
-        tolerance, seed = key.removesuffix(' seed').split(', ')
-        for row in table(arms, ('rounds',)):
-            name, rest = row.removeprefix('| ').split(' | ', 1)
-            yield f'| {name} | {seed} | {tolerance} | {rest}'
+        yield f'\n### Matching to {key}\n\n{title(MATCH_HEADER)}'
+        yield from table(arms, ('rounds',))
 
 
 def table(arms: Mapping[str, dict], counts: Sequence[str]) -> Iterator[str]:

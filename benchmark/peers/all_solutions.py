@@ -23,7 +23,9 @@ singularities the tolerance of the tip leaves joints more room than the first, s
 answer: two configurations nearer than the second are one to `solve_all`.
 """
 TEXT = f"""
-All solutions: `solve_all` with default options, random poses. Theirs: the solutions of EAIK that \
+## All solutions
+
+`solve_all` with default options, random poses. Theirs: the solutions of EAIK that \
 pinocchio accepts and that whole turns bring inside the limits. Complete: poses in which each of \
 theirs is among ours, up to whole turns, to {SAME:g} rad and to {SPACING:g} rad, below which two \
 solutions are one to `solve_all`. The counts of missed ones are to {SPACING:g} rad.

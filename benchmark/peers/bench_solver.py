@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> Iterator[str]:
         if name in arguments.only:
             results[name] = section.measure(arguments.sizes, arguments.output / 'arms')
             yield from section.report(results[name])
-    yield '\nBars:\n'
+    yield '\n## Bars\n'
     results['bars'] = [str(bar) for bar in bars(results)]
     yield from results['bars']
     file = arguments.output / 'benchmark.json'
@@ -134,16 +134,16 @@ def compare(arguments: argparse.Namespace, results: dict) -> Iterator[str]:
     arms = [load(name, arguments.output / 'arms') for name in arguments.arms]
     trials = [(arm, *set_up(arm, peers)) for arm in arms]
     mid, close = {}, {}
-    yield f'{report.MID}\n\n{report.title(report.MID_HEADER)}'
+    yield report.MID
     for arm, solvers, left_out in trials:
         tasks = tasks_from_mid(arm, arguments.sizes.count)
         mid[arm.name] = measured(arm, solvers, tasks, arguments.block)
-        yield from report.mid_rows(arm.name, len(arm.chain), arm.mode, mid[arm.name], left_out)
-    yield f'\n{report.CLOSE_BY}\n{report.title(report.CLOSE_HEADER)}'
+        yield from report.mid_table(arm.name, len(arm.chain), arm.mode, mid[arm.name], left_out)
+    yield report.CLOSE_BY.rstrip()
     for arm, solvers, _ in trials:
         tasks = tasks_from_close(arm, arguments.sizes.close)
         close[arm.name] = measured(arm, solvers, tasks, arguments.block)
-        yield from report.close_rows(arm.name, close[arm.name])
+        yield from report.close_table(arm.name, close[arm.name])
     left_out = {arm.name: reasons for arm, _, reasons in trials}
     results.update(missing=missing, left_out=left_out, mid=mid, close=close)
 
@@ -157,8 +157,9 @@ def measured(
 
 def header(setting: dict) -> Iterator[str]:
     """Say what is measured, on what, with what."""
-    yield f'{setting["date"]}, commit {setting["commit"]}, {setting["processor"]}'
-    yield ', '.join(f'{name} {version}' for name, version in setting['versions'].items())
+    versions = ', '.join(f'{name} {version}' for name, version in setting['versions'].items())
+    yield f'* Run: {setting["date"]}, commit {setting["commit"]}, {setting["processor"]}.'
+    yield f'* Versions: {versions}.'
 
 
 def method(block: int, missing: dict[str, str]) -> Iterator[str]:

@@ -20,7 +20,9 @@ DIAMETER = 0.3
 """As a share of the reach."""
 POINTS, LAPS = 400, 10
 TEXT = f"""
-Closed paths: a circle of {DIAMETER:g} times the reach, {POINTS} points, {LAPS} times round, tool \
+## Closed paths
+
+A circle of {DIAMETER:g} times the reach, {POINTS} points, {LAPS} times round, tool \
 down, each answer the seed of the next; with the middle of the limits as posture, and without. \
 Drift: largest difference of a joint between the first lap and a later one at the same point. \
 Residual: largest error by pinocchio, of position [m] or orientation [rad].

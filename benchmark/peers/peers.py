@@ -68,6 +68,13 @@ class TracIk(Solver):
         return Answer(raw[1:], bool(raw[0] >= 0))
 
 
+class TracIkPatient(TracIk):
+    """TRAC-IK with the budget that our solver has."""
+
+    name = 'TRAC-IK, 20 ms'
+    timeout = 20e-3
+
+
 class RoboticsToolbox(Solver):
     """
     Levenberg-Marquardt of the Robotics Toolbox for Python, in C++, with its defaults.
@@ -369,4 +376,4 @@ def require_daqp(qpsolvers: object) -> None:
         raise ImportError('needs the QP solver daqp')
 
 
-SEEDED = (TracIk, RoboticsToolbox, PyBullet, PinocchioLoop, Pink, Mink, IkPy)
+SEEDED = (TracIk, TracIkPatient, RoboticsToolbox, PyBullet, PinocchioLoop, Pink, Mink, IkPy)

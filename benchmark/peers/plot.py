@@ -1,11 +1,12 @@
 """
-Draw what the benchmark measured: for each arm the times of every solver.
+Draw what the benchmark measured: times on some arms, and the share solved on all of them.
 
     python benchmark/peers/plot.py build/benchmark
 
 """
 
 import argparse
+from collections.abc import Mapping
 import json
 import math
 from pathlib import Path
@@ -16,65 +17,96 @@ mpl.use('Agg')
 from matplotlib.axes import Axes
 import matplotlib.pyplot as plt
 
-COLUMNS = 5
+ARMS = ('ur5', 'panda', 'so101')
+"""Those whose times are drawn: six joints, seven, and five with a position as the target."""
 OURS = 'fabrik_ros'
 OUR_COLOUR, PEER_COLOUR = 'tab:red', 'tab:blue'
-ROW_HEIGHT, PANEL_WIDTH = 0.28, 4.0
+WIDTH, ROW_HEIGHT, MARGIN = 8.0, 0.3, 0.9
 """[inch]"""
+DOTS = 90
+"""A figure is as wide as a page shows it [1/inch]."""
 SHIFT = 0.17
 """Rows of the two kinds of seeds are this far from the middle."""
+FONT = {'font.size': 10, 'axes.titlesize': 11}
+SMALL = {'optimize': True}
 
 
-def draw(results: dict) -> plt.Figure:
-    """Draw one panel for each arm."""
-    arms = list(results['mid'])
-    solvers = list(dict.fromkeys(name for arm in arms for name in results['mid'][arm]))
-    rows = math.ceil(len(arms) / COLUMNS)
+def times(results: dict, arms: list[str]) -> plt.Figure:
+    """Draw one panel for each arm, with a row for each solver that takes it."""
+    rows = [len(results['mid'][arm]) for arm in arms]
     figure, panels = plt.subplots(
-        rows, COLUMNS, sharex=True, sharey=True, squeeze=False, layout='constrained',
-        figsize=(COLUMNS * PANEL_WIDTH, rows * (1.0 + ROW_HEIGHT * len(solvers)) + 1.0),
+        len(arms), 1, sharex=True, squeeze=False, layout='constrained',
+        figsize=(WIDTH, ROW_HEIGHT * sum(rows) + MARGIN * len(arms)), height_ratios=rows,
     )  # fmt: skip
-    for panel, arm in zip(panels.flat, arms, strict=False):
-        draw_arm(panel, arm, solvers, results)
-    for panel in panels.flat[len(arms) :]:
-        panel.axis('off')
-    for panel in panels.flat[max(0, len(arms) - COLUMNS) : len(arms)]:
-        panel.tick_params(labelbottom=True)
-        panel.set_xlabel('wall time of the call [µs]')
+    for panel, arm in zip(panels.flat, arms, strict=True):
+        draw_arm(panel, arm, results)
+    panels.flat[-1].set_xlabel('wall time of the call [µs]')
     figure.suptitle(
-        'Median (dot) and 99th percentile (bar) of the solve time: '
-        f'seed in the middle of the limits (full), close seed (hollow)\n'
-        f'{results["date"]}, {results["processor"]}, number: solved of what was asked [%]'
+        'Median (dot) to 99th percentile (bar); number: solved [%]\n'
+        'full: seed in the middle of the limits, hollow: close seed'
     )
     return figure
 
 
-def draw_arm(panel: Axes, arm: str, solvers: list[str], results: dict) -> None:
-    """Draw times of each solver; those that cannot take the arm stay empty."""
+def draw_arm(panel: Axes, arm: str, results: dict) -> None:
+    """Draw times of each solver on an arm."""
+    solvers = list(results['mid'][arm])
     for row, solver in enumerate(solvers):
-        colour = OUR_COLOUR if solver.startswith(OURS) else PEER_COLOUR
-        for seeds, shift, fill in (('mid', -SHIFT, colour), ('close', SHIFT, 'white')):
+        for seeds, shift in (('mid', -SHIFT), ('close', SHIFT)):
             x = results[seeds][arm].get(solver)
             if x is None:
                 continue
-            y = row + shift
-            panel.plot([x['median'], x['p99']], [y, y], '-', color=colour, linewidth=1.0)
-            panel.plot([x['p99']], [y], '|', color=colour, markersize=5)
-            panel.plot([x['median']], [y], 'o', color=colour, markerfacecolor=fill, markersize=5)
+            colour, y = colour_of(solver), row + shift
+            fill = colour if seeds == 'mid' else 'white'
+            panel.plot([x['median'], x['p99']], [y, y], '-', color=colour, linewidth=1.2)
+            panel.plot([x['p99']], [y], '|', color=colour, markersize=6)
+            panel.plot([x['median']], [y], 'o', color=colour, markerfacecolor=fill, markersize=6)
             if seeds == 'mid':
                 panel.annotate(
                     f'{math.floor(10 * x["solved_percent"]) / 10:g}', (x['p99'], y),
-                    (4, 0), textcoords='offset points', fontsize=7, va='center',
+                    (5, 0), textcoords='offset points', va='center',
                 )  # fmt: skip
     panel.set_xscale('log')
-    panel.set_yticks(range(len(solvers)), solvers, fontsize=8)
+    panel.set_yticks(range(len(solvers)), solvers)
     panel.set_ylim(len(solvers) - 0.5, -0.5)
     panel.grid(axis='x', which='major', linewidth=0.5)
+    panel.tick_params(labelbottom=True)
     panel.set_title(arm)
 
 
+def solved(results: dict) -> plt.Figure:
+    """Draw the share solved of each solver, a dot for each arm, and a line for their range."""
+    shares = shares_by_solver(results['mid'])
+    figure, panel = plt.subplots(
+        figsize=(WIDTH, ROW_HEIGHT * len(shares) + MARGIN), layout='constrained'
+    )
+    for row, (solver, values) in enumerate(shares.items()):
+        colour = colour_of(solver)
+        panel.plot([min(values), max(values)], [row, row], '-', color=colour, linewidth=1.2)
+        panel.plot(values, [row] * len(values), 'o', color=colour, markersize=6, alpha=0.5)
+    panel.set_yticks(range(len(shares)), [f'{s} ({len(v)})' for s, v in shares.items()])
+    panel.set_ylim(len(shares) - 0.5, -0.5)
+    panel.grid(axis='x', linewidth=0.5)
+    panel.set_xlabel('solved [%], seed in the middle of the limits')
+    panel.set_title('A dot for each arm; in brackets: arms that the solver takes')
+    return figure
+
+
+def shares_by_solver(seeds: Mapping[str, Mapping[str, dict]]) -> dict[str, list[float]]:
+    """Collect the shares solved of each solver over the arms [%]."""
+    shares: dict[str, list[float]] = {}
+    for solvers in seeds.values():
+        for solver, x in solvers.items():
+            shares.setdefault(solver, []).append(x['solved_percent'])
+    return shares
+
+
+def colour_of(solver: str) -> str:
+    return OUR_COLOUR if solver.startswith(OURS) else PEER_COLOUR
+
+
 def main() -> None:
-    """Read the figures of a run and write the picture beside them."""
+    """Read the figures of a run and write the pictures beside them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('folder', type=Path, help='where bench_solver.py put its figures')
     folder = parser.parse_args().folder
@@ -82,8 +114,11 @@ def main() -> None:
     if 'mid' not in results:
         print('The run left out the comparison: no picture.')
         return
-    draw(results).savefig(folder / 'benchmark.png', dpi=120)
-    print(f'The picture is {folder / "benchmark.png"}.')
+    arms = [arm for arm in ARMS if arm in results['mid']] or list(results['mid'])
+    with mpl.rc_context(FONT):
+        times(results, arms).savefig(folder / 'benchmark_times.png', dpi=DOTS, pil_kwargs=SMALL)
+        solved(results).savefig(folder / 'benchmark_solved.png', dpi=DOTS, pil_kwargs=SMALL)
+    print(f'The pictures are benchmark_times.png and benchmark_solved.png in {folder}.')
 
 
 if __name__ == '__main__':

@@ -20,9 +20,11 @@ TARGETS = 10
 SLIDES, CONTINUOUS = 0.15, 0.1
 """Shares of the joints."""
 TEXT = f"""
-Random arms, random reachable poses, {TARGETS} for each arm, default options, {TOLERANCE:g} m and \
-rad; seed in the middle of the limits. Pinocchio makes the targets and judges the answers, from \
-the same URDF.
+## Random arms
+
+Random reachable poses, {TARGETS} for each of many random arms, default options, {TOLERANCE:g} m \
+and rad; seed in the middle of the limits. Pinocchio makes the targets and judges the answers, \
+from the same URDF.
 """
 HEADER = '| arms | targets | unsolved | false | median µs | mean | p99 | max |'
 

@@ -10,24 +10,29 @@ Figures = dict[str, float | int | list[float] | None]
 """What is known of one solver on one arm; times in microseconds."""
 
 MID_HEADER = (
-    '| arm | joints | mode | solver | poses | solved % | false | median µs | mean | p99 | max '
-    '| CPU mean | / ours |'
+    '| solver | poses | solved % | false | median µs | mean | p99 | max | CPU mean | / ours |'
 )
 CLOSE_HEADER = (
-    '| arm | solver | poses | solved % | false | median µs | p99 | mean move | of the truth '
+    '| solver | poses | solved % | false | median µs | p99 | mean move | of the truth '
     '| largest move | jumps |'
 )
-METHOD = f"""\
-Random reachable targets, {TOLERANCE:g} m and rad, the same for all. Solved: pinocchio finds the \
-tip on the target and the joints inside the limits. False: the solver said solved, pinocchio \
-disagrees; a dash where it never says. Times are wall times of the public Python call, CPU counts \
-all threads. / ours: median over that of {Fabrik.name}. Slow solvers get fewer of the targets \
-(poses). Solvers take turns in blocks of {{block}} calls.{{warming}}
+METHOD = f"""
+All solvers get the same random reachable targets, to {TOLERANCE:g} m and rad. The columns:
+
+* poses: how many targets; slow solvers get fewer of them.
+* solved: pinocchio finds the tip on the target and the joints inside the limits.
+* false: the solver said solved, and pinocchio disagrees; a dash where it never says.
+* median, mean, p99, max: wall time of the public Python call; CPU counts all threads.
+* / ours: the median over that of {Fabrik.name}.
+
+Solvers take turns in blocks of {{block}} calls.{{warming}}
 """
 WARMING = " Before each block a solver repeats the block's first call, untimed."
-MID = 'Seed in the middle of the limits:'
-CLOSE_BY = f"""\
-Close seeds: the true configuration ± {CLOSE:g} at each joint, inside the limits. Moves are \
+MID = '## Seed in the middle of the limits'
+CLOSE_BY = f"""
+## Close seeds
+
+The seed is the true configuration ± {CLOSE:g} at each joint, inside the limits. Moves are \
 distances of joints from the seed, over solved targets: the mean over joints and targets, beside \
 it that of the true configuration, and the largest. Jump: a joint moved over {JUMP:g}.
 """
@@ -68,26 +73,30 @@ def title(header: str) -> str:
     return header + '\n|' + '---|' * (header.count('|') - 1)
 
 
-def mid_rows(
+def mid_table(
     arm: str, joints: int, mode: str, results: Mapping[str, Figures], left_out: Mapping[str, str]
 ) -> Iterator[str]:
-    """Rows of one arm in the table of seeds in the middle of the limits."""
+    """Write the table of one arm for seeds in the middle of the limits."""
+    yield f'\n### {arm}: {joints} joints, {mode}\n\n{title(MID_HEADER)}'
     ours = results[Fabrik.name]['median']
     for solver, x in results.items():
         yield (
-            f'| {arm} | {joints} | {mode} | {solver} | {x["poses"]} | {x["solved_percent"]:.2f} '
+            f'| {solver} | {x["poses"]} | {x["solved_percent"]:.2f} '
             f'| {count(x["false"])} | {x["median"]:.1f} | {x["mean"]:.1f} | {x["p99"]:.0f} '
             f'| {x["max"]:.0f} | {x["cpu_mean"]:.1f} | {x["median"] / ours:.2f} |'
         )
+    if left_out:
+        yield '\nLeft out:\n'
     for solver, reason in left_out.items():
-        yield f'| {arm} | {joints} | {mode} | {solver} | 0 | left out: {reason} |' + ' |' * 7
+        yield f'* {solver}: {reason}'
 
 
-def close_rows(arm: str, results: Mapping[str, Figures]) -> Iterator[str]:
-    """Rows of one arm in the table of close seeds."""
+def close_table(arm: str, results: Mapping[str, Figures]) -> Iterator[str]:
+    """Write the table of one arm for close seeds."""
+    yield f'\n### {arm}, close seeds\n\n{title(CLOSE_HEADER)}'
     for solver, x in results.items():
         yield (
-            f'| {arm} | {solver} | {x["poses"]} | {x["solved_percent"]:.2f} | {count(x["false"])} '
+            f'| {solver} | {x["poses"]} | {x["solved_percent"]:.2f} | {count(x["false"])} '
             f'| {x["median"]:.1f} | {x["p99"]:.0f} | {x["mean_move"]:.4f} | {x["true_move"]:.4f} '
             f'| {x["largest_move"]:.3f} | {x["jumps"]} |'
         )

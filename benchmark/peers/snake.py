@@ -35,12 +35,16 @@ ROUNDS, REPEATS = 5, 10
 """Fewer rounds than those after which a run may be given up."""
 RANDOM_SEED = 0
 COST_TEXT = f"""
+## Snakes: the cost of an iteration
+
 Snakes of 1 m, revolute joints in turn about z and y, limits ±{LIMIT:g} rad. Cost of an iteration \
 (one pass each way, plain, in `run_iterations`), processor time: one chain of {LONG} joints \
 beside {LONG // SHORT} of {SHORT}, in turns, medians.
 """
 COST_HEADER = f'| one of {LONG}, µs | {LONG // SHORT} of {SHORT}, µs | ratio | ns a joint |'
 SOLVE_TEXT = f"""
+## Snakes: solving
+
 The same snakes, random reachable positions, {TOLERANCE:g} m, a budget of {BUDGET:g} s, seed \
 straight. The judge is a product of matrices in numpy: pinocchio would take 60 GB for {LONG} \
 joints.

@@ -26,7 +26,9 @@ FIRST_EVALUATIONS, FINALISTS = 20, 5
 WITHIN = 1.01
 """Our error may be this many times the best."""
 TEXT = f"""
-Unreachable positions: drawn around the arm, kept if the solver says that it did not converge, \
+## Unreachable positions
+
+Positions are drawn around the arm, kept if the solver says that it did not converge, \
 default options but for the mode. Best: scipy's least squares on pinocchio's kinematics with its \
 Jacobian and the limits as bounds, the best of {{starts}} random starts ({FIRST_EVALUATIONS} \
 evaluations each, then the best {FINALISTS} to the end). Our error is pinocchio's.
