@@ -19,11 +19,11 @@ def row(ended, what):
     return next((line[0], line[2]) for line in lines if line[1:2] == [what])
 
 
-def wait_for(rig, words):
+def wait_for(words, **variables):
     """Ask the doctor until it says something; return how that run ended."""
     deadline = time.monotonic() + PATIENCE
     while True:
-        ended = rig.run('doctor')
+        ended = run('doctor', **variables)
         if words in ended.printed:
             return ended
         assert time.monotonic() < deadline, ended
@@ -67,7 +67,7 @@ def test_empty_graph_is_said_to_be_empty(network):
 
 
 def test_node_that_is_ready_is_in_order_and_knows_no_obstacles(ready_rig):
-    ended = wait_for(ready_rig, 'IDLE')
+    ended = wait_for('IDLE', **ready_rig.network)
     assert ended.code == 0, ended
     assert row(ended, '/fabrik') == ('ok', 'IDLE')
     assert 'note' in ended.printed
@@ -76,7 +76,7 @@ def test_node_that_is_ready_is_in_order_and_knows_no_obstacles(ready_rig):
 
 def test_node_that_waits_is_wrong_and_says_for_what(rig):
     rig.start('fabrik_node')
-    ended = wait_for(rig, 'WAITING_FOR_MODEL')
+    ended = wait_for('WAITING_FOR_MODEL', **rig.network)
     assert ended.code == 1
     assert row(ended, '/fabrik')[0] == 'WRONG'
     assert 'no robot description yet on /robot_description' in ended.printed
@@ -85,7 +85,7 @@ def test_node_that_waits_is_wrong_and_says_for_what(rig):
 def test_commands_without_listener_are_wrong(rig):
     rig.start_node()
     rig.start_arm(topic='elsewhere')
-    ended = wait_for(rig, 'nobody listens to the commands on /fabrik/joint_command')
+    ended = wait_for('nobody listens to the commands on /fabrik/joint_command', **rig.network)
     assert ended.code == 1
 
 
@@ -97,7 +97,7 @@ def test_two_descriptions_are_wrong_and_their_publishers_named(network):
     rclpy.init(context=context, domain_id=int(network['ROS_DOMAIN_ID']))
     nodes = [rclpy.create_node(name, context=context) for name in ('driver', 'rsp')]
     publishers = [node.create_publisher(String, 'robot_description', 1) for node in nodes]
-    ended = run('doctor', **network)
+    ended = wait_for('publishers: ', **network)
     assert len(publishers) == 2
     for node in nodes:
         node.destroy_node()

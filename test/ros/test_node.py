@@ -650,9 +650,11 @@ class TestStopping:
         ready.node.node_state.gate.open()
         ready.node.inbox.on_target(ready.node.topics.tips[0], matrix_message(away), time.time_ns())
         ready.wait_for_state('REACHED')
-        assert len(ready.commands.runs()) == 1
         assert len(ready.commands) > count + 50
         check_commands(ready, judge)
+        # Over the time at rest, too, which a busy machine draws out.
+        whole = accelerations(ready.commands.times, ready.commands.q)
+        assert np.abs(whole).max() <= HARDEST * (1.0 + 1e-4)
 
     def test_error_in_a_step_of_the_life_cycle_brings_the_arm_to_rest(
         self, ready, judge, away, monkeypatch
