@@ -252,6 +252,7 @@ class FabrikNode(LifecycleNode):
             self.node_state.is_preparing = False
         # What the compiler left behind is large and lives on. Looked through again while the arm
         # moves, it would hold up the commands for up to 100 ms.
+        gc.unfreeze()
         gc.collect()
         gc.freeze()
 

@@ -8,6 +8,7 @@ Poses are judged by pinocchio, speeds by differences of what was on the wire.
 import math
 import time
 from types import SimpleNamespace
+import weakref
 
 import pytest
 
@@ -274,7 +275,7 @@ BAD_TARGETS = {
     'empty frame': (pose_message(NEAR, DOWN, ''), "use 'base_link'"),
     'slash for a frame': (pose_message(NEAR, DOWN, '/'), "use 'base_link'"),
     'unknown frame': (pose_message(NEAR, DOWN, 'table'), "'table'"),
-    'millimetres': (pose_message((400.0, 200.0, 400.0), DOWN), 'metres?'),
+    'millimetres': (pose_message((400.0, 200.0, 400.0), DOWN), 'millimetres?'),
 }
 
 
@@ -383,6 +384,16 @@ class TestModel:
         bench.describe(six_axis)
         bench.spin_until(lambda: "'flange'" in bench.status.get('reason', ''), 'a reason')
         assert 'tool0' in bench.status['reason']
+
+    def test_arm_of_a_model_that_was_cleaned_up_is_forgotten(self, bench, six_axis):
+        """Objects that are frozen for the garbage collector would stay for ever."""
+        bench.start_node(robot_description=six_axis)
+        bench.spin_until(lambda: bench.node.node_state.arm is not None, 'an arm')
+        arm = weakref.ref(bench.node.node_state.arm)
+        bench.node.trigger_deactivate()
+        assert bench.node.trigger_cleanup() == SUCCESS
+        assert bench.node.trigger_configure() == SUCCESS
+        bench.spin_until(lambda: arm() is None, 'the old arm is gone')
 
     def test_same_model_again_is_ignored_on_the_way(self, ready, judge, six_axis, away):
         ready.send(away)
@@ -853,7 +864,7 @@ class TestSimulatedTime:
         bench.wait_for_statuses(5)
         bench.send(SOMEWHERE)
         bench.spin_until(lambda: bench.status['last_refusal'], 'the refusal')
-        assert 'does not stand where it was last told to be' in bench.status['last_refusal']
+        assert 'the arm is not at its last command' in bench.status['last_refusal']
         assert len(bench.commands) == last
         clock.runs = bench.puppet.follows = True
         bench.wait_until_it_may_set_out()
