@@ -51,10 +51,14 @@ def finite(text: str) -> float:
 # -- robots
 
 
-def add_robot(parser: argparse.ArgumentParser) -> None:
+def add_robot(parser: argparse.ArgumentParser, is_required: bool = True) -> None:
     """Add the arguments that `read_robot` and `chain_of` read."""
     add = parser.add_argument
-    add('file', help='URDF or xacro file, or the name of a bundled arm, such as six_axis')
+    add(
+        'file',
+        nargs=None if is_required else '?',
+        help='URDF or xacro file, or the name of a bundled arm, such as six_axis',
+    )
     add(
         '--xacro-args',
         type=_assignment,

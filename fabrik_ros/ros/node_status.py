@@ -48,6 +48,7 @@ class NodeStatus:
             'solve_time': arm.motion.pursuit.resolving_time,
             'base_link': arm.chain.base_link,
             'tip_link': ', '.join(arm.tip_links),
+            'tool_offset': ' '.join(map(repr, self._state.parameters.tool_offset)),
             'look_ahead': arm.loop.look_ahead,
             'jerk_limited': arm.motion.limiter.limits_jerk,
             'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,

@@ -39,6 +39,7 @@ class ObstacleTopic:
         self._node, self._on_markers = node, on_markers
         self._sent: deque[int] = deque(maxlen=MESSAGES_REMEMBERED)
         """When the messages that were taken last were sent [ns]."""
+        self._subscriptions: list[Subscription] = []
         self._name = str(self._subscribe(name, OBSTACLES).topic_name)
         self._publisher_count = 0
         self._hears_latched = False
@@ -55,9 +56,16 @@ class ObstacleTopic:
             self._hears_latched = True
             self._subscribe(self._name, LATCHED_OBSTACLES)
 
+    def close(self) -> None:
+        """Hear no more."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
     def _subscribe(self, name: str, qos: QoSProfile) -> Subscription:
         callback = with_source_time(self._take)
-        return self._node.create_subscription(MarkerArray, name, callback, qos)
+        subscription = self._node.create_subscription(MarkerArray, name, callback, qos)
+        self._subscriptions.append(subscription)
+        return subscription
 
     def _take(self, message: MarkerArray, sent: int) -> None:
         """Hand over a message that was sent at a system time [ns], unless it came before."""

@@ -27,7 +27,7 @@ class View:
     Shows a source on a page, until it is closed.
 
     The loop looks at the newest data only, whatever comes between, and sends the newest target
-    only: nothing queues. What is asked while the source is silent is dropped.
+    only: nothing queues. What is asked while the source is silent, or of another arm, is dropped.
 
     Parameters
     ----------
@@ -83,11 +83,12 @@ class View:
         """Show what is known at a time of `time.monotonic` [s], and send what was asked."""
         snapshot = self._source.snapshot()
         is_fresh = snapshot.is_fresh(now)
-        self._send(is_fresh, now)
+        is_other = self._shown is None or not self._shown.is_of_same_arm(snapshot)
+        self._send(is_fresh and not is_other)
         if not is_fresh:
             self._panel.show_none(self._source.name, now)
             return
-        if self._shown is None or self._shown.robot is not snapshot.robot:
+        if is_other:
             self._begin(snapshot)
         self._shown = snapshot
         assert self._scene is not None
@@ -100,8 +101,9 @@ class View:
         self._server.stop()
 
     def _begin(self, snapshot: Snapshot) -> None:
-        """Draw another robot."""
+        """Draw another arm."""
         assert snapshot.robot is not None
+        self._is_dragged = self._is_ours = False
         if self._scene is not None:
             self._scene.close()
         self._scene = SceneView(self._server, snapshot, self._mesh_paths)
@@ -131,11 +133,12 @@ class View:
             self._joints |= values
             self._target = None
 
-    def _send(self, is_fresh: bool, now: float) -> None:
+    def _send(self, counts: bool) -> None:
+        """Send what was asked, or drop it."""
         with self._lock:
             target, joints = self._target, self._joints
             self._target, self._joints = None, {}
-        if not is_fresh:
+        if not counts:
             return
         if target is not None:
             self._source.send_target(target)

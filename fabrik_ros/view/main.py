@@ -6,9 +6,7 @@ from pathlib import Path
 from ..collision import link_poses, load_scene, Scene, WorldCollision
 from ..errors import FabrikError, listed
 from ..model.chain import Chain
-from ..model.examples import example_arm
 from ..model.robot import Robot
-from ..model.urdf import load_urdf
 from ..planning.planner_setup import PlannerSetup
 from .local_source import LocalSource
 from .solver_source import SolverSource, start_values
@@ -17,62 +15,39 @@ from .source import Source
 INSTALL = "pip install '.[view]' in the checkout"
 
 
-def add_view_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `view` reads."""
+def add_page_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the page and its distances take."""
+    parser.add_argument('--scene', default='', metavar='FILE', help='what stands around, as YAML')
     parser.add_argument(
-        'urdf', nargs='?', default='', help='URDF or xacro file, or the name of a bundled arm'
+        '--mesh-path', action='append', default=[], help='folder with packages; may be repeated'
     )
     parser.add_argument(
-        '--node',
-        nargs='?',
-        const='/fabrik',
-        default='',
-        metavar='NAME',
-        help='show the arm of a running node instead, by ROS 2 (without NAME: /fabrik)',
+        '--host', default='127.0.0.1', help='address to listen at; default: this machine only'
     )
-    _add_common_arguments(parser)
+    parser.add_argument('--port', type=int, default=8080, help='0: any that is free')
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `run` reads."""
-    parser.add_argument('urdf', help='URDF or xacro file, or the name of a bundled arm')
-    parser.add_argument(
-        '--no-ros',
-        action='store_true',
-        help='move the arm in this process, also where ROS 2 is installed',
-    )
-    parser.add_argument(
-        '--namespace', default='', metavar='NAME', help='in ROS 2; default: the name of the robot'
-    )
-    parser.add_argument(
-        '--physics',
-        action='store_true',
-        help='with ROS 2: an arm with weight and friction, in MuJoCo, instead of one that lags',
-    )
-    _add_common_arguments(parser)
-
-
-def view(args: argparse.Namespace) -> int:
-    """Show a robot that stands where it is put, or the arm of a running node; until Ctrl-C."""
-    if bool(args.urdf) == bool(args.node):
-        raise FabrikError('view needs a URDF file, or --node for the arm of a running node')
+def view_node(args: argparse.Namespace) -> int:
+    """Show the arm of a running node, until Ctrl-C."""
     _check_installed()
-    if args.node:
-        return _show(_ros_source(args.node), args)
-    robot, chain = _arm(args)
+    return _show(_ros_source(args.node), args)
+
+
+def view_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
+    """Show a robot that stands where it is put, until Ctrl-C."""
+    _check_installed()
     world, why = _world(args, robot, chain)
     _tell(robot, chain, why)
     return _show(SolverSource(robot, chain, world), args)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     """
     Move a simulated arm to targets, until Ctrl-C.
 
     Where ROS 2 is installed the node moves it, in processes of its own; else this process does.
     """
     _check_installed()
-    robot, chain = _arm(args)
     world, why = _world(args, robot, chain)
     _tell(robot, chain, why)
     if not args.no_ros:
@@ -95,32 +70,12 @@ def _show(source: Source, args: argparse.Namespace) -> int:
     return 0
 
 
-def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--base-link', default='', help='first link; default: the root')
-    parser.add_argument('--tip-link', default='', help='last link; default: that of the only arm')
-    parser.add_argument('--scene', default='', metavar='FILE', help='what stands around, as YAML')
-    parser.add_argument(
-        '--mesh-path', action='append', default=[], help='folder with packages; may be repeated'
-    )
-    parser.add_argument(
-        '--host', default='127.0.0.1', help='address to listen at; default: this machine only'
-    )
-    parser.add_argument('--port', type=int, default=8080, help='0: any that is free')
-
-
 def _check_installed() -> None:
     try:
         import viser.extras  # noqa: F401
         import yourdfpy  # noqa: F401
     except ImportError as error:
         raise FabrikError(f'the browser view needs {error.name}: {INSTALL}') from error
-
-
-def _arm(args: argparse.Namespace) -> tuple[Robot, Chain]:
-    source = Path(args.urdf)
-    is_name = not source.exists() and source.name == args.urdf and not source.suffix
-    robot = load_urdf(example_arm(args.urdf) if is_name else source)
-    return robot, robot.chain(args.base_link, args.tip_link)
 
 
 def _world(

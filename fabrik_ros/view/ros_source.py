@@ -1,6 +1,6 @@
 """An arm that a running node moves: the topics that RViz shows, and targets for the node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 import math
 import threading
@@ -14,7 +14,7 @@ import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -27,15 +27,23 @@ from ..ros.conversions import stamped_pose
 from ..ros.obstacle_topic import ObstacleTopic
 from ..ros.status import awaited_in
 from ..ros.tip_names import topic_name
-from ..transforms import Array
+from ..transforms import Array, rotation_from_rpy, transform
 from .heard_obstacles import HeardObstacles
 from .source import Snapshot, TIMEOUT
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
 """For targets and what comes often: nobody wants an old one."""
+STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Joint states of any driver, as the node takes them."""
 LOOK_AROUND_PERIOD = 0.2
 """Time between two looks at what stands around [s]."""
+TARGET_PERIOD = 0.02
+"""Time between two looks whether somebody hears the target that waits [s]."""
+LONGEST_WAIT = 1.0
+"""A target that nobody hears for this long is dropped [s]."""
+UNUSED_TIME = 10.0
+"""The publisher of targets ends when none was sent for this long [s]."""
 
 
 class RosSource:
@@ -49,8 +57,9 @@ class RosSource:
 
     Notes
     -----
-    The status of the node is its sign of life. Targets are volatile: a node that comes later
-    never gets an earlier one.
+    The status of the node is its sign of life: when it stops, all that the node said and was told
+    is forgotten. Targets are volatile: a node that comes later never gets an earlier one. Their
+    publisher is there only while somebody uses it, so that others may send targets, too.
 
     """
 
@@ -63,21 +72,26 @@ class RosSource:
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
-        self._heard, self._obstacles = HeardObstacles(), tuple[Obstacle, ...]()
+        self._obstacles: tuple[Obstacle, ...] = ()
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         namespace = self._name.rpartition('/')[0] or '/'
         self._node = rclpy.create_node('fabrik_view', context=self._context, namespace=namespace)
         listen, name = self._node.create_subscription, self._name
         listen(String, 'robot_description', self._on_description, LATCHED)
-        listen(JointState, 'joint_states', self._on_joints, NEWEST)
+        listen(JointState, 'joint_states', self._on_joints, STATES)
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
         listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
-        self._markers = ObstacleTopic(self._node, f'{name}/obstacles', self._on_markers)
+        self._heard, self._markers = self._hear_obstacles()
         self._node.create_timer(LOOK_AROUND_PERIOD, self._look_around)
+        self._node.create_timer(TARGET_PERIOD, self._look_after_targets)
+        self._lock = threading.Lock()
+        """For what follows, up to the time."""
         self._targets: Publisher | None = None
-        """Made once it is known whether the node moves one tip or several: before the first."""
+        self._waiting: PoseStamped | None = None
+        """The target that nobody hears yet."""
+        self._asked_at = -math.inf
         self._joint_targets = self._node.create_publisher(
             JointState, f'{name}/target_joints', NEWEST
         )
@@ -127,15 +141,45 @@ class RosSource:
             _number(facts, 'nearest_distance'),
             facts.get('nearest_links', ''),
             self._path,
-            self._obstacles,
+            # The node may have refused what was heard here: collisions are not checked then.
+            self._obstacles if facts.get('obstacles', '0') != '0' else (),
+            _tool(facts),
         )
 
-    def send_target(self, T_base_tip: Array) -> None:
-        """Publish a target pose; of several tips the first one goes there."""
-        if self._targets is None:
+    def send_target(self, T_base_tool: Array) -> None:
+        """Publish a target pose once it is heard; of several tips the first one goes there."""
+        base_link = self._facts.get('base_link')
+        if base_link is None:
             return
         stamp = self._node.get_clock().now().to_msg()
-        self._targets.publish(stamped_pose(T_base_tip, self._facts['base_link'], stamp))
+        with self._lock:
+            self._waiting = stamped_pose(T_base_tool, base_link, stamp)
+            self._asked_at = time.monotonic()
+            self._send_waiting()
+
+    def _send_waiting(self) -> None:
+        if self._waiting and self._targets and self._targets.get_subscription_count() > 0:
+            self._targets.publish(self._waiting)
+            self._waiting = None
+
+    def _look_after_targets(self) -> None:
+        """Send the target that waits, or drop it; have a publisher while there are targets."""
+        with self._lock:
+            unused = time.monotonic() - self._asked_at
+            if unused > LONGEST_WAIT:
+                self._waiting = None
+            topic = self._target_topic()
+            if self._targets and (unused > UNUSED_TIME or self._targets.topic_name != topic):
+                self._node.destroy_publisher(self._targets)
+                self._targets = None
+            if self._waiting and self._targets is None:
+                self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
+            self._send_waiting()
+
+    def _target_topic(self) -> str:
+        tips = self._facts.get('tip_link', '').split(', ')
+        tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
+        return f'{self._name}/{tip}target_pose'
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Publish targets for joints."""
@@ -178,7 +222,19 @@ class RosSource:
     def _on_markers(self, message: MarkerArray) -> None:
         self._heard.take(message, time.monotonic())
 
+    def _hear_obstacles(self) -> tuple[HeardObstacles, ObstacleTopic]:
+        topic = ObstacleTopic(self._node, f'{self._name}/obstacles', self._on_markers)
+        return HeardObstacles(), topic
+
+    def _forget(self) -> None:
+        """Forget what a node that is gone said, and what obstacles it was told of."""
+        self._facts, self._command, self._path = {}, {}, np.empty((0, 3))
+        self._markers.close()
+        self._heard, self._markers = self._hear_obstacles()
+
     def _look_around(self) -> None:
+        if self._facts and time.monotonic() - self._time > TIMEOUT:
+            self._forget()
         self._markers.hear_latched()
         if self._robot is not None:
             self._obstacles = self._heard.place(self._robot, self._joints, time.monotonic())
@@ -186,16 +242,13 @@ class RosSource:
     def _on_status(self, message: DiagnosticArray) -> None:
         if message.status:
             facts = {value.key: value.value for value in message.status[0].values}
-            if facts.get('tip_link'):
-                self._find_targets(facts['tip_link'].split(', '))
             self._facts, self._time = facts, time.monotonic()
 
-    def _find_targets(self, tips: Sequence[str]) -> None:
-        """Get ready to publish targets: what is sent at once after that nobody would receive."""
-        tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
-        topic, before = f'{self._name}/{tip}target_pose', self._targets
-        if before is None or before.topic_name != topic:
-            self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
+
+def _tool(facts: Mapping[str, str]) -> Array:
+    """Pose of the first tool in its tip frame, shape (4, 4)."""
+    x, y, z, *rpy = list(map(float, facts.get('tool_offset', '').split()))[:6] or 6 * [0.0]
+    return transform(rotation_from_rpy(*rpy), (x, y, z))
 
 
 def _finite(message: JointState) -> dict[str, float]:

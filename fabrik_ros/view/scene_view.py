@@ -57,6 +57,7 @@ class SceneView:
         robot = snapshot.robot
         self._server, self._robot = server, robot
         self._base_link, self._tip_link = snapshot.base_link, snapshot.tip_link
+        self._T_tip_tool = snapshot.T_tip_tool
         self._zeros = {
             joint.name: min(max(0.0, joint.lower), joint.upper) for joint in robot.joints
         }
@@ -93,8 +94,9 @@ class SceneView:
         self._look_at(T, points, size)
 
     def tool_pose(self, values: Mapping[str, float]) -> Array:
-        """Where the tip is in the base frame, shape (4, 4), at joint values by name."""
-        return self._robot.pose(self._base_link, self._tip_link, {**self._zeros, **values})
+        """Where the tool is in the base frame, shape (4, 4), at joint values by name."""
+        known = {**self._zeros, **values}
+        return self._robot.pose(self._base_link, self._tip_link, known) @ self._T_tip_tool
 
     def place_handle(self, T_base_target: Array) -> None:
         """Put the handle to a pose, shape (4, 4)."""
@@ -145,11 +147,12 @@ class SceneView:
         return True
 
     def _poses(self, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Pose of the base in the root, and the frames of the chain in the base, (m, 3)."""
+        """Pose of the base in the root, and the points from the base to the tool, (m, 3)."""
         known = {**self._zeros, **values}
         base, robot = self._base_link, self._robot
         links = [base, *(j.child for j in robot.joints_between(base, self._tip_link))]
         points = np.array([robot.pose(base, link, known)[:3, 3] for link in links])
+        points[-1] = self.tool_pose(values)[:3, 3]
         return robot.pose(robot.root_link, base, known), points
 
     def _line(self, name: str, color: tuple[int, int, int], width: float) -> Any:

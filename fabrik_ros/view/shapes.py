@@ -3,11 +3,14 @@
 from collections.abc import Callable
 import io
 import logging
+import re
 from typing import Any
 
 from ..collision import MeshFinder
 from ..model.robot import Robot
 
+SHAPES = re.compile(r'<(visual|collision)\b(?:[^>]*/>|.*?</\1\s*>)', re.DOTALL)
+COMMENTS = re.compile('<!--.*?-->', re.DOTALL)
 MOST_NAMED = 3
 """Number of missing meshes that are named [1]."""
 
@@ -33,21 +36,30 @@ def drawable(robot: Robot, mesh_paths: tuple[str, ...] = ()) -> tuple[Any, bool,
         Meshes that are not there, and why.
 
     """
-    import yourdfpy
-
     logging.getLogger('yourdfpy.urdf').setLevel(logging.ERROR)  # `missing` says it once
     finder, missing = MeshFinder(mesh_paths, robot.folder), dict[str, str]()
-    has_visuals = '<visual' in robot.source
-    urdf = yourdfpy.URDF.load(
-        io.BytesIO(robot.source.encode()),
-        filename_handler=_handler(finder, missing),
+    source = COMMENTS.sub('', robot.source)
+    has_visuals = '<visual' in source
+    try:
+        urdf = _load(source, _handler(finder, missing), has_visuals)
+    except Exception as error:  # of a mesh or a shape: whatever its reader makes of it
+        missing['no link'] = f'{type(error).__name__}: {error}'
+        urdf = _load(SHAPES.sub('', source), _handler(finder, missing), has_visuals)
+    return urdf, has_visuals, [f'{name}: {why}' for name, why in missing.items()]
+
+
+def _load(source: str, find: Callable[[str], str], has_visuals: bool) -> Any:
+    import yourdfpy
+
+    return yourdfpy.URDF.load(
+        io.BytesIO(source.encode()),
+        filename_handler=find,
         build_scene_graph=True,
         load_meshes=has_visuals,
         build_collision_scene_graph=not has_visuals,
         load_collision_meshes=not has_visuals,
         force_collision_mesh=False,
     )
-    return urdf, has_visuals, [f'{name}: {why}' for name, why in missing.items()]
 
 
 def _handler(finder: MeshFinder, missing: dict[str, str]) -> Callable[[str], str]:

@@ -1,5 +1,7 @@
 """Where the view has an arm from: what it is told, and what it may ask for."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 import math
@@ -26,7 +28,7 @@ class Snapshot:
     base_link: str = ''
     """Link in whose frame targets and paths are."""
     tip_link: str = ''
-    """Link that goes to targets."""
+    """Link that carries what goes to targets."""
     measured: Mapping[str, float] = field(default_factory=dict)
     """Joint values by name [rad or m]."""
     commanded: Mapping[str, float] = field(default_factory=dict)
@@ -47,6 +49,17 @@ class Snapshot:
     """The path ahead: points of the tip in the base frame, shape (m, 3) [m]."""
     obstacles: tuple[Obstacle, ...] = ()
     """What stands around, in the frame of the root link."""
+    T_tip_tool: Array = field(default_factory=lambda: np.eye(4))
+    """The tool, which goes to targets, in the frame of the tip link, shape (4, 4)."""
+
+    def is_of_same_arm(self, other: Snapshot) -> bool:
+        """Whether poses of both mean the same."""
+        return (
+            self.robot is other.robot
+            and self.base_link == other.base_link
+            and self.tip_link == other.tip_link
+            and np.array_equal(self.T_tip_tool, other.T_tip_tool)
+        )
 
     def is_fresh(self, now: float) -> bool:
         """Whether the source lives at a time of `time.monotonic` [s]."""

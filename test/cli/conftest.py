@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 pytest.register_assert_rewrite('process', 'processes')
 
-DOMAINS = range(86, 100)
+DOMAINS = range(80, 94)
 
 
 @pytest.fixture(scope='session')

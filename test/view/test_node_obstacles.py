@@ -121,11 +121,59 @@ def test_obstacles_of_a_node_are_drawn_also_those_sent_before(world, is_kept):
         assert (crate.name, ball.name, ball.shape) == ('crate/0', 'ball/3', Sphere(0.15))
         np.testing.assert_allclose(crate.T_link_obstacle, PLACE, atol=1e-12)
         assert source.snapshot().is_fresh(time.monotonic())
+        # A node that knows none, for lack of coal or as it began anew, keeps clear of none.
+        while source.snapshot().obstacles:
+            assert time.monotonic() < end
+            status.publish(status_of_node(obstacles='0'))
+            time.sleep(0.05)
     finally:
         source.close()
 
 
-def status_of_node() -> DiagnosticArray:
-    facts = {'state': 'IDLE', 'base_link': 'base_link', 'tip_link': 'tool0'}
+@pytest.mark.parametrize('is_kept', [False, True])
+def test_obstacles_that_a_node_was_told_of_go_with_it_but_those_that_are_kept_come_back(
+    world, is_kept
+):
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    description = world.create_publisher(String, 'robot_description', latched)
+    description.publish(String(data=ROBOT.source))
+    states = world.create_publisher(JointState, 'joint_states', 10)
+    status = world.create_publisher(DiagnosticArray, 'fabrik/status', 10)
+    obstacles = world.create_publisher(MarkerArray, 'fabrik/obstacles', latched if is_kept else 1)
+    source, end = RosSource('/fabrik'), time.monotonic() + PATIENCE
+
+    def speak(seconds: float = 0.05) -> None:
+        assert time.monotonic() < end, source.name
+        states.publish(JointState(name=list(HERE), position=list(HERE.values())))
+        status.publish(status_of_node())
+        time.sleep(seconds)
+
+    try:
+        while world.count_subscribers('fabrik/obstacles') == 0:
+            speak()
+        obstacles.publish(MarkerArray(markers=[marker('crate')]))
+        while not source.snapshot().obstacles:
+            if not is_kept:
+                obstacles.publish(MarkerArray(markers=[marker('crate')]))
+            speak()
+        while source.snapshot().robot is not None:  # the node is gone
+            time.sleep(0.05)
+            assert time.monotonic() < end
+        while source.snapshot().robot is None:  # another one is there
+            speak()
+        for _ in range(20):
+            speak()
+        assert len(source.snapshot().obstacles) == int(is_kept)
+    finally:
+        source.close()
+
+
+def status_of_node(**more: str) -> DiagnosticArray:
+    facts = {
+        'state': 'IDLE',
+        'base_link': 'base_link',
+        'tip_link': 'tool0',
+        'obstacles': '2',
+    } | more
     values = [KeyValue(key=key, value=value) for key, value in facts.items()]
     return DiagnosticArray(status=[DiagnosticStatus(values=values)])

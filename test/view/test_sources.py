@@ -177,17 +177,39 @@ def test_run_of_a_file_that_is_not_there_is_one_line():
 def test_scene_of_the_command_stands_around_the_arm(monkeypatch):
     pytest.importorskip('viser', reason='the extra view is not installed')
     pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.cli import view
     from fabrik_ros.view import main
 
     seen = []
     monkeypatch.setattr(main, '_show', lambda source, args: seen.append(source) or 0)
     parser = argparse.ArgumentParser()
-    main.add_view_arguments(parser)
+    view.add_arguments(parser)
     scene = Path(__file__).resolve().parents[2] / 'config' / 'scene.yaml'
-    main.view(parser.parse_args(['six_axis', '--scene', str(scene)]))
+    view.run(parser.parse_args(['six_axis', '--scene', str(scene)]))
     (table,) = seen[0].snapshot().obstacles
     assert table.name == 'table'
     np.testing.assert_allclose(table.T_link_obstacle[:3, 3], [0.4, 0.0, -0.04])
+
+
+def test_arguments_of_a_xacro_file_are_taken(tmp_path, monkeypatch):
+    pytest.importorskip('xacro', reason='xacro expands the file')
+    pytest.importorskip('viser', reason='the extra view is not installed')
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.cli import view
+    from fabrik_ros.view import main
+
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="p" '
+        'default=""/><link name="a"/><link name="$(arg p)b"/><joint name="j" type="continuous">'
+        '<parent link="a"/><child link="$(arg p)b"/></joint></robot>'
+    )
+    seen = []
+    monkeypatch.setattr(main, '_show', lambda source, args: seen.append(source) or 0)
+    parser = argparse.ArgumentParser()
+    view.add_arguments(parser)
+    view.run(parser.parse_args([str(file), '--xacro-args', 'p:=left_']))
+    assert seen[0].snapshot().tip_link == 'left_b'
 
 
 def test_port_that_is_taken_is_said():
@@ -229,3 +251,38 @@ def test_meshes_that_are_missing_are_named_once():
     assert len(urdf.scene.geometry) == 1
     assert len(missing) == 1
     assert missing_text(missing).startswith('1 meshes are not drawn: package://gone/hand.stl: ')
+
+
+@pytest.mark.parametrize(
+    'shape',
+    ['<capsule radius="0.1" length="0.3"/>', '', '<mesh filename="file://{}/broken.stl"/>'],
+    ids=['capsule', 'nothing', 'broken mesh'],
+)
+def test_shapes_that_cannot_be_read_leave_the_chain(shape, tmp_path):
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.view.shapes import drawable, missing_text
+
+    (tmp_path / 'broken.stl').write_text('solid nothing')
+    odd = f'<visual><geometry>{shape.format(tmp_path)}</geometry></visual>'
+    text = (
+        f'<robot name="r"><link name="a">{odd}</link><link name="b"/><joint name="j" '
+        'type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    urdf, _, missing = drawable(load_urdf(text))
+    assert urdf.actuated_joint_names == ['j']
+    assert len(missing) == 1, missing
+    assert 'meshes are not drawn' in missing_text(missing)
+
+
+def test_comment_about_visuals_is_none():
+    pytest.importorskip('yourdfpy', reason='the extra view is not installed')
+    from fabrik_ros.view.shapes import drawable
+
+    text = (
+        '<robot name="r"><!-- no <visual> yet --><link name="a"><collision><geometry>'
+        '<box size="1 1 1"/></geometry></collision></link></robot>'
+    )
+    urdf, is_visual, missing = drawable(load_urdf(text))
+    assert not is_visual
+    assert len(urdf.collision_scene.geometry) == 1
+    assert missing == []
