@@ -16,6 +16,8 @@ PATIENCE = 1.0
 """A pose that nobody would hear for so long is forgotten [s]."""
 STREAM_MARGIN = 0.1
 """How much longer than `stream_timeout` a pause is that ends a stream for sure [s]."""
+ATTENTION = 5.0
+"""A pose is sent again at most this long after the first time: people look elsewhere [s]."""
 
 
 class Phase(Enum):
@@ -46,7 +48,7 @@ class Handle(Generic[P]):
 
     The arm follows targets that come soon after each other by the line alone. Where that is
     blocked, the last pose is sent once more after the pause that ends a stream: then it is a goal
-    like any other, to which the arm may take any path.
+    like any other, to which the arm may take any path. An arm that is blocked later stays there.
 
     Poses are of any type that can be compared. Times are of one clock that never jumps [s].
 
@@ -144,8 +146,9 @@ class Handle(Generic[P]):
             if standing.state in UNDER_WAY:
                 return
             falls_short = standing.state == State.HOLDING.name and not standing.waits_for_execute
-            if falls_short and self._may_repeat:
-                if pause > stream_timeout + STREAM_MARGIN:
+            ends_stream = stream_timeout + STREAM_MARGIN
+            if falls_short and self._may_repeat and pause < ends_stream + ATTENTION:
+                if pause > ends_stream:
                     self._due_since, self._may_repeat = now, False
                 return
         self.release()

@@ -102,8 +102,9 @@ class TipHandle:
 
     def _place(self, T: Array) -> None:
         """Put the handle at a pose, unless it is there."""
-        if self._shown is None or not np.allclose(T, self._shown, rtol=0.0, atol=NEAR):
-            self._server.setPose(self._marker, matrix_to_pose(T))
+        is_there = self._shown is not None and np.allclose(T, self._shown, rtol=0.0, atol=NEAR)
+        # The server takes no pose while the whole marker waits to be sent.
+        if not is_there and self._server.setPose(self._marker, matrix_to_pose(T)):
             self._shown = T
 
     @property

@@ -13,7 +13,8 @@ from rcl_interfaces.srv import GetParameters, SetParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -28,6 +29,8 @@ TIMEOUT = 1.0
 """A node that said nothing for so long is gone [s]; it speaks ten times a second."""
 REQUEST_PERIOD = 1.0
 """Time after which parameters that did not come are asked for again [s]."""
+LONGEST_ANSWER = 2.0
+"""Time after which a service is said not to answer [s]."""
 PARAMETERS = (
     'robot_description',
     'tip_links',
@@ -42,6 +45,11 @@ LISTS = ('tip_links', 'tip_modes')
 """Those that are lists of names; an empty name means none."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
+STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Joint states of any driver, as the node takes them."""
+
+OnAnswer = Callable[[bool, str], None]
+"""Gets whether something is done, and a sentence."""
 
 
 class Tool(NamedTuple):
@@ -94,13 +102,15 @@ class WatchedNode:
         self._robot: Robot | None = None
         listen, ask = node.create_subscription, node.create_client
         self._statuses = listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
-        listen(JointState, 'joint_states', self._on_joints, 10)
+        listen(JointState, 'joint_states', self._on_joints, STATES)
         listen(String, 'robot_description', self._on_description, LATCHED)
         listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
         self._getter = ask(GetParameters, f'{name}/get_parameters')
         self._setter = ask(SetParameters, f'{name}/set_parameters')
         services = ('home', 'hold', 'resume', 'execute')
         self._triggers = {service: ask(Trigger, f'{name}/{service}') for service in services}
+        self._unanswered: dict[Future[Any], tuple[float, OnAnswer]] = {}
+        """When a request was made [s], and who waits for its answer."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(0.5 * REQUEST_PERIOD, self._ask_again, clock=steady)
 
@@ -174,26 +184,49 @@ class WatchedNode:
 
     # -- what it is asked
 
-    def trigger(self, service: str, on_answer: Callable[[bool, str], None]) -> None:
+    def trigger(self, service: str, on_answer: OnAnswer) -> None:
         """Call one of its services; `on_answer` gets whether it does that, and a sentence."""
-        future = self._triggers[service].call_async(Trigger.Request())
-        future.add_done_callback(
-            lambda done: on_answer(done.result().success, done.result().message)
-        )
 
-    def set_parameter(
-        self, name: str, value: str | list[str], on_answer: Callable[[bool, str], None]
-    ) -> None:
+        def read(response: Trigger.Response) -> tuple[bool, str]:
+            return response.success, response.message
+
+        self._ask(self._triggers[service], Trigger.Request(), read, on_answer)
+
+    def set_parameter(self, name: str, value: str | list[str], on_answer: OnAnswer) -> None:
         """Set a parameter; `on_answer` gets whether it is set, and why not."""
         request = SetParameters.Request(
             parameters=[Parameter(name, value=value).to_parameter_msg()]
         )
 
-        def answer(done: Any) -> None:
-            (result,) = done.result().results
-            on_answer(result.successful, result.reason)
+        def read(response: SetParameters.Response) -> tuple[bool, str]:
+            (result,) = response.results
+            return result.successful, result.reason
 
-        self._setter.call_async(request).add_done_callback(answer)
+        self._ask(self._setter, request, read, on_answer)
+
+    def _ask(
+        self, client: Any, request: Any, read: Callable[[Any], tuple[bool, str]], told: OnAnswer
+    ) -> None:
+        """Call a service; `told` gets its answer, or that there is none: never nothing."""
+        if not client.service_is_ready():
+            told(False, f'nobody offers {client.srv_name}')
+            return
+        future = client.call_async(request)
+        self._unanswered[future] = time.monotonic(), told
+
+        def answer(done: Future[Any]) -> None:
+            if self._unanswered.pop(done, None) is not None:
+                told(*read(done.result()))
+
+        future.add_done_callback(answer)
+
+    def _give_up(self) -> None:
+        """Say of old requests that there is no answer."""
+        now = time.monotonic()
+        for future, (asked_at, told) in list(self._unanswered.items()):
+            if now - asked_at > LONGEST_ANSWER:
+                del self._unanswered[future]
+                told(False, 'no answer')
 
     def _ask_for_parameters(self) -> None:
         self._asked_at = time.monotonic()
@@ -202,6 +235,7 @@ class WatchedNode:
 
     def _ask_again(self) -> None:
         """Ask for the parameters of a node that lives, if they did not come; forget a dead one."""
+        self._give_up()
         if not self.is_alive:
             self.facts, self.parameters = {}, {}
         elif not self.parameters and time.monotonic() - self._asked_at > REQUEST_PERIOD:
