@@ -15,6 +15,8 @@ DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArra
 LISTENING_TIME = 3.0
 """How long is listened [s]: discovery takes a second, a node speaks ten times a second."""
 SPIN_TIME = 0.05
+FACTS = {'state', 'reason', 'waits_for', 'warnings'}
+"""What each status of a node of this package has, and no others."""
 
 Entry = tuple[str, str, str]
 """'ok', 'note' or 'WRONG'; what it is about; a sentence."""
@@ -37,12 +39,18 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     statuses: dict[str, Mapping[str, str]] = {}
+    heard = set[str]()
 
     def subscribe(topic: str) -> None:
+        heard.add(topic)
         statuses[topic] = {}
 
         def take(message: DiagnosticArray) -> None:
-            statuses[topic] = {pair.key: pair.value for pair in message.status[0].values}
+            facts = {pair.key: pair.value for one in message.status for pair in one.values}
+            if facts.keys() >= FACTS:
+                statuses[topic] = facts
+            else:
+                statuses.pop(topic, None)  # of something else
 
         node.create_subscription(DiagnosticArray, topic, take, 1)
 
@@ -50,7 +58,7 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
     while time.monotonic() < deadline:
         topics = dict(node.get_topic_names_and_types())
         for topic in topics:
-            if topic not in statuses and _is_of_a_node(topic, topics):
+            if topic not in heard and _is_of_a_node(topic, topics):
                 subscribe(topic)
         executor.spin_once(SPIN_TIME)
     executor.shutdown()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import threading
 import time
 
 from process import PATIENCE, ROOT, run, without_ros
@@ -87,6 +88,47 @@ def test_commands_without_listener_are_wrong(rig):
     rig.start_arm(topic='elsewhere')
     ended = wait_for('nobody listens to the commands on /fabrik/joint_command', **rig.network)
     assert ended.code == 1
+
+
+def test_status_of_another_kind_is_none_of_ours(network):
+    rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+    from visualization_msgs.msg import MarkerArray
+
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(network['ROS_DOMAIN_ID']))
+    node = rclpy.create_node('camera', context=context)
+    ours = {'state': 'IDLE', 'reason': '', 'waits_for': '', 'warnings': ''}
+    facts = [KeyValue(key=key, value=value) for key, value in ours.items()]
+    statuses = {
+        'camera': DiagnosticArray(status=[DiagnosticStatus(name='camera')]),
+        'empty': DiagnosticArray(),
+        'arm': DiagnosticArray(status=[DiagnosticStatus(values=facts)]),
+    }
+    publishers = {
+        name: node.create_publisher(DiagnosticArray, f'{name}/status', 1) for name in statuses
+    }
+    markers = [node.create_publisher(MarkerArray, f'{name}/markers', 1) for name in statuses]
+    ends = threading.Event()
+
+    def speak() -> None:
+        while not ends.wait(0.1):
+            for name, status in statuses.items():
+                publishers[name].publish(status)
+
+    speaker = threading.Thread(target=speak)
+    speaker.start()
+    try:
+        ended = wait_for('/arm  ', **network)
+    finally:
+        ends.set()
+        speaker.join()
+    assert len(markers) == 3
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+    assert row(ended, '/arm') == ('ok', 'IDLE')
+    assert '/camera' not in ended.printed
+    assert '/empty' not in ended.printed
 
 
 def test_two_descriptions_are_wrong_and_their_publishers_named(network):
