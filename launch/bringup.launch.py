@@ -29,6 +29,7 @@ from fabrik_ros.ros.launch_parts import (
     is_true,
     launch_file,
     links,
+    mesh_paths,
     node_arguments,
     rviz,
     rviz_arguments,
@@ -116,7 +117,11 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
     find_file(values['rviz_config'], 'rviz_config')
     read_joint_values(values['initial_joints'], 'initial_joints')
     command = description_command(values['description'], values['xacro_args'])
-    return [SetLaunchConfiguration('model', Command(command, on_stderr='warn'))]
+    return [
+        SetLaunchConfiguration('model', Command(command, on_stderr='warn')),
+        # The node, which has the description from the topic, does not know where it was.
+        SetLaunchConfiguration('mesh_paths', ':'.join(mesh_paths(context))),
+    ]
 
 
 def _start_arm(context: LaunchContext) -> list[Node]:
@@ -174,13 +179,14 @@ def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext
     # Its own time is the simulated one: it does not wait for the clock that it publishes.
     time = {'use_sim_time': False, 'publish_clock': is_true(context, 'use_sim_time')}
     view = {'view': is_true(context, 'view')}
+    meshes = {'mesh_paths': values['mesh_paths'].split(':')}
     start = {'start_names': list(joints), 'start_values': list(joints.values())} if joints else {}
     return Node(
         package='fabrik_ros',
         executable='physical_arm',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        parameters=[{**start, **time, **view}],
+        parameters=[{**start, **time, **view, **meshes}],
         remappings=[
             ('joint_command', command),
             ('fabrik/markers', resolve_private(values['markers'], values['node_name'])),

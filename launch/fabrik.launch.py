@@ -7,6 +7,7 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 from fabrik_ros.ros.launch_arguments import description_command
 from fabrik_ros.ros.launch_parts import (
+    mesh_paths,
     node_arguments,
     parameter_files,
     ScopedLaunchDescription,
@@ -53,15 +54,17 @@ def _start_node(context: LaunchContext) -> list[Node]:
     ]
 
 
-def _overrides(context: LaunchContext) -> dict[str, ParameterValue]:
+def _overrides(context: LaunchContext) -> dict[str, ParameterValue | list[str]]:
     """Parameters given as arguments: they win over the files, so empty ones are left out."""
     values = context.launch_configurations
     types = {'base_link': str, 'tip_link': str, 'use_sim_time': bool, 'autostart': bool}
-    overrides = {
+    overrides: dict[str, ParameterValue | list[str]] = {
         name: ParameterValue(LaunchConfiguration(name), value_type=value_type)
         for name, value_type in types.items()
         if values[name]
     }
+    if folders := mesh_paths(context):
+        overrides['mesh_paths'] = folders
     if values['description']:
         command = description_command(values['description'], values['xacro_args'])
         overrides['robot_description'] = ParameterValue(

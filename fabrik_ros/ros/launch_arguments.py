@@ -10,6 +10,7 @@ import sys
 
 from ament_index_python.packages import get_package_share_directory
 
+from ..collision.meshes import folders_beside
 from ..errors import FabrikError
 
 
@@ -41,6 +42,11 @@ def description_command(description: str, xacro_args: str = '') -> str:
         f'{name}:={value}' for name, value in read_pairs(xacro_args, 'xacro_args').items()
     ]
     return shlex.join([_xacro(), str(path), *arguments])
+
+
+def folders_of_meshes(description: str) -> list[str]:
+    """List where meshes with relative names may be: beside the description that is named."""
+    return list(folders_beside(str(find_description(description).parent)))
 
 
 def _xacro() -> str:

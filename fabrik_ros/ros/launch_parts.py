@@ -22,8 +22,8 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from ..model.mechanism import Mechanism
-from .launch_arguments import find_file, find_preset, resolve_private
-from .rviz_view import fitted_to, Links
+from .launch_arguments import find_file, find_preset, folders_of_meshes, resolve_private
+from .rviz_view import fitted_to, Links, parameters_in
 
 BOOLEAN = ['true', 'false', 'True', 'False']
 OPTIONAL_BOOLEAN = ['', *BOOLEAN]
@@ -134,6 +134,12 @@ def node_arguments() -> list[DeclareLaunchArgument]:
             description='Last link of the chain. Empty: as in arm or params_file.',
         ),
         DeclareLaunchArgument(
+            'mesh_paths',
+            default_value='',
+            description='Folders with meshes, separated by colons. Empty: as in params_file, and '
+            'those beside the description.',
+        ),
+        DeclareLaunchArgument(
             'use_sim_time',
             default_value='',
             choices=OPTIONAL_BOOLEAN,
@@ -212,6 +218,17 @@ def parameter_files(context: LaunchContext) -> list[Path]:
     values = context.launch_configurations
     files = [find_file(values['params_file'], 'params_file')]
     return [*files, find_preset(values['arm'])] if values['arm'] else files
+
+
+def mesh_paths(context: LaunchContext) -> list[str]:
+    """List folders with meshes: as given, or those of the files and beside the description."""
+    values = context.launch_configurations
+    if values['mesh_paths']:
+        return values['mesh_paths'].split(':')
+    of_files = parameters_in(parameter_files(context), values['node_name']).get('mesh_paths', [])
+    description = values.get('description')
+    beside = folders_of_meshes(description) if description else []
+    return [*filter(None, of_files), *beside]
 
 
 def links(context: LaunchContext) -> Links:

@@ -32,9 +32,7 @@ class Links:
     @classmethod
     def of(cls, files: Iterable[Path], node_name: str, given: Mapping[str, str]) -> 'Links':
         """Read them from parameter files, of which the last one wins, and from arguments."""
-        values: dict[str, Any] = {}
-        for file in files:
-            values |= _parameters(file, node_name)
+        values = parameters_in(files, node_name)
         values |= {name: value for name, value in given.items() if value}
         known = {name: values[name] for name in LINKS if values.get(name)}
         known['tip_links'] = tuple(known.get('tip_links', ()))
@@ -49,6 +47,14 @@ class Links:
             return robot.chain(self.base_link, self.tip_link)
         except FabrikError:
             return None
+
+
+def parameters_in(files: Iterable[Path], node_name: str) -> dict[str, Any]:
+    """Parameters of a node in files, of which the last one wins."""
+    values: dict[str, Any] = {}
+    for file in files:
+        values |= _parameters(file, node_name)
+    return values
 
 
 def _parameters(file: Path, node_name: str) -> dict[str, Any]:

@@ -213,6 +213,25 @@ def test_arm_with_physics_runs_the_clock_in_simulated_time_and_waits_for_none(pr
         assert process.parameters['use_sim_time'] is (simulated != 'false')
 
 
+@pytest.mark.parametrize('file', ['bringup.launch.py', 'fabrik.launch.py'])
+def test_meshes_are_looked_for_beside_the_description_and_where_the_params_file_says(
+    prefix, tmp_path, file
+):
+    (tmp_path / 'urdf').mkdir()
+    description = tmp_path / 'urdf' / 'arm.urdf'
+    description.write_text('<robot name="r"><link name="a"/></robot>')
+    beside = [str(description.parent), str(tmp_path)]
+    named = f'description:={description}'
+    node = prefix.launch(file, named).processes['fabrik_node']
+    assert node.parameters['mesh_paths'] == beside
+    own = tmp_path / 'own.yaml'
+    own.write_text('/**:\n  ros__parameters:\n    mesh_paths: [/meshes]\n')
+    node = prefix.launch(file, named, f'params_file:={own}').processes['fabrik_node']
+    assert node.parameters['mesh_paths'] == ['/meshes', *beside]
+    node = prefix.launch(file, named, 'mesh_paths:=/a:/b').processes['fabrik_node']
+    assert node.parameters['mesh_paths'] == ['/a', '/b']
+
+
 @with_mujoco
 def test_window_of_the_arm_with_physics_opens_on_request(prefix):
     launched = prefix.launch('bringup.launch.py', ACME, 'simulate:=physics', 'view:=true')
