@@ -69,6 +69,7 @@ class Services:
         """
         arm, follower = self._state.active_arm()
         follower.go_home(self._state.clock.now())
+        self._state.tally.last_refusal = ''
         arm.loop.begin_at_once()
         return 'on the way to home_configuration'
 

@@ -116,6 +116,14 @@ def test_home_takes_the_arm_there_from_where_it_is(ready, six_axis):
     check_commands(ready, six_axis_judge(six_axis))
 
 
+def test_home_ends_the_talk_of_a_target_that_was_refused(ready, start):
+    ready.send(shifted(start, z=90.0))
+    ready.spin_until(lambda: ready.status['last_refusal'], 'a refusal')
+    assert call(ready, 'home')[0]
+    ready.wait_for_state('REACHED')
+    assert ready.status['last_refusal'] == ''
+
+
 def test_home_ends_a_target_and_a_target_ends_home(ready, six_axis, start):
     move(ready, shifted(start, y=0.4))
     assert call(ready, 'home')[0]
