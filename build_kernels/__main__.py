@@ -33,6 +33,8 @@ TOOLS = Path(__file__).resolve().parent
 ROOT = TOOLS.parent
 KERNELS = ROOT / 'fabrik_ros' / 'kernels'
 BUILT = '_built.abi3.so'
+REPORT_EVERY = 5
+"""Progress is printed after so many kernels [1]."""
 
 
 def main() -> None:
@@ -95,9 +97,8 @@ def make(target: Path) -> None:
     import glue
     import object_code
 
-    said = 'fabrik_ros: compiling the kernels, which takes two or three minutes'
-    print(said, file=sys.stderr, flush=True)
-    code, entries = object_code.compile_entries(ROOT)
+    say('compiling the kernels, which takes two or three minutes')
+    code, entries = object_code.compile_entries(ROOT, report)
     text = glue.write(entries, stamp_of(KERNELS), made_of())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -108,6 +109,16 @@ def make(target: Path) -> None:
         if subprocess.call([*compiler, *options, *files]) != 0:
             sys.exit('the C compiler failed, see above')
         put(folder / BUILT, target)
+
+
+def report(done: int, count: int) -> None:
+    """Print now and then how many kernels are compiled."""
+    if done % REPORT_EVERY == 0 or done == count:
+        say(f'{done} of {count} kernels compiled')
+
+
+def say(text: str) -> None:
+    print(f'fabrik_ros: {text}', file=sys.stderr, flush=True)
 
 
 if __name__ == '__main__':

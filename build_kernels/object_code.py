@@ -5,6 +5,7 @@ The code is for any processor of the machine's kind: newer instructions gain not
 
 """
 
+from collections.abc import Callable
 import importlib
 import os
 from pathlib import Path
@@ -57,8 +58,12 @@ class Entry(NamedTuple):
         return f'kernel_{self.name.replace(".", "_")}'
 
 
-def compile_entries(root: Path) -> tuple[bytes, list[Entry]]:
-    """Compile all that `fabrik_ros/kernels/entries.py` lists; return the object file as bytes."""
+def compile_entries(root: Path, report: Callable[[int, int], None]) -> tuple[bytes, list[Entry]]:
+    """
+    Compile all that `fabrik_ros/kernels/entries.py` lists; return the object file as bytes.
+
+    `report` is told after each entry how many are compiled, and how many there are.
+    """
     os.environ.update(BUILD_SETTINGS)
     for name in NOT_NOW:
         os.environ.pop(name, None)
@@ -66,7 +71,10 @@ def compile_entries(root: Path) -> tuple[bytes, list[Entry]]:
     stand_in_for_jit()
     from fabrik_ros.kernels.entries import ENTRIES
 
-    entries = [compile_entry(name, kinds) for name, kinds in ENTRIES.items()]
+    entries: list[Entry] = []
+    for name, kinds in ENTRIES.items():
+        entries.append(compile_entry(name, kinds))
+        report(len(entries), len(ENTRIES))
     module = link(entries)
     machine = optimise(module)
     check(module)

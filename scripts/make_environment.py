@@ -17,6 +17,8 @@ from pathlib import Path
 import platform
 import subprocess
 import sys
+from threading import Lock, Thread
+import time
 import venv
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,16 +58,22 @@ def main():
     if importlib.util.find_spec('ensurepip') is None:
         sys.exit(NO_VENV.format(python=sys.executable))
     wanted = available(extras)
+    progress = Progress()
     if extras:
         create(folder)
-        pip_install(folder, 'numba')
+        pip_install(progress, folder, 'numba')
     # One core compiles the kernels for this checkout, while pip waits for others.
-    with subprocess.Popen([folder / 'bin' / 'python', ROOT / 'build_kernels']) as build:
+    build_kernels = [folder / 'bin' / 'python', ROOT / 'build_kernels']
+    with subprocess.Popen(build_kernels, stderr=subprocess.PIPE, text=True) as build:
+        reader = Thread(target=progress.follow, args=(build.stderr,))
+        reader.start()
         if extras:
-            install(folder, wanted, pure=True)
+            install(progress, folder, wanted, pure=True)
+        reader.join()
     if build.returncode != 0:
-        print('So the kernels are compiled when they run.', file=sys.stderr)
-    install(folder, [], pure=build.returncode != 0)
+        progress.say('So the kernels are compiled when they run.')
+    install(progress, folder, [], pure=build.returncode != 0)
+    progress.end()
 
 
 def create(folder):
@@ -75,18 +83,78 @@ def create(folder):
         venv.create(folder, with_pip=True, symlinks=True, system_site_packages=ros_is_sourced())
 
 
-def install(folder, extras, pure):
+def install(progress, folder, extras, pure):
     """Install the package, with what it needs if extras are named; pure: without built kernels."""
     source = f'{ROOT}[{",".join(extras)}]' if extras else str(ROOT)
     dependencies = [] if extras else ['--no-deps']
-    pip_install(folder, *dependencies, source, FABRIK_ROS_PURE=str(int(pure)))
+    pip_install(progress, folder, *dependencies, source, FABRIK_ROS_PURE=str(int(pure)))
 
 
-def pip_install(folder, *arguments, **variables):
-    options = ['--quiet', '--disable-pip-version-check', *arguments]
+def pip_install(progress, folder, *arguments, **variables):
+    """Run pip, whose errors go past the progress to the terminal."""
+    options = ['--disable-pip-version-check', '--progress-bar', 'off', *arguments]
     pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
-    if subprocess.call(pip, env={**os.environ, **variables}) != 0:
+    environment = {**os.environ, **variables}
+    with subprocess.Popen(pip, env=environment, stdout=subprocess.PIPE, text=True) as running:
+        for line in running.stdout:
+            progress.show(f'pip: {line.strip()}')
+    if running.returncode != 0:
+        progress.end()
         sys.exit(PIP_FAILED)
+
+
+class Progress:
+    """
+    What is done now: in a terminal one line, written again and again, else a line now and then.
+
+    The kernels are compiled beside pip: the newest of both is shown.
+    """
+
+    PERIOD = 10.0
+    """Time between two lines where there is no terminal [s]."""
+    OF_KERNELS = 'kernels compiled'
+    """What `build_kernels` says of its progress ends so."""
+
+    def __init__(self):
+        self._lock = Lock()
+        self._is_terminal = sys.stdout.isatty()
+        self._kernels = ''
+        self._next = time.monotonic() + self.PERIOD
+        self._is_open = False
+
+    def follow(self, lines):
+        """Show what the compiler of the kernels says."""
+        for line in map(str.strip, lines):
+            if line.endswith(self.OF_KERNELS):
+                self._kernels = f'{line}; '
+                self.show('')
+            else:
+                self.say(line)
+
+    def show(self, text):
+        """Show what passes."""
+        with self._lock:
+            line = f'{self._kernels}{text}'.removesuffix('; ')
+            if self._is_terminal:
+                width = os.get_terminal_size(sys.stdout.fileno()).columns
+                print(f'\r\033[K{line[: width - 1]}', end='', flush=True)
+                self._is_open = True
+            elif time.monotonic() >= self._next:
+                self._next = time.monotonic() + self.PERIOD
+                print(line, flush=True)
+
+    def say(self, text):
+        """Print what stays."""
+        self.end()
+        with self._lock:
+            print(text, file=sys.stderr, flush=True)
+
+    def end(self):
+        """Wipe the line."""
+        with self._lock:
+            if self._is_open:
+                print('\r\033[K', end='', flush=True)
+                self._is_open = False
 
 
 def available(extras):
