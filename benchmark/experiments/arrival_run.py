@@ -50,10 +50,23 @@ def run(arm: Arm, drive: Any, tasks: TaskMaker, kind: str, count: int) -> Iterat
         if kind != 'last' or not arm.judge.is_free(drive.q):
             drive.begin_at(tasks.start(kind, number))
         other = number
-        while (task := tasks.draw(kind, number, drive.q)) is None:
+        while (outcome := _send(arm, drive, tasks, kind, number, other)) is None:
             other += count
             drive.begin_at(tasks.start(kind, other))
-        yield outcome_of(arm, kind, number, task, drive.send(task.T), drive)
+        yield outcome
+
+
+def _send(
+    arm: Arm, drive: Any, tasks: TaskMaker, kind: str, number: int, other: int
+) -> Outcome | None:
+    """Send one target to an arm; None where the reference planner knows no way from here."""
+    task = tasks.draw(kind, other if arm.boxes else number, drive.q)
+    if task is None:
+        return None
+    outcome = outcome_of(arm, kind, number, task, drive.send(task.T), drive)
+    if arm.boxes and not outcome.counts and not tasks.has_way(task.start, task.goal):
+        return None
+    return outcome
 
 
 def parser(description: str, poses: int = POSES) -> argparse.ArgumentParser:

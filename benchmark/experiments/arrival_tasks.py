@@ -6,7 +6,8 @@ A target is the pose of a random configuration inside the limits that the judge 
 says whether (a) the straight line of the tip is free, (b) a straight joint move to any
 configuration at the target that many seeds find, in whole turns too, is free, (c) such a move
 over one of 1,000 random configurations is. Among obstacles the reference planner says enough: that
-there is a way.
+there is a way. There it is asked only where an arm does not arrive, since one that does has shown
+it: the share of arrivals is the same, and known an order of magnitude sooner.
 
 """
 
@@ -206,23 +207,29 @@ class TaskMaker:
         return self._arm.judge.free_configuration(self._rng('start', kind, number))
 
     def draw(self, kind: str, number: int, start: np.ndarray) -> Task | None:
-        """Draw a target for an arm at `start`, shape (n,); None where it can hardly leave that."""
+        """
+        Draw a target for an arm at `start`, shape (n,); None where it can hardly leave that.
+
+        Among obstacles the target may have no way to it: see `has_way`.
+        """
         judge, rng = self._arm.judge, self._rng('goal', kind, number)
         for _ in range(MOST_GOALS):
             goal, seed = judge.free_configuration(rng), int(rng.integers(1, 2**31))
-            key = self._key('way', start, goal)
-            if key not in self._kept:
-                self._kept[key] = finds_way(judge, start, goal)
-            if self._kept[key]:
-                T = judge.pose(goal)
+            T = judge.pose(goal)
+            if self._arm.boxes:
+                return Task(start, goal, T, None)
+            if self.has_way(start, goal):
                 return Task(start, goal, T, self._verdict(start, goal, T, seed))
         return None
 
-    def _verdict(
-        self, start: np.ndarray, goal: np.ndarray, T: np.ndarray, seed: int
-    ) -> Verdict | None:
-        if self._arm.boxes:
-            return None
+    def has_way(self, start: np.ndarray, goal: np.ndarray) -> bool:
+        """Whether the reference planner finds a way between two configurations, shape (n,)."""
+        key = self._key('way', start, goal)
+        if key not in self._kept:
+            self._kept[key] = finds_way(self._arm.judge, start, goal)
+        return bool(self._kept[key])
+
+    def _verdict(self, start: np.ndarray, goal: np.ndarray, T: np.ndarray, seed: int) -> Verdict:
         key = self._key('verdict', start, goal)
         if key not in self._kept:
             judge, rng = self._arm.judge, np.random.default_rng(seed)

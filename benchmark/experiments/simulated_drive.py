@@ -23,6 +23,7 @@ from fabrik_ros.collision import (
 from fabrik_ros.errors import RefusedError
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.motion.follower import Follower
+from fabrik_ros.motion.follower_options import LOOKING_SHARE
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
 from fabrik_ros.planning import (
@@ -241,6 +242,8 @@ class SimulatedDrive:
         self._measured = MeasuredJoints()
         self._motion.reset(self.chain.mid_configuration())
         self._follower = Follower(self.chain, self._motion, self._parameters.rules, self._measured)
+        # A planner answers when simulated time has passed: an endless look would wait for ever.
+        self._follower.looks_in_ticks = self._planner is None
         self._pass_time(PAUSE)
 
     def send(self, T: np.ndarray) -> Run:
@@ -297,6 +300,8 @@ class SimulatedDrive:
     def _tick(self) -> bool:
         """Do what the node does in a period, and let the arm follow; tell if it had a command."""
         self._measured.update(self.chain.joint_names, self._q.tolist(), self._now)
+        if self._planner is not None:
+            self._follower.look(self._now, self.period, LOOKING_SHARE * self.period)
         command = self._follower.tick(self._now, self.period)
         if command is not None:
             self._q = command.q.copy()

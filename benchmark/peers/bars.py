@@ -58,7 +58,7 @@ def random_arms(x: Mapping[str, float]) -> list[Bar]:
 def all_solutions(x: Mapping[str, dict]) -> list[Bar]:
     return [
         Bar('all solutions, to 1e-4 rad [%]', figure(x, 'exact_percent'), operator.ge, 99),
-        Bar('all solutions, to 0.01 rad [%]', figure(x, 'complete_percent'), operator.ge, 99),
+        Bar('all solutions, to 0.001 rad [%]', figure(x, 'complete_percent'), operator.ge, 99),
     ]
 
 

@@ -8,7 +8,6 @@ Draw what the benchmark measured: times on some arms, and the share solved on al
 import argparse
 from collections.abc import Mapping
 import json
-import math
 from pathlib import Path
 
 import matplotlib as mpl
@@ -27,6 +26,8 @@ DOTS = 90
 """A figure is as wide as a page shows it [1/inch]."""
 SHIFT = 0.17
 """Rows of the two kinds of seeds are this far from the middle."""
+ALL, ALMOST_ALL = 100.0, 99.9
+"""Shares [%]."""
 FONT = {'font.size': 10, 'axes.titlesize': 11}
 SMALL = {'optimize': True}
 
@@ -63,7 +64,7 @@ def draw_arm(panel: Axes, arm: str, results: dict) -> None:
             panel.plot([x['median']], [y], 'o', color=colour, markerfacecolor=fill, markersize=6)
             if seeds == 'mid':
                 panel.annotate(
-                    f'{math.floor(10 * x["solved_percent"]) / 10:g}', (x['p99'], y),
+                    shown_percent(x['solved_percent']), (x['p99'], y),
                     (5, 0), textcoords='offset points', va='center',
                 )  # fmt: skip
     panel.set_xscale('log')
@@ -99,6 +100,16 @@ def shares_by_solver(seeds: Mapping[str, Mapping[str, dict]]) -> dict[str, list[
         for solver, x in solvers.items():
             shares.setdefault(solver, []).append(x['solved_percent'])
     return shares
+
+
+def shown_percent(share: float) -> str:
+    """
+    Round a share [%] to a tenth; only all of the targets are 100.
+
+    >>> shown_percent(98.27), shown_percent(99.97), shown_percent(100.0)
+    ('98.3', '99.9', '100')
+    """
+    return f'{share if share == ALL else min(round(share, 1), ALMOST_ALL):g}'
 
 
 def colour_of(solver: str) -> str:
