@@ -23,10 +23,10 @@ What each subcommand does. The module of that name in this folder has `add_argum
 `run(options)`, which returns the exit code; its docstring is the description in `--help`.
 """
 DONE, NO, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes: it is so; it is not; it cannot be asked like that (as argparse has it); Ctrl-C."""
+"""Exit codes: done; failed; wrong usage, as in argparse; Ctrl-C before the end."""
 EXIT_CODES = (
-    'Exit code 0: done, or reached. 1: not reached, or something is wrong. 2: it cannot be asked '
-    'like that: a wrong argument, a missing file, a missing package.'
+    'Exit code 0: done, or target reached. 1: failed, or not reached. 2: wrong usage: a wrong '
+    'argument, a missing file, a missing package. 130: Ctrl-C, which ends view and run with 0.'
 )
 
 

@@ -54,7 +54,7 @@ class PairDistances:
     motion_bounds, solids
         As above.
     taken_by_others : array, shape (p,)
-        How much nearer the joints outside the arm can have brought each pair so far, at most [m].
+        Most that the joints outside the arm can have brought each pair nearer so far [m].
 
     """
 

@@ -1,8 +1,8 @@
 """
 Whether anything comes too near on straight edges in joint space, for thousands of edges a second.
 
-The answers are those of `CollisionGuard`, by the same bounds of how far joints can move solids,
-but what is known of distances from other edges is neither kept nor asked for.
+The answers are the same as from `CollisionGuard`, by the same bounds of how far joints can move
+solids. Distances that other edges have shown are neither kept nor used.
 
 """
 
@@ -14,11 +14,11 @@ from .distances import prismatic_limits
 from .straight_paths import find_blocking, StraightPath
 
 SHORTEST_PART = 1.0 / 256.0
-"""Share of an edge that is not halved where its free share is looked for [1]."""
+"""Shortest part of an edge in the search for its free share, as a share of the edge [1]."""
 SHARES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 """Shares of an edge that are tried where pairs have no kernel [1]."""
 RESOLUTION = 2e-4
-"""Where pairs come so much nearer than they must, an edge may be taken not to be free [m]."""
+"""Parts on which no pair can come nearer by more are not halved; undecided, they are near [m]."""
 
 
 class EdgeChecks:

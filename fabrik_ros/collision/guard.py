@@ -1,9 +1,9 @@
 """
 Keeps an arm that needs time to stop out of collisions.
 
-What is kept true: from where the arm is, at the velocity that it has, it can come to rest without
-anything coming too near. A next command is allowed only if this stays true after it; otherwise
-the arm brakes along the path that was found collision-free before.
+The invariant: from its position, at its velocity, the arm can come to rest, and no pair comes too
+near. A command is allowed only if the invariant holds after it; otherwise the arm brakes along the
+path that was found collision-free before.
 
 Braking keeps the direction of the velocity: all joints slow down in proportion, so the path to
 rest is straight in joint space, from q on by velocity times half the time that the joint which
@@ -101,7 +101,7 @@ class CollisionGuard:
         return self._collision.clearances
 
     def reset(self, q: Array) -> None:
-        """Let the arm start anew at `q`, where somebody else may have brought it near things."""
+        """Let the arm start anew at `q`; obstacles that are too near there may stay as near."""
         self._kept.clear()
         self._collision.keep_distances_at(q)
 
@@ -140,9 +140,9 @@ class CollisionGuard:
         velocity : array, shape (n,)
             Velocity at `q_next` [rad/s or m/s].
         acceleration : array, shape (n,)
-            What the joints brake with [rad/s^2 or m/s^2].
+            Decelerations of the joints [rad/s^2 or m/s^2].
         fastest : array, shape (n,)
-            Greatest speeds; joints that are faster brake to them for their own sake.
+            Greatest speeds [rad/s or m/s]; faster joints brake to them on their own.
 
         """
         rest = q_next + velocity * max((np.abs(velocity) / acceleration).tolist())
@@ -251,8 +251,8 @@ class CollisionGuard:
         """
         Distances that pairs keep on a path that begins at `q`, shape (n,).
 
-        Of pairs that all but touch there no bound shows that they do not on the first part: so
-        much nearer they may come here, though not when the arm moves (`allows`).
+        For pairs at their clearance no motion bound proves the first part free, so this check
+        lets them come `EASE` nearer; `allows` does not.
         """
         return LeastDistances(q, self._least_from(q), self._collision.version)
 

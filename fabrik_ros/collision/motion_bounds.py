@@ -81,7 +81,7 @@ class MotionBounds:
         """
         Bound how far solid `a` moves in the root link for a unit of each joint value.
 
-        Those of `between`, beside a solid that stands in the root link.
+        The same as `between` it and a solid that stands in the root link.
         """
         path = self._above[a]
         return self._of_values(path, self._levers(a, path, []), count)

@@ -47,7 +47,7 @@ def outline_of(vertices: Array, normals: Array, margin: float) -> Outline:
     Parameters
     ----------
     vertices : array, shape (k, 3)
-        Those of the core [m].
+        Vertices of the core [m].
     normals : array, shape (f, 3)
         Outward normals of its faces, or any other unit vectors.
     margin : float

@@ -24,7 +24,7 @@ NO_POINTS = Support(np.zeros((1, 3)), 0.0, 0.0)
 """In the place of the points of what is not convex."""
 
 _SUPPORTS: WeakKeyDictionary[Solid, Support | None] = WeakKeyDictionary()
-"""Supports of solids that were asked for before: those of a robot do not change."""
+"""Cached supports of solids: a robot's solids do not change."""
 
 
 class PairKernels:
@@ -128,7 +128,7 @@ class PairKernels:
 
         """
         strays = self._nothing_strays if strays is None else strays
-        ends = np.array(q), np.array(q_next)  # which may not be read-only, or be compiled for anew
+        ends = np.array(q), np.array(q_next)  # writable: others are compiled anew
         for chosen, boxes in self._groups(numbers):
             near = edge_checks.near_on_edge(
                 *self._tables, boxes, self._pairs, self._bounds, least, chosen, *ends, strays,

@@ -21,9 +21,9 @@ from ..transforms import Array
 from .outlines import Outline
 
 MOST_CELLS = 20_000
-"""More cells make measuring a distance too slow for a command [1]."""
+"""Most cells; more make measuring a distance too slow for a command [1]."""
 FARTHEST = 1e3
-"""Nothing that an arm has to keep clear of is farther away [m]."""
+"""Farthest accepted point [m]."""
 BLOCK = 2
 """Edge of the blocks by which cells are compared with those before [cells]."""
 NEIGHBOURS = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3), axis=-1).reshape(-1, 3)

@@ -31,11 +31,11 @@ from .point_cells import CellMeter, MOST_CELLS, PointCells
 from .robot_shape import PlacedShape
 
 MOST_POINTS = 3_000_000
-"""A cloud with more points takes too long [1]."""
+"""Most points of a cloud; more take too long [1]."""
 MOST_FRAMES = 8
-"""Number of sensors [1]."""
+"""Most sensors [1]."""
 MOST_BINNED = 3 * MOST_CELLS
-"""Number of cells, those of the robot among them, that points are sorted into [1]."""
+"""Most cells, including the ones in the robot, that points are sorted into [1]."""
 SIZE_STEP = 1e-3
 """Sizes of cells that are proposed are multiples of this [m]."""
 LARGEST_SIZE = 1.0
@@ -48,7 +48,7 @@ class _Known:
 
     cells: PointCells
     remembered: Flags
-    """Those that the sensor does not see now, shape (m,)."""
+    """Marks cells that the sensor does not see now, shape (m,)."""
 
 
 class PointMap:

@@ -22,7 +22,7 @@ from .solids import MissingGeometry, solids_of
 CLEARANCE = 0.002
 """Distance that links keep from each other by default [m]."""
 MOST_SOLIDS = 400
-"""More solids make so many pairs that choosing among them would take minutes."""
+"""Most solids [1]; with more, choosing among their pairs would take minutes."""
 SHOWN_FILES = 3
 """Number of missing files that an error names."""
 

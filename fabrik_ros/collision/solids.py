@@ -3,8 +3,8 @@ Collision geometry as convex solids of coal: the only module that knows coal.
 
 coal (https://github.com/coal-library/coal) measures by GJK (Gilbert, Johnson and Keerthi 1988),
 and the depth of a penetration by EPA (van den Bergen 2001). Both want convex solids: meshes become
-their convex hulls, which are never smaller. The depth may be wrong by the size of the solids, as
-that of a sphere far in a cylinder (coal 3.0.3; see its issue 351); that they collide never is.
+their convex hulls, which are never smaller. A depth may be wrong by the size of the solids, as for
+a sphere far in a cylinder (coal 3.0.3; see its issue 351); whether they collide never is.
 
 """
 
@@ -35,15 +35,15 @@ CURE = (
     'sudo apt install ros-$ROS_DISTRO-coal, or, where ROS 2 is not from apt, pip install coal in '
     'a virtual environment'
 )
-"""How to install coal; README says why so."""
+"""How to install coal; docs/self_collision.md says why."""
 LARGEST = 1e4
-"""Beyond this many metres nothing is part of a robot, and numbers become coarse."""
+"""Largest extent of a part of a robot [m]; beyond it numbers become coarse."""
 SMALLEST = 1e-9
-"""Nothing of a robot is smaller [m]."""
+"""Smallest size of a part of a robot [m]."""
 LONGEST_REASON = 500
-"""[characters]; there may be long paths in it."""
+"""Most characters of a reason [1]; it may hold long paths."""
 FLAT = 1e-4
-"""A mesh whose thickness is less than this share of its length is flat."""
+"""Thickness of a mesh, as a share of its length, below which it is flat [1]."""
 TRIANGLES, JOGGLED = 'Qt', 'QJ'
 """Options of qhull: divide faces of more than three vertices; or move vertices by some 1e-8 of
 the size, so that there are none."""

@@ -1,4 +1,4 @@
-"""What is to be an arm, looked at before it is used: a mistake is told with its cure."""
+"""Type checks of arguments that should be an arm; the error names the cure."""
 
 from os import PathLike
 

@@ -14,9 +14,9 @@ TRIES = 500
 STEP = 0.25 * math.pi
 """Revolute joints stand at multiples of this angle [rad]."""
 FARTHEST = 0.5 * math.pi
-"""They turn no farther from where they are nearest to 0, where that leaves a choice [rad]."""
+"""Farthest turn from the value nearest to 0, where that leaves a choice [rad]."""
 MARGIN = 0.1
-"""They keep so far from their limits [rad]."""
+"""Distance that they keep from their limits [rad]."""
 TIP_SHARES = 0.4, 0.75
 """How far the tips are from their first joints, as shares of the reach [1]."""
 GAP = 0.12

@@ -9,7 +9,7 @@ from .joints import Joint
 
 @dataclass(frozen=True, eq=False)
 class LinkTree:
-    """A tree of links; whoever makes it guarantees one root, no cycles and unique names."""
+    """A tree of links; its maker guarantees one root, no cycles and unique names."""
 
     name: str
     links: tuple[str, ...]

@@ -1,11 +1,11 @@
-"""Which tips somebody jogs, as long as that is repeated."""
+"""Which tips are jogged; a jog ends unless it is repeated."""
 
 import numpy as np
 import numpy.typing as npt
 
 
 class ActiveJogs:
-    """The tips that are jogged, each with the time when it was told so last."""
+    """The jogged tips, each with the time of its newest jog."""
 
     def __init__(self) -> None:
         self._times: dict[int, float] = {}
@@ -23,9 +23,9 @@ class ActiveJogs:
         self._times = {}
 
     def lost(self, now: float, timeout: float) -> list[int]:
-        """Name the tips of which nobody has said so for longer than a time [s]."""
+        """List the tips whose newest jog is older than `timeout` [s]."""
         return [tip for tip, time in self._times.items() if abs(now - time) > timeout]
 
     def others(self, tips: int) -> npt.NDArray[np.bool_]:
-        """Tell of each of so many tips whether it is not jogged, shape (k,)."""
+        """Tell which of all `tips` are not jogged, shape (k,)."""
         return np.array([tip not in self._times for tip in range(tips)])

@@ -54,10 +54,10 @@ class ArmFollower:
     """
     Follows targets with one arm, or arms that share a body, within all limits.
 
-    Call `step` at a steady rate, and send what it returns. The behaviour is that of the node: an
-    arm sets out once its whole path is known to be free, a stop stays a stop, and `state` and
-    `reason` say what it does and why not. Time is what the steps are told: nothing here looks at a
-    clock, but for how long a step looks for a path.
+    Call `step` at a steady rate, and send what it returns. It behaves as the node does: an arm
+    sets out once its whole path is known to be free, a stop stays a stop, and `state` and `reason`
+    say what it does and why not. Time is the sum of the given `dt`; the clock only bounds the path
+    search.
 
     Parameters
     ----------
@@ -66,17 +66,19 @@ class ArmFollower:
     options : FollowerOptions, optional
         How it moves.
     robot : Robot, optional
-        The robot that a chain or tree belongs to. Only where it is known, and coal is installed,
-        does the arm stop in front of collisions; to find out what can collide takes a second.
+        The robot that a chain or tree belongs to. The arm stops in front of collisions only if
+        it is given, or `scene` knows all distances, and coal is installed. Finding out which
+        links can collide takes a second.
     scene : Scene or WorldCollision, optional
-        What stands around; needs the robot. Or what knows all distances already.
+        The obstacles; needs the robot. Or what knows all distances already, as a
+        `WorldCollision`.
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
     configurations : mapping, optional
-        Joint values, shape (n,), by names that targets may have [rad or m]. 'home' is that of
+        Joint values, shape (n,), by names that targets may have [rad or m]. 'home' stands for
         `home_configuration`.
     looking_time : float, optional
-        For how long a step may look for a path [s]; left out, 40 % of its `dt`. The arm rests
+        Longest path search in a step [s]; left out, 40 % of its `dt`. The arm rests
         meanwhile, or follows its line. `math.inf` looks to the end within one step, so that the
         same steps give the same commands; that may take a second.
 
@@ -102,7 +104,7 @@ class ArmFollower:
     >>> arm = load_urdf(example_arm('planar_two_link')).chain()
     >>> follower = ArmFollower(arm, FollowerOptions(mode='position'))
     >>> q = follower.step({'shoulder': 0.4}, 0.01, measured=[0.0, 1.0])
-    >>> while follower.state is not State.REACHED:  # an arm that is where it is told to be
+    >>> while follower.state is not State.REACHED:  # an arm that follows exactly
     ...     q = follower.step(None, 0.01, measured=q)
     >>> q.round(6)
     array([0.4, 1. ])
@@ -140,11 +142,11 @@ class ArmFollower:
         self._follower.looks_in_ticks = looking_time == math.inf
         self._now = 0.0
         self._is_placed = not options.wait_for_state
-        """Whether it is known where the arm is."""
+        """Whether the position of the arm is known."""
         self._away_since = math.inf
-        """Since when an arm at rest is measured elsewhere; inf: it is not [s]."""
-        self._let_go: Array | None = None
-        """Where such an arm holds instead, shape (n,) [rad or m]."""
+        """Time since which a resting arm is away from its last command [s]; inf: it is not."""
+        self._moved_to: Array | None = None
+        """Measured values that such an arm holds, shape (n,) [rad or m]; None before."""
         self.refusal: Reason | None = None
 
     def __repr__(self) -> str:
@@ -158,10 +160,9 @@ class ArmFollower:
         """
         Move on by one step, and return the joint values to send now.
 
-        A target that the arm does not take (it is told to hold, still stops, has no fresh state;
-        the target is too far away to be meant) is refused: `refusal` says why, nothing else
-        changes, and the step is taken as without it. What is no target at all raises, before
-        anything changes: call again with None to go on.
+        A target is refused while the arm is held, still stopping or without fresh state, or if it
+        is too far away; `refusal` says why, and the step goes on without it. An invalid target
+        raises, and the step is not taken: call again with None to go on.
 
         Parameters
         ----------
@@ -176,13 +177,13 @@ class ArmFollower:
         measured : array-like, shape (n,), optional
             Where the joints are [rad or m]. None, or NaN for some of them, where nothing was
             read: the last values count until they are older than `state_timeout`; then the arm
-            stops. With the option wait_for_state=False it is taken to be where it is told to be.
+            stops. With the option wait_for_state=False the arm counts as at its last command.
 
         Returns
         -------
         array, shape (n,)
-            Joint values [rad or m]. At rest those it holds; those measured, once an arm that was
-            moved away by more than `resync_tolerance` has been there for 0.2 s.
+            Joint values [rad or m]. At rest the values the arm holds. If it was moved away by more
+            than `resync_tolerance`: after 0.2 s the measured values.
 
         Raises
         ------
@@ -193,7 +194,7 @@ class ArmFollower:
         JointValueError
             If what was measured has another shape.
         RefusedError
-            If nothing was measured yet, so that it is not known what to send.
+            If nothing was measured yet: there are no values to send.
 
         """
         if not 0.0 < dt < math.inf:
@@ -253,22 +254,22 @@ class ArmFollower:
             self._follower.accept(T_base_tip, now, tip)
 
     def _held(self, now: float, dt: float) -> Array:
-        """Joint values, shape (n,), of an arm that rests; those measured where it was moved."""
+        """Joint values, shape (n,), of a resting arm; measured ones if it was moved away."""
         q, observer = self._motion.command[0], self._follower.observer
         self._motion.rest(dt)
         is_known = observer.rules.wait_for_state and not observer.missing(now)
         if not is_known or observer.does_not_follow(q) is None:
-            self._away_since, self._let_go = math.inf, None
+            self._away_since, self._moved_to = math.inf, None
             observer.remember(now, q)
             return np.array(q)
         self._away_since = min(self._away_since, now)
         if now - self._away_since < observer.restart_pause:
             return np.array(q)
-        measured, held = observer.near_command(observer.q, q), self._let_go
+        measured, held = observer.near_command(observer.q, q), self._moved_to
         # It holds where it was let go: an arm that sags does not sink for ever.
         if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:
-            self._let_go = measured
-        return np.array(self._let_go)
+            self._moved_to = measured
+        return np.array(self._moved_to)
 
     # -- what it is asked for besides
 
@@ -280,7 +281,7 @@ class ArmFollower:
         """
         Take targets again, after `hold` or a fault.
 
-        Targets that come at every step have to pause for a second first, as those of a stream.
+        Targets that come at every step are a stream: they have to pause for a second first.
 
         Raises
         ------
@@ -379,7 +380,7 @@ class ArmFollower:
 
     @property
     def reason(self) -> Reason | None:
-        """Why it does that and no more; `kind` is a code that stays, `text` is for people."""
+        """The reason for the state; `kind` is a stable code, `text` is for people."""
         return self._follower.state(self._now)[1]
 
     @property
@@ -406,14 +407,14 @@ class ArmFollower:
 
     @property
     def solve_time(self) -> float:
-        """How long the configuration at the last target was looked for [s]."""
+        """Time that the search for the configuration at the last target took [s]."""
         return self._motion.pursuit.resolving_time
 
 
 def _configurations(
     arm: Mechanism, options: FollowerOptions, given: Mapping[str, npt.ArrayLike]
 ) -> dict[str, Array]:
-    """Joint values, shape (n,), by their names, that of home among them, checked."""
+    """Joint values, shape (n,), by their names, home included; checked."""
     home = {HOME: options.home_configuration} if options.home_configuration else {}
     lists = {name: np.array(q, dtype=np.float64).tolist() for name, q in {**home, **given}.items()}
     if options.posture:
@@ -427,7 +428,7 @@ def _world(
     robot: Robot | None,
     scene: Scene | CheckedPairs | None,
 ) -> tuple[CheckedPairs | None, str]:
-    """Make what knows distances, where there is any; and say whether it is looked at them."""
+    """Make what knows distances, if possible; and say whether collisions are checked."""
     if isinstance(scene, CheckedPairs):
         return scene, 'on'
     wants_links = options.self_collision != 'never'

@@ -1,4 +1,4 @@
-"""Where the arm is measured to be, beside where its commands were."""
+"""The measured arm, compared with its commands."""
 
 from collections import deque
 import math
@@ -14,14 +14,14 @@ from .following_rules import FollowingRules
 from .measured_joints import MeasuredJoints
 
 FOLLOWING_TIME = 0.3
-"""An arm may be anywhere between its commands of so long ago and the newest one [s]."""
+"""Longest time by which a measured arm may trail its commands, besides `delay` [s]."""
 RESTART_PAUSE = 0.2
-"""So long after a command the arm has done what it was told [s]."""
+"""Time after which the arm has carried out a command, besides `delay` [s]."""
 REFERENCE_TIMEOUT = 0.2
-"""A reference that is older is not that of the controller any more [s]."""
+"""Greatest age of a controller's reference that counts [s]."""
 TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
-"""A continuous joint that has turned farther is measured wrongly [turns]."""
+"""Largest believed measurement of a continuous joint [turns]."""
 
 
 class ArmObserver:
@@ -40,13 +40,13 @@ class ArmObserver:
     Attributes
     ----------
     delay : float
-        How long after a command the arm is meant to be there [s].
+        Time from a command until the arm is to be there [s].
     reference : MeasuredJoints or None
-        Where a controller of trajectories has its reference; None where nobody says.
+        Reference of a trajectory controller; None if it publishes none.
     not_ready : Reason or None
         Why the robot is not ready to move, as it says itself.
     world_fault : Reason or None
-        What is not known of the world around, so that the arm may not move.
+        What is unknown of the surroundings, so that the arm may not move.
     paused_by : Reason or None
         Why the robot pauses the motion.
 
@@ -77,7 +77,7 @@ class ArmObserver:
         return self.not_ready or self.world_fault
 
     def missing(self, now: float) -> tuple[str, ...]:
-        """Names of the joints whose state is needed, and not known or too old."""
+        """Names of the joints whose state is needed, but unknown or too old."""
         if not self.rules.wait_for_state:
             return ()
         return tuple(
@@ -102,14 +102,14 @@ class ArmObserver:
         return q + np.where(self._continuous, TURN * turns, 0.0)
 
     def is_near(self, q_command: Array) -> bool:
-        """Whether there is no gap worth mentioning, as a glance at the last command shows."""
+        """Whether the arm is within `resync_tolerance` of the last command: a quick check."""
         measured = self._measured.newest(self._robot.joint_names)
         joints = zip(measured, q_command.tolist(), self._cycles, strict=True)
         most = self.rules.resync_tolerance
         return all(abs(math.remainder(q - told, cycle)) <= most for q, told, cycle in joints)
 
     def gap(self, q_command: Array) -> Array:
-        """How far each joint is from everything it was told lately: delay is no gap."""
+        """Distance of each joint from the range of its recent commands; a mere delay gives 0."""
         measured = self.near_command(self.q, q_command)
         recent = np.array([q for _, q in self._commands] or [q_command])
         gap: Array = np.maximum(recent.min(axis=0) - measured, measured - recent.max(axis=0))
@@ -131,25 +131,25 @@ class ArmObserver:
         return Reason(ReasonKind.DOES_NOT_FOLLOW, text, (name,))
 
     def plays_something_else(self, wanted: Array, meant: Array) -> Reason | None:
-        """Say which joint's reference, shape (n,), is not what a controller was told."""
+        """Say which joint of a controller's reference, shape (n,), is off its trajectory."""
         gap = np.abs(wanted - meant)
         j = int(np.argmax(gap))
         if gap[j] <= self.rules.resync_tolerance:
             return None
         name = self._robot.joint_names[j]
         text = (
-            f"the controller does not play what it is told: '{name}' is {gap[j]:.3f} away in its "
-            f'reference (resync_tolerance {self.rules.resync_tolerance:g})'
+            f"the controller does not follow its trajectory: the reference of '{name}' is off by "
+            f'{gap[j]:.3f} (resync_tolerance {self.rules.resync_tolerance:g})'
         )
         return Reason(ReasonKind.DOES_NOT_FOLLOW, text, (name,))
 
     @property
     def restart_pause(self) -> float:
-        """How long after a command the arm has done what it was told [s]."""
+        """Time after which the arm has carried out a command, including `delay` [s]."""
         return RESTART_PAUSE + self.delay
 
     def command_a_moment_ago(self, now: float) -> Array | None:
-        """Last command, shape (n,), if it is so new that the next one must go on from there."""
+        """Last command, shape (n,), if it is newer than `restart_pause`: the next continues it."""
         if not self._commands:
             return None
         time, q = self._commands[-1]
@@ -160,7 +160,8 @@ class ArmObserver:
         """
         Joint values to begin with where the arm is measured at `q`, shape (n,).
 
-        Those that its controller has now, if it says so and they are near: then it does not step.
+        The controller's reference, if it is known, within the limits and near `q`: then the
+        controller does not step. Else `q`.
         """
         robot, reference = self._robot, self.reference
         if reference is None or reference.missing(robot.joint_names, now, REFERENCE_TIMEOUT):

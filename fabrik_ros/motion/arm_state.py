@@ -1,4 +1,4 @@
-"""What an arm does, in the words of the status, and what its joints are told."""
+"""What an arm does, in the words of the status, and the commands to its joints."""
 
 from enum import Enum
 from typing import NamedTuple

@@ -1,23 +1,23 @@
-"""How an arm goes on after something came into its way: when it is told to, or by itself."""
+"""How an arm goes on after an obstacle blocked its path: on request, or by itself."""
 
 import math
 
 from ..reasons import Reason
 
 QUIET = 1.0
-"""An arm looks for another path by itself after so long without a change nearby [s]."""
+"""Time without a nearby change after which a blocked arm replans [s]."""
 MOST_REPLANS = 3
-"""So often it does so on the way to one goal [1]."""
+"""Most replans for one goal [1]."""
 
 
 class Blockage:
     """
-    What came into the way of an arm, and how it goes on.
+    A block of an arm's path, and how the arm goes on.
 
     Attributes
     ----------
     is_there : bool
-        Whether the arm was stopped by it, and has not gone on since.
+        Whether a block stopped the arm, which has not gone on since.
 
     """
 
@@ -28,26 +28,26 @@ class Blockage:
         """Take note of another goal, or of none."""
         self.is_there = False
         self._replans = 0
-        self._due = math.inf
+        self._replan_at = math.inf
 
     def begin(self, reason: Reason, replans: bool, now: float) -> Reason:
         """
-        Take note that the arm was stopped `now` [s], and say for how long.
+        Take note that the arm was stopped `now` [s]; return the reason with what comes next.
 
         Parameters
         ----------
         reason : Reason
-            What came into the way.
+            What blocks the path.
         replans : bool
             Whether the arm may look for another path by itself.
         now : float
             The time [s].
 
         """
-        self.is_there, self._due = True, math.inf
+        self.is_there, self._replan_at = True, math.inf
         if replans and self._replans < MOST_REPLANS:
             self._replans += 1
-            self._due = now + QUIET
+            self._replan_at = now + QUIET
             count = f'{self._replans} of {MOST_REPLANS}'
             hint = f'looks for another path after {QUIET:g} s without a change nearby ({count})'
         else:
@@ -55,17 +55,17 @@ class Blockage:
         return Reason(reason.kind, f'{reason}; {hint}', reason.joints, reason.place)
 
     def wait(self, now: float) -> None:
-        """Take note that the arm moves still, or that something changed nearby, `now` [s]."""
-        if self._due < math.inf:
-            self._due = now + QUIET
+        """Restart the wait, as the arm still moves or something changed nearby, `now` [s]."""
+        if self._replan_at < math.inf:
+            self._replan_at = now + QUIET
 
     def is_due(self, now: float) -> bool:
-        """Whether the arm looks for another path now, by itself."""
-        return now >= self._due
+        """Whether the arm is to replan now."""
+        return now >= self._replan_at
 
     def go_on(self) -> None:
         """Take note that the arm looks for another path, to the same goal."""
-        self.is_there, self._due = False, math.inf
+        self.is_there, self._replan_at = False, math.inf
 
     @property
     def may_come_back(self) -> bool:

@@ -1,12 +1,12 @@
 """
-How an arm sets out for a goal: after a look along the whole path, or at once by a line.
+How an arm sets out for a goal: after a check of the whole path, or at once by a line.
 
 An arm that rests looks first. One that follows a line heads for another goal at once and looks
 along the new line meanwhile. From any other path it comes to rest before it looks. Goals of a
 stream are followed by the line alone, as far as it goes.
 
-Where the world changes, the rest of the path is looked at once more. An arm that is stopped by
-such a change does not look for another path by itself: its owner decides.
+When the world changes, the rest of the path is checked again. An arm that such a change stops
+does not look for another path by itself: its owner decides.
 
 """
 
@@ -83,19 +83,19 @@ class Departure:
         """Look for no path, now or at rest."""
         self.choice.forget()
         self._at_rest: Callable[[], None] | None = None
-        """What begins once the arm rests."""
+        """Called once the arm rests."""
         self._retry: Callable[[], None] | None = None
-        """What begins at rest if the path turns out to be blocked."""
+        """Called at rest if the path turns out to be blocked."""
         self._look_anew: Callable[[], None] | None = None
-        """Begins the look from rest that goes on, or that ended with a proposal, once more."""
+        """Begins again the search from rest that is running, or that ended with a proposal."""
         self._is_outdated = False
-        """Whether the world has changed since the path was looked at."""
+        """Whether the world has changed since the path was checked."""
         self._was_free = False
-        """Whether a path that was free before the world changed is looked at once more."""
+        """Whether a path that was free before the world changed is checked again."""
         self._check: Pieces[FoundPath] | None = None
-        """The look along the rest of the path that is followed, as the world has changed."""
+        """The check of the rest of the path, after the world has changed."""
         self._check_again = False
-        """Whether it has changed since that began."""
+        """Whether the world has changed since that check began."""
         self.blocked_by_change: Reason | None = None
 
     def end_stream(self) -> None:
@@ -234,7 +234,7 @@ class Departure:
             found.path.change_limits(self._mover.limits)  # they may have changed meanwhile
             self._mover.follow(found.path)
         if found.preview is not None and found.preview.reason is not None:
-            self._retry = None  # it is known to end early
+            self._retry = None  # the path already ends early
 
     def execute(self) -> bool:
         """Set out on the path that was proposed, if that is free still; tell if there is one."""
@@ -258,7 +258,7 @@ class Departure:
 
     @property
     def is_checking(self) -> bool:
-        """Whether the rest of the path is looked at once more, as the world has changed."""
+        """Whether the rest of the path is checked again, as the world has changed."""
         return self._check is not None
 
     def _go_on_checking(self, seconds: float) -> None:

@@ -1,5 +1,5 @@
 """
-Displacements between poses, measured by how long they take.
+Displacements between poses, measured by the time they take.
 
 A displacement has the shape (k, 6): for each of k tips the translation and the rotation vector,
 divided by the greatest speed of the tip and of its rotation. So it is in seconds, and a speed,

@@ -27,13 +27,13 @@ from .start_gate import StartGate, TOLD_TO_HOLD
 from .start_rules import Engagement, StartRules
 
 REPEAT_TIME = 0.5
-"""After arriving the last command is repeated for so long [s]."""
+"""Time for which the last command is repeated after arrival [s]."""
 TRY_AGAIN_TIME = 0.5
-"""A goal in the world that is out of reach is tried again after so long [s]."""
+"""Time between tries for an unreachable goal held in the world [s]."""
 SECOND_TARGET_TIME = 0.2
-"""A first target leaves the line only after so long: a second one would make it a stream [s]."""
+"""Wait for a second target before the arm leaves the line to a first one [s]; two are a stream."""
 LONGEST_BRAKING = 0.5
-"""A tip that takes longer to brake is stopped by the joints when its jog is lost [s]."""
+"""Longest braking of a tip whose jog is lost [s]; a slower one is stopped by its joints."""
 
 
 class Follower:
@@ -51,8 +51,8 @@ class Follower:
     measured : MeasuredJoints
         What is known of the joints; kept up to date by the caller.
     last_command : tuple of float and Command, optional
-        Time [s] and last command of the follower before this one: whoever took that must not see
-        the arm jump.
+        Time [s] and last command of the previous follower; this one continues from it, without
+        a jump.
     gate : StartGate, optional
         Decides whether the arm may set out; it outlives followers.
 
@@ -65,8 +65,8 @@ class Follower:
     is_going_back : bool
         Whether the arm did not follow, and the commands come back to where it is.
     looks_in_ticks : bool
-        Whether paths are looked for when a target is accepted and in ticks, however long that
-        takes; else the caller has to `look`.
+        Whether `accept` and `tick` look for paths, for as long as that takes; else the caller
+        has to call `look`.
 
     """
 
@@ -86,7 +86,7 @@ class Follower:
         self._start = StartRules(robot, motion, self.observer, self.gate, self._engagement)
         self.goal: Goal | None = None
         self._joints: JointGoal | None = None
-        """The newest goal that is joint values; in force while `goal` is that of it."""
+        """The newest joint goal; in force while `self.goal` is its `goal`."""
         self._goal_time = -math.inf
         self._target_times = [-math.inf] * len(robot.tip_links)
         """When each tip had its newest target first [s]."""
@@ -154,7 +154,7 @@ class Follower:
 
     @property
     def _moved_away(self) -> Reason | None:
-        """That the arm is not where its commands left it, at rest; None where it is."""
+        """The reason of a resting arm that is not at its last command; None if it is there."""
         if not self.rules.wait_for_state:
             return None
         gap = self.observer.gap(self.motion.q)
@@ -162,7 +162,7 @@ class Follower:
 
     @property
     def is_on_the_way(self) -> bool:
-        """Whether the arm moves to where it is told to be, or as it is jogged."""
+        """Whether the arm moves to its goal, or is jogged."""
         motion = self.motion
         moves = not (motion.is_at_rest or motion.is_stopping or motion.is_at_goal)
         return moves and not self._jog_is_blocked and not self.is_going_back
@@ -206,7 +206,7 @@ class Follower:
 
     @property
     def _jog_is_blocked(self) -> bool:
-        """Whether the arm has come as far as it goes where it is jogged."""
+        """Whether a jogged arm cannot go on in the direction of its jog."""
         return self.motion.is_jogging and self.motion.reason is not None
 
     # -- what it is asked for
@@ -226,13 +226,12 @@ class Follower:
         tip : int
             Number of the tip it is for.
         T_base_world : array, shape (4, 4), optional
-            Given for a target in the world: where the world is now.
+            Pose of the world in the base now; given for a target held in the world.
 
         Raises
         ------
         RefusedError
-            If it is too far away to be meant, or the arm is in no state to start; the message
-            says why.
+            If it is too far away, or the arm cannot start now; the message says why.
 
         """
         in_world = T_base_world is not None
@@ -268,14 +267,14 @@ class Follower:
         Raises
         ------
         RefusedError
-            If it is too far away to be meant, or the arm was stopped on the way to it.
+            If it is too far away, or the arm was stopped on the way to it.
 
         """
         self._start.check_distance(T_base_target, tip)
         self.gate.check_target(tip, T_base_target, in_world=False)
 
     def _follows_soon(self, now: float, before: float) -> bool:
-        """Whether what comes `now` belongs to a stream with what came before, at a time [s]."""
+        """Whether a target `now` [s] belongs to a stream with another one, `before` [s]."""
         return 0.0 <= now - before <= self.rules.stream_timeout
 
     def _idle_goal(self) -> Goal:
@@ -292,7 +291,7 @@ class Follower:
         Raises
         ------
         RefusedError
-            If there is no home, or the arm is in no state to start; the message says why.
+            If there is no home, or the arm cannot start now; the message says why.
 
         """
         home = home_of(self.robot, self.rules)
@@ -309,22 +308,22 @@ class Follower:
         """
         Take values of some joints as the new goal, straight in joint space.
 
-        That ends all targets of tips. The other joints go on where joint values lead them
-        already, else they keep theirs. Values that are the goal already set nothing in motion.
+        That ends all targets of tips. The other joints go on to an earlier goal in joint values,
+        else they keep their values. Values that are the goal already set nothing in motion.
 
         Parameters
         ----------
         values : mapping
-            Where joints are to be, by their names [rad or m]. A joint that turns without end goes
-            there the short way, any other to the very value.
+            Wanted joint values by name [rad or m]. A continuous joint goes there the short way,
+            any other to the very value.
         now : float
             The time [s].
 
         Raises
         ------
         RefusedError
-            If a value is of no joint of the arm, not finite or outside the limits, or the arm is
-            in no state to start; the message says why.
+            If a value is of no joint of the arm, not finite or outside the limits, or the arm
+            cannot start now; the message says why.
 
         """
         check_joint_values(self.robot, values)
@@ -341,7 +340,7 @@ class Follower:
     def _set_out_for(
         self, values: Mapping[str, float], now: float, in_stream: bool = False
     ) -> None:
-        """Go to values of some joints; those of a stream straight, as far as that is free."""
+        """Go to values of some joints; in a stream straight, as far as that is free."""
         under_way = self._goal_in_joints if self.is_under_way else None
         self._joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
         self.goal = self._joints.goal
@@ -362,7 +361,7 @@ class Follower:
         Raises
         ------
         RefusedError
-            If there is none, or the arm is in no state to start; the message says why.
+            If there is none, or the arm cannot start now; the message says why.
 
         """
         self.gate.check_hold()
@@ -407,7 +406,7 @@ class Follower:
         Move a tip at a velocity for as long as this is repeated; that ends all targets.
 
         A zero twist ends the jog of a tip: it brakes to rest. Zeros without an active jog are
-        ignored, as joysticks send them for as long as nobody touches them.
+        ignored: a joystick at rest sends them.
 
         Parameters
         ----------
@@ -423,12 +422,12 @@ class Follower:
         Returns
         -------
         bool
-            Whether it means anything.
+            Whether the jog has an effect; False for zeros without an active jog.
 
         Raises
         ------
         RefusedError
-            If it is not finite, or the arm is in no state to start; the message says why.
+            If it is not finite, or the arm cannot start now; the message says why.
 
         """
         if not np.isfinite(twist).all():
@@ -460,7 +459,7 @@ class Follower:
         self._repeat_time = 0.0
 
     def hold(self, reason: Reason) -> None:
-        """Slow down, stay and say nothing more, for a reason, until the next target."""
+        """Slow down to rest and publish no more commands until the next target, for a reason."""
         self._blockage.forget()
         self._stop_for(reason)
 
@@ -472,7 +471,7 @@ class Follower:
             self.motion.stop(reason)
 
     def hold_when_told(self) -> None:
-        """Hold because somebody wants it, until `resume`."""
+        """Hold on request, until `resume`."""
         self.hold(TOLD_TO_HOLD)
         self.gate.hold()
 
@@ -503,7 +502,7 @@ class Follower:
 
     @property
     def minds_changes(self) -> bool:
-        """Whether the arm stands before something, and may look for another path by itself."""
+        """Whether changes near the arm matter, as its path was blocked."""
         return self._blockage.is_there or self._blockage.may_come_back
 
     def change_world(self, now: float, is_near: bool) -> None:
@@ -531,7 +530,7 @@ class Follower:
             self._block(motion.reason, now)
 
     def _block(self, reason: Reason, now: float) -> None:
-        """Stop as something came into the way, and go on as `on_blocked` says."""
+        """Stop as an obstacle blocks the path, and go on as `on_blocked` says."""
         replans = self.rules.on_blocked == 'replan' and self.goal is not None
         self.gate.block(reason, now)
         self._engagement.has_failed = True
@@ -557,7 +556,7 @@ class Follower:
         Raises
         ------
         RefusedError
-            If the arm is in no state to start, was moved, or the goal is held in the world.
+            If the arm cannot start now, was moved, or the goal is held in the world.
 
         """
         goal, joints = self.goal, self._goal_in_joints
@@ -577,10 +576,10 @@ class Follower:
 
     def resume(self, now: float) -> None:
         """
-        Let the arm set out again, after it was told to hold or after something was wrong.
+        Let the arm set out again, after a hold or a fault.
 
-        After something came into its way it goes on to its goal, if there is a path now. A stream
-        of targets that is running has to pause first.
+        An arm whose path was blocked goes on to its goal, if there is a path now. A stream of
+        targets that is running has to pause first.
 
         Raises
         ------
@@ -636,9 +635,9 @@ class Follower:
         now : float
             The time [s].
         dt : float
-            How much later it is than when this was called before [s].
+            Time since the previous call [s].
         seconds : float
-            How long it may take [s].
+            Longest time that this may take [s].
 
         """
         if not (self.is_looking or self.motion.departure.is_checking):
@@ -663,7 +662,7 @@ class Follower:
         now : float
             The time [s].
         duration : float
-            For how long they do, a whole number of steps [s].
+            Time to follow it for, a whole number of steps [s].
         dt : float
             Length of a step [s].
 
@@ -691,7 +690,7 @@ class Follower:
             motion.pursue(self.goal, in_stream=motion.departure.in_stream)
 
     def _end_lost_jogs(self, now: float) -> None:
-        """Let go of the tips that nobody jogs any longer; stop the arm if they brake slowly."""
+        """End the jogs that were not repeated in time; stop the arm if its tips brake slowly."""
         motion, lost = self.motion, self._jogs.lost(now, self.rules.jog_timeout)
         for tip in lost:
             self._end_jog(tip)
@@ -733,12 +732,12 @@ class Follower:
 
     def watch_reference(self, wanted: Array, meant: Array, now: float) -> None:
         """
-        Stop if a controller does not play what it was told.
+        Stop if a controller does not follow its trajectory.
 
         Parameters
         ----------
         wanted, meant : array, shape (n,)
-            Its reference, and what that should be at the same time [rad or m].
+            Its reference, and the published trajectory at the same time [rad or m].
         now : float
             The time [s].
 
@@ -755,7 +754,7 @@ class Follower:
         return self.motion.is_same(T_target, goal.T[tip])
 
     def _is_pursued(self, now: float) -> bool:
-        """Whether the arm is at its goal, on the way, or waits for the word to set out."""
+        """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""
         if self.is_looking or self.motion.choice.proposal is not None:
             return True
         return self.state(now)[0] in (State.MOVING, State.REACHED)

@@ -20,7 +20,7 @@ LONGEST_SMOOTHING = 0.5
 LOOKING_SHARE = 0.4
 """Share of the time between commands in which paths may be looked for [1]."""
 LONGEST_GAP = 0.1
-"""A longer gap between two commands interrupts the stream [s]."""
+"""Longest gap between two commands of one stream [s]."""
 LONGEST_GAP_PERIODS = 3
 """At low rates the gap is this long [periods]."""
 CHOICES = {
@@ -57,7 +57,7 @@ SHARES = ('speed_scaling', 'max_joint_velocity_fraction')
 
 
 def longest_gap(period: float) -> float:
-    """After a longer gap between two commands, a `period` apart, the arm has come to rest [s]."""
+    """Longest gap between two commands, `period` apart, before the arm counts as at rest [s]."""
     return max(LONGEST_GAP, LONGEST_GAP_PERIODS * period)
 
 
@@ -66,8 +66,8 @@ class FollowerOptions:
     """
     How an arm is to move.
 
-    Names and defaults are those of the node's parameters, which take them from here. What each
-    one means in full, and what suits which arm, is in `config/fabrik.yaml`.
+    The parameters of the node have the same names, and take their defaults from here.
+    `config/fabrik.yaml` says in full what each one means, and what suits which arm.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class FollowerOptions:
     mesh_paths : tuple of str
         Folders with meshes, besides packages of ROS.
     on_blocked : str
-        After something came into the way: 'hold' until told to go on, or 'replan'.
+        After an obstacle blocked the path: 'hold' until `resume`, or 'replan'.
     wait_for_state : bool
         Move only from a measured state.
     start_configuration : tuple of floats

@@ -25,7 +25,7 @@ class FollowingRules:
     resync_tolerance: float = 0.1
     """Greatest gap between a command and what is measured [rad or m]."""
     home_configuration: tuple[float, ...] = ()
-    """Where the arm goes when it is told to go home; empty: nowhere."""
+    """Joint values of home [rad or m]; empty: there is no home."""
     limit_margin: float = 0.1
     """A start outside a limit by no more than this may move inwards [rad or m]."""
     jog_timeout: float = 0.25
@@ -34,7 +34,7 @@ class FollowingRules:
     """A different target within this time of the one before belongs to a stream [s]."""
     on_blocked: str = 'hold'
     """
-    After something came into the way: 'hold' until told to go on, or 'replan', from rest.
+    After an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest.
     """
     idle_tips: str = 'keep'
     """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""

@@ -64,11 +64,11 @@ class Goal:
     in_world: npt.NDArray[np.bool_]
     """Which of them stay where they are in the world while the base moves, shape (k,)."""
     is_target: npt.NDArray[np.bool_]
-    """Which of them are targets that were sent; the others are poses that are kept, shape (k,)."""
+    """Which of them are targets; the others are poses that are kept, shape (k,)."""
 
     @classmethod
     def of(cls, T: Array, in_world: npt.ArrayLike = False) -> Goal:
-        """Make a goal of poses, shape (k, 4, 4), which nobody sent."""
+        """Make a goal of poses, shape (k, 4, 4), none of which is a target."""
         held, is_target = np.zeros((2, len(T)), dtype=bool)
         held[:] = in_world
         return cls(T, held, is_target)

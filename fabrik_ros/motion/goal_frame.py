@@ -1,5 +1,5 @@
 """
-In which frames goals are held: that of the base, or the world while the base moves.
+The frames in which goals are held: the base, or the world while the base moves.
 
 References and solvers know the base frame only. This stands between them and goals that stay
 where they are in the world.

@@ -1,7 +1,7 @@
 """
 How an arm pursues its goal: by which path, and by which other one where that is blocked.
 
-A goal that follows others in a stream is resolved a moment later: the line heads for it at once.
+The line heads at once for a goal that follows others in a stream; a solver checks the goal later.
 
 """
 
@@ -34,20 +34,20 @@ from .reference_path import LinePath
 from .tolerant_line import TolerantLinePlanner
 
 RESOLVING_TIME = 0.1
-"""Of goals that come one after the other, one is resolved at least every so often [s]."""
+"""Longest time between two resolved goals of a stream [s]."""
 PATIENCE = 2
-"""Steps that a goal of a stream waits to be resolved: the next one is likely to come before."""
+"""Steps for which a stream's goal stays unresolved; usually the next goal replaces it [1]."""
 
 
 @dataclass
 class PendingGoal:
-    """A goal that the line heads for, of which is not known yet whether it can be reached."""
+    """A goal that the line heads for, but no solver has checked yet."""
 
     goal: Goal
     age: float
-    """For how long goals have not been resolved [s]."""
+    """Time since the first goal of the stream that was not resolved [s]."""
     steps: int
-    """Steps until it is resolved, if no other takes its place."""
+    """Steps until it is resolved, unless another goal replaces it [1]."""
 
 
 class GoalPursuit:
@@ -82,7 +82,7 @@ class GoalPursuit:
     solution : Solution or None
         The newest answer of the solver.
     resolving_time : float
-        How long it took to resolve the goal [s].
+        Time that it took to resolve the goal [s].
 
     """
 
@@ -230,10 +230,10 @@ class GoalPursuit:
         self._pending = None
 
     def jog_path(self, path: Path | None, unconstrained: npt.NDArray[np.bool_]) -> Path:
-        """Go on as somebody jogs, from where another path is or from where the arm is."""
+        """Begin a jog at the place of another path, or where the arm is."""
         return self._maker.jog(path, unconstrained)
 
-    # -- by a path that is looked at before
+    # -- by a path that is checked first
 
     def find_path(self, goal: Goal, attempt: Attempt = FIRST) -> Pieces[FoundPath]:
         """Look for a path to a goal, for an arm that rests; see `PathSearch.to_goal`."""

@@ -1,11 +1,11 @@
 """
-Commands whose jerk is limited: a motion is smoothed, and every command is one to stop from.
+Commands with limited jerk: a motion is smoothed, and a stop is known from every command.
 
 An average over the last 2 a / j seconds of a motion whose acceleration is at most a has a jerk of
-at most j, and where the motion comes to rest the average does, without overshoot. It is the state
-to be in at each step; `jerk_paths` plans the way there. So the limits hold however uneven the
-steps are. A step is taken only if the way to rest from there stays within the limits of the
-joints; else, and when told to, the arm goes the one found before.
+at most j, and where the motion comes to rest the average does, without overshoot. Each step goes
+to the state of the average; `jerk_paths` plans the transition. So the limits hold for uneven steps
+too. A step is taken only if a stop after it stays within the joint limits; otherwise, or on
+request, the arm follows the stop found before.
 
 """
 
@@ -22,9 +22,9 @@ from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory
 
 MARGIN = 0.01
-"""Share of the limits that a motion leaves, so that a command that is behind can catch up."""
+"""Share of the limits that the motion leaves to commands that catch up with it [1]."""
 SAME = 1e-3
-"""States are the same that differ by this share of what the jerk can do in a step."""
+"""Largest difference of equal states, as a share of the change by the jerk in a step [1]."""
 ROUNDING = 1e-12
 LONG_AGO = 1e6
 """Age of a state before all others [s]."""
@@ -67,7 +67,8 @@ class JerkFilter:
     jerk : float
         The limit for every joint [rad/s^3 or m/s^3].
     period : float
-        Usual length of a step [s]; the motion is known to that only, so the average is over two.
+        Usual length of a step [s]; the average is over at least two of them, as the motion is
+        known at its steps only.
     lower, upper : array, shape (n,)
         Limits of the joints [rad or m]; a joint that is outside may come in but not go out.
 
@@ -104,7 +105,7 @@ class JerkFilter:
         return wanted
 
     def change_limits(self, limits: MotionLimits) -> MotionLimits:
-        """Keep to limits from now on; those that the motion has to keep to."""
+        """Keep to limits from now on; return the slightly lower ones of the motion."""
         self._fastest, self._hardest = limits.joint_velocity, limits.joint_acceleration
         self._window = 2.0 * max(self.delay, self._period)
         self._stop_input.max_velocity = self._fastest
@@ -158,7 +159,7 @@ class JerkFilter:
         """
         Find what to command when the motion has come to `q`, shape (n,), in `dt` seconds.
 
-        None where that would not leave room to stop: then the arm has to brake.
+        None where the arm could not stop in time after it: then it has to brake.
         """
         target = self._averaged(q, dt)
         passage = self._passage(dt, target)
@@ -206,7 +207,7 @@ class JerkFilter:
     def _averaged(self, q: Array, dt: float) -> tuple[Array, Array, Array]:
         """State of the average over the window that ends at `q`; the motion is even in between."""
         ages, past = np.append(self._ages + dt, 0.0), np.vstack([self._past, q])
-        if ages[0] < self._window:  # that has grown
+        if ages[0] < self._window:  # the window has grown
             ages, past = np.append(LONG_AGO, ages), np.vstack([past[:1], past])
         first = int(np.count_nonzero(ages >= self._window)) - 1
         self._ages, self._past = ages, past = ages[first:], past[first:]

@@ -27,7 +27,7 @@ class JerkLimiter(JointLimiter):
     jerk_filter : JerkFilter
         Smoothes the motion.
     guard : CollisionGuard, optional
-        Knows what the arm can stop from in front of a collision; it does nothing else then.
+        Allows only motion that can stop in front of collisions.
 
     """
 
@@ -123,12 +123,12 @@ class JerkLimiter(JointLimiter):
         super().halt()
 
     def knot_lead(self, dt: float) -> float:
-        """How long before its command its knot lies [s]: the command itself is the knot."""
+        """Time from the knot of a step to its command [s]: the command itself is the knot."""
         return 0.0
 
     @property
     def longest_stop(self) -> float:
-        """How long the joints take to stop from the greatest speeds they may have [s]."""
+        """Time of a stop from the greatest speeds that the joints may have [s]."""
         hardest = float(np.max(self.joints.limits.joint_acceleration))
         return super().longest_stop + 2.0 * hardest / self._filter.jerk
 
@@ -146,7 +146,7 @@ class JerkLimiter(JointLimiter):
         return super().checkpoint()._replace(commands=self._filter.checkpoint())
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Take back all steps since a checkpoint: nobody was told of them."""
+        """Take back all steps since a checkpoint; none of them was sent."""
         super().restore(checkpoint)
         if isinstance(checkpoint.commands, FilterState):
             self._filter.restore(checkpoint.commands)

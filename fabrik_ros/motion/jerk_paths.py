@@ -17,7 +17,7 @@ from ..transforms import Array
 from .stop_trajectory import StopTrajectory, TICK
 
 PARTS_OF_A_STOP = 4
-"""A stop is looked at in at least so many parts."""
+"""Fewest parts in which a stop is checked [1]."""
 
 JointState = tuple[float, float, float]
 """Value, velocity and acceleration of one joint [rad or m, and seconds]."""
@@ -79,7 +79,7 @@ class Stop:
     def __init__(self, trajectory: Any, start: Array) -> None:
         self._trajectory, self._start = trajectory, start
         self.duration: float = trajectory.duration
-        """How long it takes [s]."""
+        """Duration of the stop [s]."""
         self._ends = trajectory.position_extrema
 
     @property

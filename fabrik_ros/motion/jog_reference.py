@@ -1,4 +1,4 @@
-"""A reference that moves as somebody jogs it."""
+"""A reference that moves at the velocity of a jog."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,12 @@ from .tip_reference import masked, TINY, TipReference
 SAME_DIRECTION = 0.7
 """Cosine of the angle between two jogs above which they go the same way."""
 FASTEST_JOG = 1e6
-"""Faster jogs [m/s or rad/s] are cut off, so that their size can be computed."""
+"""Velocity to which jogs are cut off, so that their size can be computed [m/s or rad/s]."""
 
 
 class Jog:
     """
-    Velocities that tips are told to have.
+    Velocities at which tips are jogged.
 
     Parameters
     ----------
@@ -34,23 +34,23 @@ class Jog:
         self._blocked = np.zeros((tips, 6))
 
     def steer(self, twist: Array, in_tip: bool, tip: int) -> None:
-        """Give a tip another velocity (6,), in the base frame or in that of the tip."""
+        """Give a tip another velocity (6,), in the base frame or in its own."""
         if not np.any(self.twists) or self._in_tip[tip] != in_tip:
             self._blocked[:] = 0.0
         self.twists[tip] = np.clip(twist, -FASTEST_JOG, FASTEST_JOG)
         self._in_tip[tip] = in_tip
 
     def let_go(self, which: npt.NDArray[np.bool_]) -> None:
-        """Let those of the tips brake to rest, by an array of bool (k,)."""
+        """Let the tips that are marked in `which`, shape (k,), brake to rest."""
         self.twists[which] = 0.0
         self._in_tip[which] = False
 
     def block(self) -> None:
-        """Remember that it is not possible to go on this way."""
+        """Remember the direction of the jog as blocked."""
         self._blocked = self.twists.copy()
 
     def is_blocked(self) -> bool:
-        """Whether it is still about the way that was blocked, however fast, or wants nothing."""
+        """Whether the jog still goes in the blocked direction, at any speed, or is zero."""
         along = float(np.sum(self.twists * self._blocked))
         sizes = float(np.linalg.norm(self.twists) * np.linalg.norm(self._blocked))
         return along > SAME_DIRECTION * sizes or not np.any(self.twists)

@@ -13,9 +13,9 @@ from ..transforms import Array
 from .goal import Goal
 
 SAME_VALUE = 1e-6
-"""Values of a joint that differ by no more are the same: they were rounded [rad or m]."""
+"""Largest difference of equal joint values, by rounding [rad or m]."""
 FARTHEST_TURN = 2000.0 * math.pi
-"""A joint that turns without end is not sent farther: that is no angle [rad]."""
+"""Farthest accepted value of a continuous joint [rad]; a farther one is hardly an angle."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class JointGoal:
     q: Array
     """Values of all joints, shape (n,): the others keep theirs [rad or m]."""
     goal: Goal
-    """Where the tips are then; nobody sent that."""
+    """Poses of the tips there; none of them is a target."""
 
     @classmethod
     def of(

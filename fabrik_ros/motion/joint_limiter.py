@@ -25,7 +25,7 @@ from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory, trajectory_to_rest
 
 SHORT_STEP = 1e-3
-"""A step as good as any other to compile what steps need [s]."""
+"""Length of the step that compiles what steps need; any other would do [s]."""
 
 
 class Checkpoint(NamedTuple):
@@ -52,7 +52,7 @@ class JointLimiter:
     limits : MotionLimits
         How fast things may go.
     guard : CollisionGuard, optional
-        Knows what the arm can stop from in front of a collision; it does nothing else then.
+        Allows only motion that can stop in front of collisions.
 
     Attributes
     ----------
@@ -227,16 +227,16 @@ class JointLimiter:
         self.joints.dt = dt
 
     def halt(self) -> None:
-        """Take the arm to stand still at its last command: later ones did not reach it."""
+        """Count the arm as at rest at its last command: later ones did not reach it."""
         self.joints.velocity = np.zeros_like(self.joints.q)
         self.joints.dt = 0.0
         self._inner_points = None
 
-    # -- for controllers of trajectories, which are told in advance how the arm would stop
+    # -- for trajectory controllers: each message holds the stop that would follow
 
     def knot_lead(self, dt: float) -> float:
         """
-        How long before its command the last knot of a step of `dt` seconds lies [s].
+        Time from the last knot of a step of `dt` seconds to its command [s].
 
         In the middle of the step the arm has the velocity of the step: between the middles of
         steps of equal length the accelerations are constant.
@@ -245,7 +245,7 @@ class JointLimiter:
 
     @property
     def longest_stop(self) -> float:
-        """How long the joints take to stop from the greatest speeds they may have [s]."""
+        """Time of a stop from the greatest speeds that the joints may have [s]."""
         limits = self.joints.limits
         return float(np.max(limits.joint_velocity / limits.joint_acceleration))
 
@@ -280,7 +280,7 @@ class JointLimiter:
         Parameters
         ----------
         duration : float
-            For how long, a whole number of steps [s].
+            Time to follow it for, a whole number of steps [s].
         dt : float
             Length of a step [s].
 
@@ -299,7 +299,7 @@ class JointLimiter:
         return Checkpoint(joints.q, joints.velocity, joints.dt, self._inner_points)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Take back all steps since a checkpoint: nobody was told of them."""
+        """Take back all steps since a checkpoint; none of them was sent."""
         self._move(checkpoint.q, checkpoint.velocity, checkpoint.dt)
         self._inner_points = checkpoint.inner_points
 

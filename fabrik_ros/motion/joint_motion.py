@@ -15,10 +15,10 @@ from .limits import MotionLimits
 from .tip_speed import TipSpeed
 
 AT_REST = 1e-9
-"""Values and velocities that differ by no more [rad or m, and per s] are the same."""
+"""Largest difference of equal values and velocities [rad or m, and per s]."""
 TINY = 1e-12
 ARRIVED = 1e-6
-"""A joint goal is reached in one step from where the path takes less than this [s]."""
+"""Duration of a remaining path below which one step reaches the joint goal [s]."""
 CATCH_UP_SHARE = 0.5
 """Share of the acceleration with which joints catch up with their reference."""
 BRAKING_SHARE = 0.5
@@ -60,7 +60,7 @@ class JointMotion:
         self.tip_speed = TipSpeed(robot)
         self.dt = 0.0
         self.delay = 0.0
-        """Time by which the commands come later than the motion [s]."""
+        """Delay of the commands behind the motion [s]."""
         self.change_limits(limits)
         self.reset(robot.mid_configuration())
 

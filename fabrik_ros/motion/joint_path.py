@@ -13,7 +13,7 @@ from .path import Path
 from .preview import Ahead
 
 PREVIEW_STEP = 0.05
-"""A preview looks at configurations at most so far apart [rad or m]."""
+"""Largest joint move between the configurations of a preview [rad or m]."""
 
 
 class JointPath(Path):

@@ -31,43 +31,43 @@ from .motion_solvers import MotionSolvers, ON_LINE
 from .tip_reference import masked
 
 KNOT_LENGTH, KNOT_ANGLE = 1e-3, math.radians(0.25)
-"""Knots on a line are no farther apart [m, rad]."""
+"""Largest distance between knots on a line [m, rad]."""
 FINEST = 0.125
-"""... nor nearer, where the joints go far from one to the next [knots]."""
+"""Smallest distance between them, where the joints go far from one to the next [knots]."""
 KNOT_MOVE = 0.02
-"""Joints go no farther from one knot to the next [rad or m]: the tip is on the line between."""
+"""Largest joint move from one knot to the next [rad or m]: the tip is on the line between."""
 WIDEST_MOVE = 0.05
-"""... nor farther than this on a bridge."""
+"""... and from one knot of a bridge to the next [rad or m]."""
 BACK = (1, 4, 12, 30, 70)
-"""So many knots before the place where the line cannot be followed bridges begin."""
+"""Starts of a bridge, counted back from the blocked place [knots]."""
 BEYOND = (1, 4, 10, 22, 46, 94, 190)
-"""... and so many behind it they end."""
+"""Its ends, counted on from there [knots]."""
 WIDER = 8
-"""Bridges begin at most so much farther before the place than they end behind it [1]."""
+"""Largest ratio of start distance to end distance [1]."""
 MOST_MISSES = 2
-"""After so many beginnings without an end behind the place others are not tried."""
+"""Starts without an end after which the other starts for that end are skipped [1]."""
 BRIDGE_MOVE = 0.1
-"""From one end of a bridge to the other no joint goes farther for each knot [rad or m]."""
+"""Largest joint move over a bridge for each knot of its length, and two more [rad or m]."""
 BRIDGE_MOVES = 1.6
-"""... nor farther altogether."""
+"""... over a whole bridge [rad or m]."""
 STEEPEST = 3.0
-"""A bridge begins and ends at most so much steeper than its ends are apart [1]."""
+"""Largest end slope of a bridge, over its mean slope [1]."""
 SLOPE_STEP = 0.25
-"""The motion behind a bridge is looked at so far on [knots]."""
+"""Distance behind a bridge over which its end slope is measured [knots]."""
 SMOOTH = 20.0
-"""Bridges with no greater curvature in joint space are preferred [1/rad]."""
+"""Largest curvature in joint space of a preferred bridge [1/rad]."""
 BROUGHT = 0.2
-"""To bring a configuration of a bridge to the line no joint moves farther [rad or m]."""
+"""Largest joint move that brings a configuration to the line [rad or m]."""
 GIVEN_UP = ((3e-3, 0.02), (3e-3, 0.06), (2e-2, 0.06), (2e-2, 0.2))
 """Position [m] and orientation [rad] that a lazy motion gives up for a radian of the joints."""
 LAZY_BACK = (1, 12, 40)
-"""So many knots before the place lazy motions begin."""
+"""Starts of lazy motions, counted back from the blocked place [knots]."""
 LAZY_KNOTS = 250
-"""A lazy motion that is not back on the line after so many knots is given up."""
+"""Most knots of a lazy motion; it is given up if it is not back on the line by then [1]."""
 LAZY_ITERATIONS = 2
-"""Damped steps for each knot."""
+"""Damped steps for each knot [1]."""
 SLACK = 1e-6
-"""Deviations below this are none [m, rad]."""
+"""Largest deviation that counts as none [m, rad]."""
 BOX_SHARE = 0.99 / math.sqrt(3.0)
 """Half width of a cube inside a ball of radius one [1]."""
 
@@ -87,9 +87,9 @@ class Way(NamedTuple):
     """A way past a place on a line."""
 
     kept: int
-    """So many knots before the place are kept."""
+    """Number of knots before the place that are kept."""
     knots: list[Knot]
-    """Those that follow; the last one is on the line."""
+    """The knots after them; the last one is on the line."""
 
 
 class Line:
@@ -336,7 +336,7 @@ def _roughness(knots: list[Knot]) -> float:
 
 
 def _beginnings(knots: list[Knot], at: float, backs: Sequence[int]) -> Iterator[list[Knot]]:
-    """Yield what is kept of knots for ways past a place that begin so many knots before it."""
+    """Yield the knots to keep for a way past a place, for each start `backs` knots before it."""
     last = len(knots)
     for back in backs:
         count = last

@@ -118,7 +118,7 @@ class LineReference(TipReference):
 
     @property
     def remaining(self) -> float:
-        """How long the rest of the line takes at full speed [s]."""
+        """Duration of the rest of the line at full speed [s]."""
         return length_of(self._remaining)
 
     def next_speed(self, dt: float, margin: float) -> Array:

@@ -19,11 +19,11 @@ from .tip_reference import masked, TipReference
 ROUNDING = 5e-4
 """Share by which a step may exceed the limits of the points before it is shortened."""
 LEAST = 1e-3
-"""Share of the limits that is left to a line, however fast joints catch up with it."""
+"""Least share of the limits that is left to a line while joints catch up with it [1]."""
 OFF_LINE = 1e-4
-"""Joints that are farther from the line [rad or m] have left it."""
+"""Distance from the line beyond which joints have left it [rad or m]."""
 CATCHING_UP = 1e-4
-"""Joints that catch up with the line more slowly [rad/s or m/s] are as good as there."""
+"""Correction below which joints count as on the line [rad/s or m/s]."""
 MOMENT = 1e-3
 """Time over which the speed of the tips is measured [s]."""
 
@@ -134,12 +134,12 @@ class LineTracker:
         """
         Share of the full speed from which a line can slow down in time for the joint centres.
 
-        They are looked at here, half way to joint values some way [s] ahead, and there.
+        They are checked here, at joint values some way [s] ahead, and half way between.
         """
         tip_speed, mean = self._joints.tip_speed, (q_ahead - line.q) / distance
         middle = tip_speed.largest_share(0.5 * (line.q + q_ahead), mean)
         share = math.sqrt(middle * middle + line.deceleration * distance)
-        if np.any(line.rate):  # a line that has just begun knows none
+        if np.any(line.rate):  # unknown on a line that has just begun
             share = min(share, tip_speed.largest_share(line.q, line.rate))
             there = tip_speed.largest_share(q_ahead, 2.0 * mean - line.rate)
             share = min(share, math.sqrt(there * there + 2.0 * line.deceleration * distance))

@@ -1,4 +1,4 @@
-"""What is measured of the joints, by whomever it was published."""
+"""The measured joint values, from any publisher."""
 
 from collections.abc import Iterable, Mapping
 import math
@@ -6,12 +6,12 @@ import math
 
 class MeasuredJoints:
     """
-    The newest value of every joint, whoever published it, with its age.
+    The newest value of every joint, from any publisher, with its age.
 
     Parameters
     ----------
     names : iterable of str, optional
-        The joints to take note of: all, unless told otherwise.
+        The joints whose values are kept; None: all.
 
     """
 

@@ -45,15 +45,19 @@ from .path_choice import PathChoice
 from .planned_routes import RoutePlanner
 
 MOST_PARTS = 10
-"""A step that comes late is taken in at most so many parts [1]."""
+"""Most parts of a late step [1]."""
 LONGEST_STEP = 1.7
-"""... if it is longer than the step, or part, before by more than this factor [1]."""
+"""A step this many times as long as the last step or part is divided [1]."""
 LONGEST_PAIR = 3.0
-"""Up to this factor two parts will do [1]."""
+"""Below this ratio two parts are made [1]."""
 FIRST_OF_TWO = 0.4
-"""Share of the first one [1]: after the other the next step can be whole again."""
+"""
+Length of the first of two parts, as a share of the step [1].
+
+After the longer second one an equal next step stays whole.
+"""
 PART_GROWTH = 1.25
-"""More parts are longer than the part before by this factor [1]."""
+"""More than two parts are about this many times as long as the last step or part [1]."""
 
 
 class Motion:
@@ -73,7 +77,7 @@ class Motion:
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
     guard : CollisionGuard, optional
-        Knows what the arm can stop from in front of a collision; it does nothing else then.
+        Allows only motion that can stop in front of collisions.
     jerk_filter : JerkFilter, optional
         Limits the jerk of the commands; else they are the motion itself.
     route_planner : RoutePlanner, optional
@@ -140,7 +144,7 @@ class Motion:
         """
         Go on with other limits and options.
 
-        A lower acceleration counts from when the arm stands still: it may need the former to stop
+        A lower acceleration counts once the arm rests: a moving arm may need the old value to stop
         in front of limits and collisions.
         """
         self.pursuit.resolve_pending()
@@ -246,7 +250,7 @@ class Motion:
 
     @property
     def _planning(self) -> Reason | None:
-        """For how long a planner has been looking; None where it is not."""
+        """The reason that a planner is looking, with its time so far; None where it is not."""
         planner = self.pursuit.route_planner
         if planner is None or not planner.is_busy:
             return None
@@ -311,9 +315,9 @@ class Motion:
         Parameters
         ----------
         dt : float
-            How much later it is than when this was called before [s].
+            Time since the previous call [s].
         seconds : float
-            How long this may take [s].
+            Longest time that this may take [s].
 
         """
         self.departure.look(dt, seconds)
@@ -350,16 +354,15 @@ class Motion:
         """
         Move a tip at a velocity from now on, without a goal.
 
-        It goes as near to singular places and limits as it can brake in front of, and rests there,
-        with a `reason`, until it is let go or jogged another way. Nothing happens while the arm is
-        stopping.
+        It rests in front of singular places and limits, with a `reason`, until the jog ends or
+        turns another way. The call has no effect while the arm is stopping.
 
         Parameters
         ----------
         twist : array, shape (6,)
             Linear and angular velocity of the tip [m/s, rad/s], shortened to what it may have.
         in_tip : bool
-            Whether that is in the frame of the tip, as it turns, instead of the base.
+            Whether the velocity is in the frame of the tip, which turns, instead of the base.
         tip : int
             Number of the tip.
         unconstrained : array-like of bool, shape (k,)
@@ -376,7 +379,7 @@ class Motion:
         path.steer(twist, in_tip, tip)
 
     def end_jog(self, tip: int) -> None:
-        """Let go of a tip that is jogged: it brakes to rest."""
+        """End the jog of a tip: it brakes to rest."""
         if self.path is not None:
             self.path.steer(np.zeros(6), False, tip)
 
@@ -411,10 +414,10 @@ class Motion:
 
     def change_world(self) -> Reason | None:
         """
-        Look at what is ahead in a world that has changed, and tell why the arm has to brake.
+        Check the motion in a world that has changed, and tell why the arm has to brake.
 
-        None where its way to rest is free. Then the path ahead is looked at, in pieces: see
-        `look`; where it is blocked now, the arm stops, and `departure` has the reason.
+        None where its way to rest is free. Then the path ahead is checked, in pieces: see `look`;
+        where it is blocked now, the arm stops, and `departure` has the reason.
         """
         pair = self.limiter.pair_on_stop() if self.limiter.is_moving else ''
         if pair:
@@ -433,7 +436,7 @@ class Motion:
         self.follow(StopPath(self.limiter, reason) if self.limiter.is_moving else None)
 
     def halt(self) -> None:
-        """Take the arm to stand still at its last command: later ones did not reach it."""
+        """Count the arm as at rest at its last command: later ones did not reach it."""
         self.limiter.halt()
         if self.path is not None:
             self.path.lose_speed()
@@ -482,16 +485,16 @@ class Motion:
 
     def prepare(self) -> None:
         """
-        Do what can be done for the next step before its time; to be called between steps.
+        Prepare the next step; to be called between steps.
 
-        What a step finds done it need not do, so the next command is there sooner.
+        The step need not repeat this work, so its command is ready sooner.
         """
         self._resolve_in_time()
         if not self.frame.is_world:
             self._look_ahead(self.limiter.joints.dt)
 
     def _resolve_in_time(self) -> None:
-        """Resolve the goal that is followed, unless another is likely to take its place."""
+        """Resolve the goal that is followed, unless another one is likely to replace it soon."""
         if self.pursuit.is_due:
             self.pursuit.resolve_pending()
 
@@ -504,7 +507,7 @@ class Motion:
     def _goes_on(self, dt: float) -> bool:
         """Take a step as the path wants it, unless the arm has to brake."""
         limiter, velocity = self.limiter, self._wanted_velocity(dt)
-        if limiter.is_braking:  # as the path has just been left
+        if limiter.is_braking:  # the path has just been left
             return False
         known_free = self.path is not None and self.path.is_stop
         if limiter.go(velocity, dt, known_free):
@@ -551,7 +554,7 @@ class Motion:
         if path is not None:
             path.end_step()
             if path.has_arrived():
-                self.pursuit.resolve_pending()  # which may lead it elsewhere
+                self.pursuit.resolve_pending()  # this may change the goal of the path
                 if path.has_arrived():
                     self._end_path()
 
@@ -589,6 +592,6 @@ class Motion:
         return self.limiter.checkpoint()
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Take back what the joints did since a checkpoint: nobody was told of it."""
+        """Take back the steps since a checkpoint; none of them was sent."""
         self._rested_at = self.q
         self.limiter.restore(checkpoint)

@@ -16,17 +16,17 @@ from ..transforms import Array
 MOVING_BUDGET = 0.004
 """A search for a new goal must not keep a moving arm waiting for its next command [s]."""
 FOLLOWING_MOVE = 0.5
-"""From one pose on a line to the next no joint moves farther [rad or m]."""
+"""Largest joint move from one pose on a line to the next [rad or m]."""
 LOOKING_MOVE = 1.5
-"""... nor to a pose some way ahead."""
+"""... and to a pose some way ahead."""
 RETRIES = 20
 """Restarts where a line is joined farther along [1]."""
 ON_LINE = 1e-9
 """Tolerance of the poses on a line [m, rad]: what is left would show as ripple of the speed."""
 SETTLING_SOLVES = 40
-"""Solves in which an arm settles at its posture, at most [1]."""
+"""Most solves in which an arm settles at its posture [1]."""
 SETTLED = 1e-6
-"""It has settled when no joint moves farther in a solve [rad or m]."""
+"""Largest joint move in a solve of an arm that has settled [rad or m]."""
 NEARBY = 1e-3
 """Half width of bounds to compile with [rad or m]."""
 

@@ -10,11 +10,11 @@ import numpy as np
 from ..transforms import Array, inverse, rotation_vector
 
 STILL_DISTANCE, STILL_ANGLE = 1e-4, 1e-4
-"""A base that stays within these [m], [rad] of one pose stands: sensors are never still."""
+"""Largest motion of a base that counts as standing [m], [rad]: sensors are never still."""
 STILL_TIME = 0.2
-"""For how long it has to stay there [s]."""
+"""Time without a larger motion after which it counts as standing [s]."""
 LEAP_SPEED, LEAP_TURN = 5.0, 10.0
-"""Faster than this [m/s], [rad/s] no base moves: its pose was corrected."""
+"""Fastest believed motion of a base [m/s], [rad/s]; a faster one is a corrected pose."""
 
 
 class MovingBase:

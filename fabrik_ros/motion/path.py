@@ -34,7 +34,7 @@ class Path(ABC):
     is_stop : bool
         Whether it leads to rest, and nowhere else.
     is_jog : bool
-        Whether somebody jogs the arm.
+        Whether it is a jog.
     may_slow_down : bool
         Whether the arm goes on more slowly where it could not stop in front of a collision: the
         whole path is known to be free.
@@ -74,14 +74,14 @@ class Path(ABC):
         Raises
         ------
         NotImplementedError
-            If the path has no end that is known before, as a jog.
+            If the end of the path is not known in advance, as of a jog.
 
         """
         raise NotImplementedError(f'{type(self).__name__} has no end that is known before')
 
     @property
     def is_at_goal(self) -> bool:
-        """Whether the arm is where it was sent, and does no more than stay there."""
+        """Whether the arm is at its goal and stays there."""
         return False
 
     @property

@@ -23,7 +23,7 @@ class PathChoice:
     found : FoundPath or None
         The newest path that was found; None while there is none.
     proposal : FoundPath or None
-        The path that waits until somebody confirms it.
+        The path that waits to be confirmed.
 
     """
 
@@ -59,7 +59,7 @@ class PathChoice:
 
     @property
     def is_looking(self) -> bool:
-        """Whether a path is looked for, or waits a little."""
+        """Whether a path is looked for, or waits until its patience is over."""
         return self._work is not None
 
     @property
@@ -74,9 +74,9 @@ class PathChoice:
         Parameters
         ----------
         dt : float
-            How much later it is than before [s].
+            Time since the previous call [s].
         seconds : float
-            How long this may take; at least one piece is done [s].
+            Longest time for this [s]; at least one piece of work is done.
         options : MotionOptions
             Which paths have to be confirmed.
 

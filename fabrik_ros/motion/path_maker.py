@@ -1,4 +1,4 @@
-"""Makes the paths to a goal, and those of a jog, from where an arm is."""
+"""Makes paths to goals, and paths of jogs, from where an arm is."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -22,7 +22,7 @@ from .planned_path import PlannedPath
 from .reference_path import JogPath, LinePath, WorldLinePath
 
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
-"""Where a line cannot be followed at once it is joined so far ahead [s at full speed]."""
+"""Places ahead where a line that cannot be followed at once is joined [s at full speed]."""
 
 
 class PathMaker:

@@ -16,32 +16,32 @@ from .path import Path
 from .preview import Ahead
 
 PREVIEW_MOVE = 0.05
-"""A preview looks at configurations at most so far apart, or at all knots [rad or m]."""
+"""Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
 OFF_POLYLINE = 1e-4
-"""The curve leaves the polyline of its knots by no more, at the reach of the arm [m]."""
+"""Largest distance of the curve from the polyline of its knots, at the reach of the arm [m]."""
 FARTHEST_OFF = 4.0 / 27.0
 """How far a cubic leaves its chord, by the difference of slopes at one end and its length [1]."""
 AVERAGED_OFF = 1e-4
-"""By averaging, tips and joint centres leave the curve by about this where jerk is limited [m]."""
+"""Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
 SAME_KNOT = 1e-9
-"""Knots that differ by less are one [rad or m]."""
+"""Largest difference of knots that count as one [rad or m]."""
 NEAR_LIMIT = 0.01
-"""Between knots this near to a limit joints may not swing past them [rad or m]."""
+"""Distance from a limit within which joints may not swing past their knots [rad or m]."""
 MONOTONE = 3.0
 """
-A cubic whose slopes at the ends are at most so much steeper than its chord stays between them [1].
+Largest slope at the ends of a cubic, over the slope of its chord, that keeps it between them [1].
 
 Source: Fritsch and Carlson, "Monotone piecewise cubic interpolation", SIAM Journal on Numerical
 Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
-"""Joints that are farther from their place on the curve look for the nearest one [rad or m]."""
+"""Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
 CATCHING_UP = 1e-4
-"""Slower corrections do not count beside the speeds of tips and centres [rad/s or m/s]."""
+"""Largest correction that does not count beside the speeds of tips and centres [rad/s or m/s]."""
 LEAST_ROOM = 0.005
-"""An arm always has so much room straight on, or it would never move [rad or m]."""
+"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 LANDED = 1e-10
-"""A step that ends nearer to the end goes there [rad or m]."""
+"""Distance from the end within which a step ends exactly there [rad or m]."""
 
 
 class PlannedPath(Path):
@@ -63,9 +63,8 @@ class PlannedPath(Path):
     reason, then
         As for `Path`.
     straight_room : array, shape (m,), optional
-        How far from each knot the arm could go straight on, at least, without a collision [rad,
-        or m of prismatic joints]: it goes so slowly that it could stop there. Left out, it is
-        not looked after.
+        Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints];
+        the arm can always stop within it. None: no such limit.
 
     """
 

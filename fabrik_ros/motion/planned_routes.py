@@ -9,10 +9,10 @@ from ..planning.planner_process import PlannerFailure
 
 
 class RoutePlanner(Protocol):
-    """Looks for ways elsewhere, without being waited for."""
+    """Looks for ways in the background; no call waits for it."""
 
     planning_time: float
-    """How long it looks for one [s]."""
+    """Longest search for one way [s]."""
 
     @property
     def is_busy(self) -> bool:
@@ -20,20 +20,20 @@ class RoutePlanner(Protocol):
 
     @property
     def time_passed(self) -> float:
-        """For how long it has been looking [s]."""
+        """Time since the search began [s]."""
 
     def request(self, request: PlanRequest) -> None:
         """Begin to look for a way in the world as it is now."""
 
     def poll(self) -> Plan | PlannerFailure | None:
-        """Return what came of it; None as long as it is looking."""
+        """Return the result; None as long as the search goes on."""
 
     def cancel(self) -> None:
-        """Look no longer."""
+        """Cancel the search."""
 
 
 def plan_with(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
-    """Let a planner look for a way; it is told to stop where nobody goes on with this."""
+    """Let a planner look for a way; its search is cancelled if the caller drops these pieces."""
     try:
         answer = yield from _answer_of(planner, request)
         if isinstance(answer, PlannerFailure) and answer.is_restarting:

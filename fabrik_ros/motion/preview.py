@@ -1,7 +1,7 @@
 """
-What is ahead on a path that has an end: how long it is, and where it is blocked.
+The preview of a path that has an end: its length and duration, and where it is blocked.
 
-A path is looked along from one configuration to the next, in pieces.
+A path is checked from one configuration to the next, in pieces.
 
 """
 
@@ -20,7 +20,7 @@ from ..transforms import Array
 from .joint_motion import JointMotion
 
 PIECE = 4
-"""So many configurations are looked at before the next piece."""
+"""Configurations checked in one piece of work [1]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +28,17 @@ class Preview:
     """What is known of a path."""
 
     q: Array
-    """Joint values at the end of what was looked at, shape (n,) [rad or m]."""
+    """Joint values at the end of the checked part, shape (n,) [rad or m]."""
     tips: Array
     """Poses of the k tips on the way there, T_base_tip, shape (m, k, 4, 4)."""
     travel: Array
     """How far each joint goes, there and back added, shape (n,) [rad or m]."""
     length: float = 0.0
-    """Of the way of the tip that goes farthest [m]."""
+    """Length of the path of the tip that goes farthest [m]."""
     duration: float = 0.0
-    """At the greatest speeds of joints, tips and joint centres, without accelerating [s]."""
+    """Duration at the greatest speeds of joints, tips and centres, without accelerating [s]."""
     share: float = 0.0
-    """How much of the path that is; 1 for all of it."""
+    """Checked share of the path [1]; 1 for all of it."""
     reason: Reason | None = None
     """Why the path cannot be followed any farther, with its place; None while it can."""
 
@@ -48,7 +48,7 @@ class Ahead:
     """What a path asks of the joints."""
 
     name: str
-    """Of the path, for reasons."""
+    """Name of the path, for reasons."""
     q: Array
     """Joint values at its beginning, shape (n,) [rad or m]."""
     configurations: Iterator[Array | Reason]
@@ -83,7 +83,7 @@ class Onlooker:
     guard: CollisionGuard | None
 
     def check_from(self, q: Array) -> Callable[[Array, Array], Reason | None]:
-        """Make what tells why a short path is not free, for a path that begins at `q`."""
+        """Make the check of short parts of a path from `q` on: it tells why one is not free."""
         least = None if self.guard is None else self.guard.least_from(q)
         return lambda q, q_next: self._collision(q, q_next, least)
 
@@ -128,7 +128,7 @@ class Onlooker:
         return Reason(ReasonKind.COLLISION_AHEAD, f'collision: {collision}')
 
     def _duration(self, q: Array, q_next: Array) -> float:
-        """How long joints, tips and joint centres need at least between two configurations."""
+        """Least time of joints, tips and joint centres between two configurations [s]."""
         step = q_next - q
         if not np.any(step):
             return 0.0

@@ -1,13 +1,13 @@
 """
-What controllers of trajectories are told to play, so that every message continues the last.
+The curve published to trajectory controllers: every message continues the last one.
 
 A controller such as ros2_control's joint_trajectory_controller replaces the trajectory that it
-plays by each new one, some time after that was sent. It goes on smoothly where both are the same
+plays by each new one, some time after that was sent. The motion stays smooth if both are the same
 curve at that time. So the commands are points of one curve, reached a fixed time after they were
 sent (the look-ahead), at absolute times that never change once they were published. A stop
 trajectory follows the last point; the next message replaces it from there on. Messages begin in
-the past, so that a controller never starts from the measured state, and they go on a while at
-rest after the stop, as controllers look ahead.
+the past, so that a controller never starts from the measured state. They end with a while at rest
+after the stop, as controllers look ahead.
 
 """
 
@@ -25,24 +25,24 @@ from .stop_trajectory import StopTrajectory
 NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
 HISTORY = 50 * MILLISECOND
-"""Messages begin so long ago [ns]: the clock of a controller may be behind by a part of that."""
+"""How far in the past messages begin [ns]; a controller's clock may be behind by part of it."""
 REST = 100 * MILLISECOND
-"""Messages go on at rest for so long after the stop [ns]."""
+"""Time at rest with which messages end, after the stop [ns]."""
 SAME = 1e-7
-"""Joint values that differ by no more [rad or m] are the same, but for rounding."""
+"""Largest difference of equal joint values, by rounding [rad or m]."""
 APART = 1_000
-"""Points nearer together in time [ns] are one."""
+"""Smallest time between two points; a nearer one is left out [ns]."""
 DELIVERY = 0.03
-"""The default look-ahead allows for this on the way to the controller and in its loop [s]."""
+"""Part of the default look-ahead for the way to the controller and for its loop [s]."""
 PERIODS = 3
-"""... and, in periods, for a command that was lost, one that waits, and the half steps between."""
+"""Periods in the default look-ahead: a lost command, a waiting one, the half steps between [1]."""
 
 
 class Knot(NamedTuple):
     """A point of the curve."""
 
     time: int
-    """When the controller is there [ns]."""
+    """Time at which the controller is there [ns]."""
     q: Array
     """Joint values, shape (n,) [rad or m]."""
     velocity: Array
@@ -56,12 +56,12 @@ def default_look_ahead(period: float) -> float:
 
 class PublishedTrajectory:
     """
-    The curve that controllers were told to play.
+    The curve that was published to controllers.
 
     Parameters
     ----------
     look_ahead : float
-        How long after its stamp a controller is at a command [s].
+        Time from the stamp of a command until a controller reaches it [s].
 
     """
 
@@ -78,7 +78,7 @@ class PublishedTrajectory:
 
     @property
     def fork(self) -> int:
-        """When the curve may be changed [ns]: where the stop begins."""
+        """Time from which the curve may be changed [ns]: the beginning of the stop."""
         return self._knots[-1].time
 
     def copy(self) -> 'PublishedTrajectory':
@@ -101,8 +101,8 @@ class PublishedTrajectory:
         """
         Let the curve rest at joint values `q`, shape (n,), until a step begins.
 
-        If it rests there already, it goes on; else it begins anew: the controller then leaves
-        where it is for `q` as soon as it hears of it.
+        If it rests there already, it goes on. Else it begins anew, and a controller leaves for
+        `q` as soon as the message arrives.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class PublishedTrajectory:
         stop : StopTrajectory
             Knots of the step and the stop after them, in seconds from that command.
         lead : float
-            How long before its command the last knot of the step lies [s].
+            Time from the last knot of the step to its command [s].
 
         """
         begin = stamp + self.look_ahead
@@ -144,7 +144,7 @@ class PublishedTrajectory:
                 self._stop.append(Knot(time, q, velocity))
 
     def at(self, time: int) -> Array | None:
-        """Joint values at a time [ns], shape (n,); None before what is remembered of the curve."""
+        """Joint values at a time [ns], shape (n,); None before the oldest remembered point."""
         knots = list(self._all())
         if not knots or time < knots[0].time:
             return None
@@ -159,7 +159,7 @@ class PublishedTrajectory:
         self._stop = [knot._replace(time=knot.time + by) for knot in self._stop]
 
     def points(self, now: int) -> list[Knot]:
-        """Points to send `now` [ns]: the last ones, those to come, the stop, and rest."""
+        """Points to send `now` [ns]: the past ones, the coming ones, the stop, and rest."""
         while len(self._knots) > 2 and self._knots[1].time <= now - HISTORY:
             self._knots.popleft()
         points = list(self._all())

@@ -1,4 +1,4 @@
-"""Paths of the tips: along a line, at rest in a world that moves, and as somebody jogs."""
+"""Paths of the tips: along a line, at rest in a world that moves, and in a jog."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,9 +24,9 @@ from .solver_reasons import blocked
 from .tip_reference import TipReference
 
 PREVIEW_STEP = 0.02
-"""A preview looks at poses at most so far apart [s at full speed]."""
+"""Largest distance between the poses of a preview [s at full speed]."""
 BEHIND = 1e-2
-"""An arm that is behind its reference by less [rad or m] is still at its goal."""
+"""Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
 
 ReferenceT = TypeVar('ReferenceT', bound=TipReference)
 
@@ -104,7 +104,7 @@ class LinePath(ReferencePath[LineReference]):
     ) -> None:
         super().__init__(reference, tracker, limiter, reason)
         self._has_looked = False
-        """Whether it is known what is ahead for a step like the last."""
+        """Whether the look-ahead is still valid, for a step like the last."""
 
     def can_go_on_to(self, T_goal: Array) -> bool:
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
@@ -228,7 +228,7 @@ class WorldLinePath(LinePath):
         return self._go_on(carried + correction, dt)
 
     def look_ahead(self, dt: float) -> bool:
-        """Look at nothing before it is known where the base will be."""
+        """Do not look ahead: the pose of the base in the next step is unknown."""
         return False
 
     def _go_on(self, extra: Array, dt: float) -> Array | None:
@@ -262,10 +262,10 @@ class WorldLinePath(LinePath):
 
 class JogPath(ReferencePath[JogReference]):
     """
-    As somebody jogs the tips.
+    The path of a jog.
 
-    It goes as near to singular places and limits as it can brake in front of, and rests there with
-    a reason, until it is let go or jogged another way.
+    It rests in front of singular places and limits, with a reason, until the jog ends or turns
+    another way.
     """
 
     is_jog = True

@@ -22,7 +22,7 @@ LENGTH_PER_REACH = 0.3
 NEARLY_SINGULAR = 0.05
 """Smallest singular value below which an arm is near a singular configuration [1]."""
 PROBE = 0.02
-"""Each joint is moved by so much to see whether it leads out [rad or m]."""
+"""Joint move that tells whether a joint leads out [rad or m]."""
 WRIST_JOINTS = 3
 """The last joints of an arm that turn its hand."""
 POSE_JOINTS = 6

@@ -3,8 +3,8 @@ Whether an arm that was stopped may set out again: a stop stays a stop.
 
 Nothing sets out by itself. A stream of targets goes on while an arm is held, while its emergency
 stop is pressed or while its driver restarts: when the cause is gone, the arm must not follow the
-stream at once. So the stream has to pause, and the target that was interrupted waits until
-somebody says that the arm may go on.
+stream at once. So the stream has to pause, and the target that was interrupted is refused until
+`release`, or until another target is accepted.
 
 """
 
@@ -19,9 +19,9 @@ from ..transforms import Array, rotation_vector
 from .joint_goal import is_part_of
 
 QUIET = 1.0
-"""How long no target may come before the first one that is accepted [s]."""
+"""Pause without targets after which the next one is accepted [s]."""
 SAME_POSITION, SAME_ANGLE = 1e-4, 1e-3
-"""Targets that differ by no more [m, rad] are the same."""
+"""Largest difference of targets that count as the same [m, rad]."""
 TOLD_TO_HOLD = Reason(ReasonKind.HELD, 'told to hold, until ~/resume')
 
 
@@ -32,7 +32,7 @@ class StartGate:
     Attributes
     ----------
     is_held : bool
-        Whether somebody told the arm to hold: nothing passes until `release`.
+        Whether the arm holds on request: nothing passes until `release`.
 
     """
 
@@ -52,13 +52,13 @@ class StartGate:
         self.is_held = True
 
     def release(self, reason: Reason) -> None:
-        """Let new targets through, but for those of a stream that is running already."""
+        """Let new targets through; a stream that is running already has to pause first."""
         self.is_held = False
         self._interrupted, self._interrupted_values = [], {}
         self.expect_pause(reason)
 
     def expect_pause(self, reason: Reason) -> None:
-        """Refuse what comes now for a reason, until nothing came for a while."""
+        """Refuse targets and jogs, for a reason, until none came for `QUIET`."""
         self._reason, self._blocked_at = reason, -math.inf
 
     def block(self, reason: Reason, now: float) -> None:
@@ -74,7 +74,7 @@ class StartGate:
         self._interrupted_values = {**self._interrupted_values, **values}
 
     def ask(self, now: float) -> None:
-        """Take note of a target or jog that came `now` [s], whatever becomes of it."""
+        """Take note of a target or jog that came `now` [s], accepted or not."""
         self._asked_at = max(self._asked_at, now)
 
     def open(self) -> None:
@@ -90,12 +90,12 @@ class StartGate:
 
     def check_hold(self) -> None:
         """
-        Refuse everything while the arm is told to hold.
+        Refuse everything while the arm holds on request.
 
         Raises
         ------
         RefusedError
-            If the arm was told to hold.
+            If it does.
 
         """
         if self.is_held:
@@ -118,7 +118,7 @@ class StartGate:
 
     def check_target(self, tip: int, T_target: Array, in_world: bool) -> None:
         """
-        Refuse a target, shape (4, 4), on the way to which the arm was stopped.
+        Refuse a target, shape (4, 4), if the arm was stopped on its way there.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class StartGate:
 
     def check_joints(self, values: Mapping[str, float]) -> None:
         """
-        Refuse joint values by name on the way to which the arm was stopped.
+        Refuse joint values by name if the arm was stopped on its way there.
 
         Raises
         ------

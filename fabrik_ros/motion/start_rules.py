@@ -14,7 +14,7 @@ from .motion import Motion
 from .start_gate import StartGate
 
 METRES_FACTOR = 3.0
-"""A target farther away than so many times the reach is not meant: perhaps millimetres."""
+"""Farthest accepted target, in reaches [1]; a farther one was probably sent in millimetres."""
 
 
 @dataclass
@@ -22,31 +22,31 @@ class Engagement:
     """Whether an arm has something to do, and why it holds."""
 
     is_engaged: bool = False
-    """Whether it was sent somewhere, jogged or told to hold there since it was let go."""
+    """Whether it was sent somewhere or jogged, and no `resume` has ended that since."""
     hold_reason: Reason | None = None
     """Why it was stopped on the way; None while it goes on."""
     has_failed: bool = False
-    """Whether something went wrong: then it does not set out again by itself."""
+    """Whether a fault stopped it: then it does not set out again by itself."""
 
     def begin(self) -> None:
-        """Go where the arm is sent."""
+        """Take note that the arm sets out."""
         self.is_engaged, self.hold_reason, self.has_failed = True, None, False
 
     def end(self) -> None:
-        """Have nothing to do."""
+        """Take note that the arm has nothing to do."""
         self.is_engaged, self.hold_reason, self.has_failed = False, None, False
 
 
 class StartRules:
     """
-    Refuses to set out where that would surprise, and chooses where the commands begin.
+    Refuses surprising starts, and chooses where the commands begin.
 
     Parameters
     ----------
     robot : Chain or Tree
         The joints.
     motion : Motion
-        What would set out.
+        Moves the arm.
     observer : ArmObserver
         What is known of the arm.
     gate : StartGate
@@ -69,7 +69,7 @@ class StartRules:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the arm moves, or has to be told where to go on."""
+        """Whether an engaged arm has a path to follow."""
         return self._engagement.is_engaged and not self._motion.is_at_rest
 
     def still_stopping(self) -> Reason:
@@ -79,7 +79,7 @@ class StartRules:
 
     def check_distance(self, T_base_target: Array, tip: int) -> None:
         """
-        Refuse a target of a tip, shape (4, 4), that is too far away to be meant.
+        Refuse a target of a tip, shape (4, 4), that is more than `METRES_FACTOR` reaches away.
 
         Raises
         ------
@@ -91,19 +91,19 @@ class StartRules:
         distance, farthest = math.dist(T_base_target[:3, 3], root), METRES_FACTOR * reach
         if not distance <= farthest:
             text = (
-                f'the target is {distance:.3g} m from the arm, whose reach is {reach:.3g} m; at '
-                f'most {farthest:.3g} m is taken as meant (metres?)'
+                f'the target is {distance:.3g} m from the arm, whose reach is {reach:.3g} m; '
+                f'targets farther than {farthest:.3g} m are refused (millimetres?)'
             )
             raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
 
     def check_gate(self, now: float) -> None:
         """
-        Refuse what must not set the arm in motion now; take note that it came.
+        Refuse a target or jog that must not start the arm now; remember when it came.
 
         Raises
         ------
         RefusedError
-            If the arm is held, cannot start, or has to be left alone for a while first.
+            If the arm is held or cannot start, or a stream has to pause first.
 
         """
         try:
@@ -115,7 +115,7 @@ class StartRules:
 
     def check_causes(self, now: float) -> None:
         """
-        Refuse while something is wrong; what comes meanwhile is no reason to set out later.
+        Refuse while something is wrong; a stream that runs meanwhile has to pause afterwards.
 
         Raises
         ------
@@ -149,14 +149,14 @@ class StartRules:
         """
         Begin at the last command if the arm stands there, else at the measured state.
 
-        Tells whether it was the latter: nothing that was meant before holds any longer. That is
-        no continuation of the commands before, so it takes a pause: else whoever follows them
-        would see the arm jump.
+        Returns True in the second case: earlier goals are void. Such a start breaks the stream,
+        so it is refused until `restart_pause` after the last command; otherwise the driver would
+        see a jump.
 
         Raises
         ------
         RefusedError
-            If the last command was a moment ago and the arm does not stand there.
+            If the last command is newer than `restart_pause`, and the arm does not stand there.
 
         """
         if self.is_under_way or not self._observer.rules.wait_for_state:
@@ -171,8 +171,8 @@ class StartRules:
             return False
         if last is not None:
             text = (
-                'the arm does not stand where it was last told to be; it can start from where it '
-                f'is {observer.restart_pause:g} s after the last command'
+                'the arm is not at its last command; it can start from the measured position '
+                f'{observer.restart_pause:g} s after that command'
             )
             raise RefusedError(Reason(ReasonKind.MOVED_AWAY, text))
         motion.reset(observer.start_near(q, now))

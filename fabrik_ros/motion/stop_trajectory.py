@@ -8,16 +8,16 @@ import numpy as np
 from ..transforms import Array
 
 TICK = 1e-6
-"""Joints that come to rest nearer together than this do so at the same time [s]."""
+"""Time within which joints that come to rest do so together; times are multiples of it [s]."""
 ROUNDING = 1e-6
-"""Part of a period that is none."""
+"""Largest part of a period that counts as none [1]."""
 
 
 class StopTrajectory(NamedTuple):
     """
     Points of a way to rest; the acceleration of each joint is constant in between.
 
-    Where the jerk is limited the jerk is, and `at` does not tell the way.
+    With limited jerk the jerk is constant instead, and `at` does not apply.
     """
 
     times: Array
@@ -66,22 +66,22 @@ def trajectory_to_rest(
     period: float = 0.0,
 ) -> StopTrajectory:
     """
-    Brake all joints so that they keep their direction, as hard as the hardest worked one may.
+    Stop all joints together, as fast as the most loaded one allows, without a change of direction.
 
-    They come to rest together. A joint that would pass its limit so brakes harder and rests
-    there; outside its limits it may come in.
+    A joint that would pass its limit that way brakes harder and rests there; one outside its
+    limits may come in.
 
     Parameters
     ----------
     q, velocity : array, shape (n,)
         Where the joints are at the time 0 [rad or m], and how fast they are.
     acceleration : array, shape (n,)
-        Most of it that each joint may have [rad/s^2 or m/s^2].
+        Greatest acceleration of each joint [rad/s^2 or m/s^2].
     lower, upper : array, shape (n,)
         Limits [rad or m].
     period : float
-        The stop takes a whole number of periods [s], and the velocities fall evenly in each: the
-        last one takes what is left of them. 0: it takes as long as it takes.
+        The stop takes a whole number of periods [s]. In each the velocities fall evenly; the last
+        one takes the rest of them. 0: no rounding to periods.
 
     """
     speed = np.abs(velocity)
@@ -110,7 +110,7 @@ def trajectory_to_rest(
 
 
 def _duration(needed: float, period: float) -> tuple[float, float]:
-    """Time for which joints brake as hard as they may, and that of the whole stop [s]."""
+    """Time of braking as hard as the joints may, and duration of the whole stop [s]."""
     if period <= 0.0:
         end = TICK * math.ceil(needed / TICK)
         return end, end

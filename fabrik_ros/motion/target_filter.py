@@ -62,9 +62,9 @@ class TargetFilter:
         """Remember the displacements from one number to before another."""
         self._first, self._end = first, end
         self._ages = self._all_ages[first:end]
-        """How long ago the goal made each displacement, shape (m,), the oldest first [s]."""
+        """Ages of the displacements of the goal, shape (m,), the oldest first [s]."""
         self._displacements = self._all_displacements[first:end]
-        """Those displacements, shape (m, c)."""
+        """The displacements, shape (m, c)."""
 
     def add(self, displacement: Array, gain: float) -> None:
         """
@@ -114,7 +114,7 @@ class TargetFilter:
         self._keep(0, count)
 
     def _window_for(self, interval: float, gain: float) -> float:
-        """Length of the window that this path needs; the interval is that of its last goals."""
+        """Length of the window that this path needs [s]; `interval`: time since the last goal."""
         lasted = float(self._ages[0])
         if lasted > 0.0:
             interval = lasted / (self._end - self._first - 1)

@@ -15,15 +15,15 @@ from .limits import MotionLimits
 
 TINY = 1e-12
 SLOW_SPEED = 0.2
-"""Joints that come to their limits never ask for less than this share of the full speed."""
+"""Speed down to which joints near their limits slow a line, as a share of the full speed [1]."""
 LOOK_AHEAD_SHARE = 0.75
 """How far ahead a reference looks, as a share of twice its braking distance."""
 LOOK_AHEAD_STEPS = 2.0
 """... and how many steps farther."""
 SHORTEST_LOOK_AHEAD = 1e-3
 """
-A reference looks ahead no less [s]. From nearer, a small jump of the answers would look like an
-endless bend, and the reference would slow down in front of it for ever.
+Shortest look-ahead of a reference [s]. From nearer, a small jump of the solutions would look like
+an endless bend, and the reference would slow down in front of it for ever.
 """
 
 
@@ -78,7 +78,7 @@ class TipReference(ABC):
         self.has_left = False
         self.ends_at: Solution | None = None
         self._filtered_for = 0.0
-        """How long a filtered target leads to the poses ahead [s]; 0 if none does."""
+        """Time for which a filtered target leads to the poses ahead [s]; 0 if none does."""
         self.stop()
 
     def take_over(self, other: 'TipReference') -> None:
@@ -151,7 +151,7 @@ class TipReference(ABC):
 
     @abstractmethod
     def has_arrived(self) -> bool:
-        """Whether the reference is where it shall be, and rests there."""
+        """Whether the reference rests at its end."""
 
     def _look_ahead_distance(self, dt: float) -> float:
         speed = min(self.pace + self.acceleration * dt, 1.0)

@@ -1,5 +1,5 @@
 """
-Speed limits of tips and joint centres, for motions that are told in joint space.
+Speed limits of tips and joint centres, for motions that are given in joint space.
 
 A joint centre is the origin of the frame of a moving joint. Centres and tips keep to the tip
 speed, tips to the tip rotation as well.

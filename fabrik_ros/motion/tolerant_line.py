@@ -29,11 +29,11 @@ from .solver_reasons import JUMP
 from .tip_reference import masked
 
 CHECKED_MOVE = 0.05
-"""Collisions are looked for between configurations no farther apart [rad or m]."""
+"""Largest joint move over a part that is checked at once for collisions [rad or m]."""
 MOST_BLOCKS = 5
-"""A plan is given up once it was blocked so often behind places where it left the line."""
+"""Most searches for a detour past a block in one plan [1]."""
 PIECE = 10
-"""So many knots on the line are found before the next piece of work."""
+"""Knots on the line found in one piece of work [1]."""
 
 Check = Callable[[Array, Array], Reason | None]
 """Tells why the straight path in joint space between two configurations is not free."""

@@ -1,10 +1,10 @@
 """
 Steps of a motion, taken so that controllers of trajectories can play it.
 
-A step changes the curve that was published from its fork on, which lies about a look-ahead after
-the step. Where the node is late, some of the curve after the fork may be played already: the
-motion follows it for so long, and goes on from there. All steps have the same length, so the
-acceleration is constant between the points of the curve.
+A step changes the published curve from its fork on, which lies about a look-ahead after the step.
+If the node is late, controllers may already play a part of the curve after the fork: the motion
+follows the curve through that part, and goes on from its end. All steps have the same length, so
+the acceleration is constant between the points of the curve.
 
 """
 
@@ -18,7 +18,7 @@ from .published_trajectory import Knot, NANOSECONDS, PublishedTrajectory
 
 class TrajectoryStepper:
     """
-    Takes the steps of a motion and keeps the curve that controllers are told.
+    Takes the steps of a motion, and keeps the curve that controllers play.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class TrajectoryStepper:
     period : int
         Length of a step [ns].
     look_ahead : float
-        How long after its stamp a controller is at a command [s].
+        Time from the stamp of a command until a controller reaches it [s].
 
     Attributes
     ----------
     curve : PublishedTrajectory
-        With the newest step.
+        The published curve, with the newest step.
 
     """
 
@@ -40,11 +40,11 @@ class TrajectoryStepper:
         self.curve = PublishedTrajectory(look_ahead)
         self._motion, self._limiter, self._period = motion, motion.limiter, period
         self._dt = period / NANOSECONDS
-        self._notice = (self.curve.look_ahead - 2 * period) * 3 // 4
-        """What is planned now takes so long to be computed, sent and heard, at most [ns]."""
+        self._time_budget = (self.curve.look_ahead - 2 * period) * 3 // 4
+        """Time budget for planning, sending and receiving a step [ns]."""
         self._before, self._checkpoint = self.curve, motion.checkpoint()
         self._changes_at: int | None = None
-        """From when on the newest steps change what was published [ns]; None: they do not."""
+        """Time from which the newest steps change the published curve [ns]; None: they do not."""
 
     def step(
         self,
@@ -56,7 +56,7 @@ class TrajectoryStepper:
         is_paused: bool,
     ) -> Command | None:
         """
-        Take the steps from one command to the next; None where there is nothing to say.
+        Take the steps from one command to the next, and return it; None if there is none.
 
         Parameters
         ----------
@@ -67,15 +67,16 @@ class TrajectoryStepper:
         now : int
             The time [ns].
         last, stamp : int
-            Stamps of the last command and of the next one [ns]; whole periods apart, unless ...
+            Stamps of the last and the next command [ns], whole periods apart unless
+            `is_paused`.
         is_paused : bool
-            ... no command was sent for so long that the stream begins anew.
+            Whether the gap since the last command ended the stream.
 
         """
         self._before, self._checkpoint = self.curve.copy(), self._motion.checkpoint()
         self._changes_at = None
         curve, command = self.curve, None
-        if curve.moves and not self._limiter.is_moving:  # it was taken to be elsewhere
+        if curve.moves and not self._limiter.is_moving:  # the motion was reset or halted
             curve.finish()
         if not curve.moves:
             last = stamp - self._period
@@ -90,17 +91,17 @@ class TrajectoryStepper:
         return command
 
     def follow(self, follower: Follower, stamp: int, duration: int) -> Command:
-        """Follow the curve as it was published for a while [ns], to a command with a stamp."""
+        """Follow the published curve for a `duration` [ns], to the command with a stamp [ns]."""
         command = follower.follow_stop(1e-9 * stamp, duration / NANOSECONDS, self._dt)
         self._extend(stamp)
         return command
 
     def may_be_sent(self, now: int) -> bool:
-        """Whether what changes is heard before it is played, if it is sent `now` [ns]."""
-        return self._changes_at is None or self._changes_at >= now + self._notice // 2
+        """Whether a message sent `now` [ns] arrives before the part it changes is played."""
+        return self._changes_at is None or self._changes_at >= now + self._time_budget // 2
 
     def take_back(self) -> None:
-        """Take the steps back: nobody was told of them."""
+        """Take the steps back; none of them was sent."""
         self.curve = self._before
         self._motion.restore(self._checkpoint)
 
@@ -129,5 +130,5 @@ class TrajectoryStepper:
 
     def _played(self, now: int) -> int:
         """How much of the curve after the fork can no longer be changed [ns], in periods."""
-        missing = now + self._notice - self.curve.fork
+        missing = now + self._time_budget - self.curve.fork
         return -(-missing // self._period) * self._period

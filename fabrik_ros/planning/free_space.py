@@ -11,13 +11,12 @@ from ..collision.guard import CollisionGuard
 from ..transforms import Array
 
 NEAR_START = 0.05
-"""So far from the start pairs that all but touch there may be as near [rad or m]."""
+"""Distance from the start within which pairs too near there may stay as near [rad or m]."""
 MARGIN = 0.05
 """
-Ways keep more than the clearance, by this share of it [1].
+Extra clearance of planned paths, as a share of the clearance [1].
 
-Who follows them looks at other chords, and takes for blocked what is free by less than half a
-millimetre.
+The follower checks other chords, and would take paths free by under half a millimetre for blocked.
 """
 ROUNDING = 1e-5
 """Error of a measured distance [m]."""
@@ -25,10 +24,10 @@ ROUNDING = 1e-5
 
 class FreeSpace:
     """
-    Knows where an arm may be, and on which ways it may go, between two that it is asked for.
+    Tells which configurations, edges and curves are collision-free.
 
-    Edges are straight in joint space. What is called free is free everywhere between its ends,
-    by bounds of how far the links can move, with a margin. What is not called free may be so by a
+    Edges are straight in joint space. An edge called free is free along its whole length, by
+    bounds of how far the links can move, with a margin; one refused may be free by up to a
     millimetre.
 
     Parameters
@@ -36,7 +35,7 @@ class FreeSpace:
     collision : CheckedPairs or None
         Knows what collides; None: nothing does.
     start : array, shape (n,)
-        Where the arm is [rad or m]: pairs of links that all but touch there may do so nearby.
+        Where the arm is [rad or m]: pairs too near there may stay as near, close to it.
     should_stop : callable
         Whether to give up; asked before each edge. From then on no edge is free.
 
@@ -88,7 +87,7 @@ class FreeSpace:
 
 
 def _with_margin(collision: CheckedPairs, start: Array) -> Array:
-    """Distances that pairs keep on ways [m], shape (p,): those nearer at the start no margin."""
+    """Distances that pairs keep on paths [m], shape (p,); less for pairs near at the start."""
     distances, clearances = collision.distances, collision.clearances
     least: Array = clearances + MARGIN * np.abs(clearances)
     for p in distances.due(start, least):

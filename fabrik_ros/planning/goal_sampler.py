@@ -15,7 +15,7 @@ SAME_DIGITS = 2
 NEARBY = 30
 """Number of seeds that lie farther and farther from the start; later ones lie anywhere [1]."""
 FRUITLESS = 400
-"""After so many draws in a row that gave no new configuration there are no others [1]."""
+"""Draws in a row without a new configuration that end the search for others [1]."""
 
 
 class GoalSampler:

@@ -21,7 +21,7 @@ from .pieces import Pieces
 from .whole_turns import WholeTurns
 
 SEEDS = 120
-"""Number of seeds from which configurations at a goal are looked for [1]."""
+"""Number of seeds for configurations at a goal [1]."""
 BETWEEN, NEARBY = 3000, 400
 """
 Number of configurations between start and goal that are tried, and of those nearby [1].
@@ -171,7 +171,7 @@ class JointRoutes:
                 yield answer
 
     def _duration(self, displacement: Array) -> float:
-        """How long a straight path, shape (n,), takes at full speed [s]."""
+        """Duration of a straight path, shape (n,), at full speed [s]."""
         return float(np.max(np.abs(displacement) / self._fastest))
 
     def _between(self, goals: Sequence[Array], q: Array, T: Array | None) -> Iterator[Array]:

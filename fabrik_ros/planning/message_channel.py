@@ -5,9 +5,9 @@ import socket
 from typing import Any
 
 LENGTH = 8
-"""A message begins with the number of bytes that follow, in so many bytes."""
+"""Size of the number at the beginning of a message: how many bytes follow [bytes]."""
 AT_ONCE = 1 << 16
-"""[bytes] that are read at a time."""
+"""Bytes that are read at a time [1]."""
 
 
 class MessageChannel:
@@ -34,11 +34,11 @@ class MessageChannel:
 
     @property
     def has_more(self) -> bool:
-        """Whether something was read that `receive` has not returned; `fileno` knows no more."""
+        """Whether bytes were read that `receive` has not returned; `fileno` does not show them."""
         return bool(self._incoming)
 
     def send(self, message: object) -> None:
-        """Send an object; BrokenPipeError or ConnectionError where nobody is there any more."""
+        """Send an object; BrokenPipeError or ConnectionError if the other side is gone."""
         content = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
         self._outgoing += len(content).to_bytes(LENGTH, 'big') + content
         self.flush()

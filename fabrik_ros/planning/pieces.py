@@ -1,4 +1,4 @@
-"""Work that is done in pieces, so that it delays nothing: whoever asks may stop after each one."""
+"""Work in pieces: the caller may stop after each one."""
 
 from collections.abc import Generator
 from typing import TypeVar

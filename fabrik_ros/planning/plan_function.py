@@ -65,11 +65,11 @@ def plan(
     posture : array-like, shape (n,), optional
         Of several configurations at the target the one nearest to this one is tried first.
     planning_time : float
-        How long to look [s].
+        Longest search [s].
     seed : int
         Source of chance, above 0: the same one gives the same way, where time suffices.
     should_stop : callable
-        Whether to give up; asked every few milliseconds.
+        Called every few milliseconds; true ends the search.
     **settings
         Settings of collisions where a robot is given: fields of `PlannerSetup`, as `mesh_paths`.
 

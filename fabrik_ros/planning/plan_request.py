@@ -13,15 +13,15 @@ from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, is_pose
 
 PLANNING_TIME = 10.0
-"""How long to look for a way by default [s]."""
+"""Default of the longest search [s]."""
 AT_LIMIT = 1e-6
-"""Joint values at the goal may be so far outside a limit, by rounding [rad or m]."""
+"""Largest distance of joint values at the goal outside a limit, by rounding [rad or m]."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlanRequest:
     """
-    From where to where a way is wanted, and how long to look for it.
+    Start and goal of a way, and the longest search for it.
 
     Poses, joint values, or both are given: of both, the joint values are the preferred ones of
     the configurations at the poses.
@@ -40,7 +40,7 @@ class PlanRequest:
     fastest : array, shape (n,), or None
         Greatest speeds of the joints [rad/s or m/s]; None: all alike.
     planning_time : float
-        How long to look [s].
+        Longest search [s].
     seed : int
         Source of chance, above 0: the same one gives the same way, where time suffices.
 

@@ -30,7 +30,7 @@ class PlanOutcome(Enum):
     NOT_FOUND
         Planning time ended.
     CANCELLED
-        The caller did not want to wait any longer.
+        The caller ended the search.
 
     """
 
@@ -59,14 +59,14 @@ class Plan:
     knots : array, shape (m, n)
         Joint values on the way, from start to goal [rad or m]; m = 0 without one.
     straight_room : array, shape (m,)
-        How far the arm could go straight on from each knot [rad, or m where prismatic]. By that it
-        knows how fast it may be there: it brakes straight on.
+        Free distance straight ahead of each knot [rad, or m where prismatic]. It bounds the speed
+        there, as the arm brakes straight ahead.
     joint_names : tuple of str
         Names of the n joints.
     fastest : array, shape (n,)
         Greatest speeds of the joints [rad/s or m/s].
     planning_time : float
-        How long it took [s].
+        Duration of the search [s].
 
     """
 
@@ -100,9 +100,9 @@ class Plan:
     @property
     def duration(self) -> float:
         """
-        How long the joints take for the way, from rest to rest [s].
+        Duration of the way, from rest to rest [s].
 
-        They go as fast as they may. The node takes longer where it holds down the speeds of tips.
+        Joints go as fast as they may. The node takes longer where it limits the speeds of tips.
         """
         return self._timed.duration
 

@@ -35,17 +35,17 @@ from .whole_turns import WholeTurns
 FIRST_DRAWS = 10
 """Number of draws of goals before the search begins [1]."""
 MOST_DIRECT = 4
-"""To so many goals a straight way is tried before the search begins [1]."""
+"""Goals tried by a straight edge first [1]."""
 LONGEST_EDGE = 1.0
 """Length of the longest edge of the search [rad]."""
 FIRST_PATIENCE = 0.5
-"""A search begins anew after this time, then after twice as much: few are unlucky twice [s]."""
+"""Time limit of the first search; each restart doubles it [s]."""
 BEYOND = 1.5 * np.pi
-"""Joints without limits may go so far beyond start and goal [rad]."""
+"""Distance beyond start and goals that is searched for joints without limits [rad]."""
 FIXED = 1e-9
-"""A joint whose limits are nearer to each other does not move [rad or m]."""
+"""Largest range between limits of a joint that counts as fixed [rad or m]."""
 SHORTEST_REACH = 1e-3
-"""[m]."""
+"""Least reach that is assumed of an arm [m]."""
 
 
 class PlanSearch:
@@ -66,7 +66,7 @@ class PlanSearch:
     request : PlanRequest
         From where to where.
     should_stop : callable
-        Whether to give up.
+        True ends the search.
 
     """
 
@@ -117,7 +117,7 @@ class PlanSearch:
         )
 
     def _free_share(self, space: FreeSpace, q: Array, q_next: Array) -> float:
-        """Share of an edge that is free; nobody needs it where nobody wants the way any more."""
+        """Free share of an edge; 0 once cancelled."""
         return 0.0 if self._is_cancelled() else space.free_share(q, q_next)
 
     def _apart(self, guard: CollisionGuard, q: Array) -> Array | None:
@@ -235,7 +235,7 @@ class PlanSearch:
         return float(np.linalg.norm(displacement * self._weights))
 
     def _should_stop(self) -> bool:
-        """Whether the time is over, or nobody wants the way any more."""
+        """Whether the planning time is over, or the search was cancelled."""
         return self._time > self._request.planning_time or self._is_cancelled()
 
     def _is_after(self, time_: float) -> bool:

@@ -1,5 +1,5 @@
 """
-A planner in a process of its own, for whoever must not wait: a thread would delay a control loop.
+A planner in its own process, so that callers never wait; a thread would delay a control loop.
 
 The process is a fresh interpreter that imports this package alone, so it does not matter what
 else the caller has loaded, which threads it has, or what its main module is.
@@ -31,7 +31,7 @@ COMMAND = (
 )
 NOT_STARTED = 'the process of the planner was not started'
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
-"""Time from the death of a process that was not ready yet to the next start, doubled each time."""
+"""First and longest wait after a process died while starting [s]; doubled each time."""
 
 
 class ProcessState(Enum):
@@ -82,8 +82,8 @@ class PlannerProcess:
     """
     Hands requests to a planner in another process; no call waits for it.
 
-    At most one request is under way. A new one takes the place of the one before, of which no
-    result comes any more.
+    At most one request is under way. A new one replaces it, and the result of the old one never
+    comes.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class PlannerProcess:
         self._asked_at = 0.0
         self._delay, self._start_at = FIRST_DELAY, 0.0
         self._reason = NOT_STARTED
-        """Why nobody plans."""
+        """Why no process plans."""
 
     @property
     def is_busy(self) -> bool:
@@ -195,7 +195,7 @@ class PlannerProcess:
         self.state, self._reason = ProcessState.OFF, NOT_STARTED
 
     def _refused(self) -> PlannerFailure | None:
-        """Say why nobody looks for a way, if one is wanted."""
+        """Say why no process looks for a way, if one is wanted."""
         if self._wanted is None:
             return None
         self._wanted = None

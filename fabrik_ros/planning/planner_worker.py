@@ -27,9 +27,9 @@ from .planner import Planner
 from .planner_setup import PlannerSetup
 
 LOOK_INTERVAL = 0.002
-"""While it plans it looks for messages so often [s]."""
+"""Time between two looks for messages while it plans [s]."""
 NICENESS = 5
-"""It gives way to the control loop [1]."""
+"""Niceness of the process: it gives way to the control loop [1]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Stop:
-    """The planner is to leave its task."""
+    """A request to the planner to abandon its task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class PlannerWorker:
         self._next_look = 0.0
 
     def run(self) -> None:
-        """Answer until nobody asks any more."""
+        """Answer until the other process is gone."""
         try:
             setup: PlannerSetup = self._received()
             try:

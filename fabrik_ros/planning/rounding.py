@@ -17,13 +17,13 @@ from ..transforms import Array
 SHARES = (1.0, 0.6, 0.35, 0.2, 0.1, 0.05)
 """Shares of half an edge that parabolas are tried with, the longest first [1]."""
 OFF_CURVE = 4e-5
-"""Straight lines between knots leave the parabola by no more, at the reach of the arm [m]."""
+"""Largest distance of the lines between knots from the parabola, at the reach of the arm [m]."""
 MOST_PARTS = 100
 """Number of straight lines that a parabola is made of, at most [1]."""
 LONGEST_MOVE = 0.05
-"""From one knot to the next no joint moves farther, on straight lines too [rad or m]."""
+"""Largest joint move from one knot to the next, on straight lines too [rad or m]."""
 STRAIGHT = 1e-9
-"""A corner that bends less is none [rad or m]."""
+"""Largest bend of a corner that counts as straight [rad or m]."""
 
 
 def rounded(route: Sequence[Array], is_curve_free: Callable[[Array], bool], reach: float) -> Array:

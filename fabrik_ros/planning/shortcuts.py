@@ -10,9 +10,9 @@ from ..transforms import Array
 ATTEMPTS = 60
 """Number of shortcuts that are tried between random places of a route [1]."""
 FRUITLESS = 20
-"""After so many that shortened nothing, one after the other, there are no more [1]."""
+"""Tries in a row without a shortcut that end the search for more [1]."""
 WORTH = 1e-3
-"""A shortcut that saves a smaller share of what it replaces is left [1]."""
+"""Least share of its stretch of the route that a shortcut must save [1]."""
 
 
 def shortened(

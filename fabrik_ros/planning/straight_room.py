@@ -1,5 +1,5 @@
 """
-How far an arm on a curve could go straight on: by that it knows how fast it may be.
+Collision-free distance straight ahead along a curve: it bounds the speed there.
 
 An arm keeps out of collisions by being able to brake straight on, at any time. So where a curve
 bends in front of an obstacle the arm must be slow enough to stop before it.
@@ -13,11 +13,11 @@ import numpy as np
 from ..transforms import Array
 
 FARTHEST = 1.5
-"""Straight on it is looked no farther than this [rad or m]."""
+"""Longest distance checked straight ahead [rad or m]."""
 SPACING = 0.1
-"""Length of a curve between two places at which is looked [rad or m]."""
+"""Spacing of checked places along a curve [rad or m]."""
 SHARE = 0.8
-"""Share of what is found that counts: places between those may have less [1]."""
+"""Share of the measured distance that is used [1]; places between may have less."""
 
 
 def straight_room(knots: Array, free_share: Callable[[Array, Array], float]) -> Array:

@@ -1,4 +1,4 @@
-"""When an arm on a way is where: as fast as its joints may, from rest to rest."""
+"""Timing of a way: as fast as the joints may go, from rest to rest."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,13 +6,13 @@ import numpy.typing as npt
 from ..transforms import Array
 
 USUAL_SPEED = 1.5
-"""Joints go no faster, whatever the URDF says, unless they are told to [rad/s or m/s]."""
+"""Greatest default speed of a joint, even if the URDF allows more [rad/s or m/s]."""
 SPEED_UP_TIME = 0.3
-"""A joint gains its greatest speed, or loses it, in no less [s]."""
+"""Shortest time in which a joint gains or loses its greatest speed [s]."""
 LEAST_ROOM = 0.005
-"""An arm always has so much room straight on, or it would never move [rad or m]."""
+"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 SAME_KNOT = 1e-9
-"""Knots that differ by less are one [rad or m]."""
+"""Largest difference of knots that count as one [rad or m]."""
 LEAST_BEND = 1e-12
 """A smaller share of an acceleration bends nothing [s^2]."""
 
@@ -25,21 +25,21 @@ class TimedWay:
 
     * each joint keeps its greatest speed, and half of its acceleration along the way;
     * it keeps the other half where the way bends;
-    * the arm can stop within the room that it has straight on.
+    * the arm can stop within the free distance straight ahead.
 
     Parameters
     ----------
     knots : array, shape (m, n)
         Joint values [rad or m], m >= 1.
     straight_room : array, shape (m,)
-        How far the arm could go straight on from each [rad or m].
+        Free distance straight ahead of each knot [rad or m].
     fastest : array, shape (n,)
         Greatest speeds of the joints [rad/s or m/s].
 
     Attributes
     ----------
     duration : float
-        How long it takes [s].
+        Duration of the way [s].
 
     """
 
@@ -59,7 +59,7 @@ class TimedWay:
         self.duration = float(self._times[-1])
 
     def at(self, time: npt.ArrayLike) -> Array:
-        """Joint values at times [s], shape (n,) or (k, n); those of the ends outside."""
+        """Joint values at times [s], shape (n,) or (k, n); before and after, at the ends."""
         if len(self._durations) == 0:
             still: Array = np.broadcast_to(
                 self._knots[0], (*np.shape(time), self._knots.shape[1])
@@ -96,7 +96,7 @@ def _limits(steps: Array, lengths: Array, room: Array, fastest: Array) -> tuple[
 
 
 def _reached(limits: Array, lengths: Array, hardest: Array) -> Array:
-    """Lower speeds so that none is gained or lost faster than it may be."""
+    """Lower the speeds so that accelerations and decelerations stay within `hardest`."""
     speeds: Array = limits.copy()
     for i, gain in enumerate(2.0 * hardest * lengths):
         speeds[i + 1] = min(speeds[i + 1], np.sqrt(speeds[i] ** 2 + gain))

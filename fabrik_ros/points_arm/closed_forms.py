@@ -16,7 +16,7 @@ from ..transforms import Array, inverse
 from .marked_arm import carried, Frames, frames_of, MarkedArm, ON_AXIS, seen_from
 
 IN_LINE = 1e-6
-"""Axes that differ by less count as one [rad]; sweeps remove the difference."""
+"""Largest angle between axes that count as one [rad]; sweeps remove the difference."""
 
 BRANCHES = 8
 """Number of combinations kept, as two joints found together have two answers."""

@@ -17,10 +17,10 @@ from .point_layout import PointLayout
 from .point_values import values_from_points
 
 FARTHEST = 10.0
-"""Reaches from which on a target in some direction is as good as any farther one."""
+"""Farthest distance of a target that makes a difference, in reaches [1]."""
 
 LENGTH = 0.3
-"""An error of this share of the reach counts as much as one of 1 rad."""
+"""Position error that counts as much as 1 rad, as a share of the reach [1/rad]."""
 
 FINER = 1e-2
 """FABRIK's own tolerance, as a share of the tolerance of the arm [1]."""
@@ -29,13 +29,13 @@ ROUGH = 0.05
 """The same, as a share of the present error, where the arm cannot follow the points exactly."""
 
 ROUND_SWEEPS = 10
-"""Sweeps after each pass: more bring less than another pass."""
+"""Sweeps after each pass [1]; more bring less than another pass."""
 
 PATIENCE = 6
-"""Passes in a row that bring nothing worthwhile before the solver gives up."""
+"""Passes in a row below `WORTHWHILE` after which the solver gives up [1]."""
 
 WORTHWHILE = 0.05
-"""Share of the error that a pass has to take off."""
+"""Least share of the error that a pass has to remove [1]."""
 
 
 class PointPass(NamedTuple):

@@ -35,7 +35,7 @@ from .topics import Surroundings
 from .world import World
 
 NEARBY = 0.1
-"""An arm that looks for another path by itself minds changes this near, besides its stop [m]."""
+"""Distance within which changes matter to a blocked arm, besides its braking distance [m]."""
 WARNING_PERIOD = 1.0
 """The same error is not logged again within this time [s]."""
 
@@ -273,19 +273,19 @@ class ConfiguredArm:
             follower.change_world(self._clock.now(), was_near or self._is_near(changed, q))
 
     def _is_near(self, names: frozenset[str], q: Array) -> bool:
-        """Whether one of some obstacles is within reach of a stop, where that is minded."""
+        """Whether one of some obstacles is so near that it matters to the follower."""
         if self.follower is None or not self.follower.minds_changes:
             return False
         return self.watch.distance_of(names, q) <= self._reach_of_stop
 
     @property
     def _reach_of_stop(self) -> float:
-        """How near a change is minded [m]."""
+        """Distance within which a change matters [m]."""
         limits = self.motion.limits
         return 0.5 * limits.tip_speed**2 / limits.tip_acceleration + NEARBY
 
     def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
-        """Look whether a controller plays its commands, by its reference at a time [ns]."""
+        """Check by its reference at a time [ns] whether a controller follows its trajectory."""
         follower = self.follower
         if follower is None or not follower.is_on_the_way:
             return

@@ -1,4 +1,4 @@
-"""When markers are published: what has changed at once, what has not now and then."""
+"""When markers are published: changed ones at once, unchanged ones now and then."""
 
 import time
 
@@ -23,21 +23,21 @@ NEAREST_PERIOD = 0.1
 RENEWAL_TIME = 0.3
 """A picture that stays the same is published again after this time [s]."""
 LONGEST_PREPARATION = 120
-"""How long the words stay that the solver is compiled, during which nothing is published [s]."""
+"""Lifetime of the text that the solver is compiled; no other markers come meanwhile [s]."""
 DEPTH = 5
 """Messages that wait for a slow subscriber [1]."""
 DELIVERY_TIME = Duration(seconds=0.2)
-"""How long the last message may take to its readers."""
+"""Longest wait for the delivery of the last message."""
 
 
 class MarkerPublisher:
     """
-    Publishes markers while somebody looks, and takes them away at the end.
+    Publishes markers while there are subscribers, and deletes them at the end.
 
     Parameters
     ----------
     node : Node
-        Whose topic it is.
+        Publishes the topic.
     state : NodeState
         What the node does, and its arm.
 
@@ -49,9 +49,9 @@ class MarkerPublisher:
         self._shown: set[tuple[str, int]] = set()
         """Namespace and number of each marker that was published last."""
         self._key: object = None
-        """Of the picture that was published last."""
+        """Key of the picture that was published last."""
         self._published_at = self._measured_at = 0.0
-        """By a clock of its own [s]."""
+        """Times by the monotonic clock [s]."""
         self._nearest: list[Marker] = []
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -63,7 +63,7 @@ class MarkerPublisher:
         self._publish([*text_markers(pen, robot, lines, color)])
 
     def clear(self) -> None:
-        """Take all markers away, and wait until whoever looks knows."""
+        """Delete all markers, and wait until subscribers have the message."""
         namespaces = sorted({namespace for namespace, _ in self._shown})
         if namespaces:
             self._shown, self._key = set(), None

@@ -68,7 +68,7 @@ def parameter(
     live: bool = True,
 ) -> T:
     """
-    Declare a parameter as a field of a dataclass; name and type are those of the field.
+    Declare a parameter as a field of a dataclass, with the name and the type of the field.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class NodeParameters(
     LifeCycleParameters,
     FollowerOptions,
 ):
-    """All parameter values; those of a list are a tuple."""
+    """All parameter values; lists are tuples."""
 
     configurations: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Joint values by the names of configurations [rad or m]."""
@@ -132,7 +132,7 @@ class NodeParameters(
 
     @property
     def named_configurations(self) -> dict[str, tuple[float, ...]]:
-        """Joint values by the names of configurations, with that of `home` [rad or m]."""
+        """Joint values by the names of configurations, `home` included [rad or m]."""
         home = {HOME: self.home_configuration} if self.home_configuration else {}
         return {**home, **self.configurations}
 

@@ -22,9 +22,9 @@ DIAGNOSTICS_PERIOD = 1.0
 REMINDER_PERIOD = 5.0
 """Time between two reminders in the log of what the node waits for [s]."""
 STANDING_REPORTS = 5
-"""The clock stands still when more statuses than this have the same time."""
+"""Most statuses with the same time; after more the clock counts as standing still [1]."""
 DELIVERY_TIME = Duration(seconds=0.2)
-"""How long the last status may take to its readers."""
+"""Longest wait for the delivery of the last status."""
 CLOCK_STANDS = Reason(
     ReasonKind.CLOCK_STANDS,
     'the clock stands still: use_sim_time is set, and no later time comes on /clock',
@@ -39,17 +39,17 @@ class Tally:
     refused: int = 0
     commands: int = 0
     late: int = 0
-    """Commands that were not sent, as it was too late for them."""
+    """Commands that were too late to be sent [1]."""
     finishers: dict[str, int] = field(
         default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
     )
     """Steps by who finished the solve."""
     step_time: float = 0.0
-    """How long the last step on the path took [s]."""
+    """Duration of the last step on the path [s]."""
     last_refusal: str = ''
 
     def step(self, duration: float, finished_by: str) -> None:
-        """Count a step on the path, and how long it took [s]."""
+        """Count a step on the path, and keep its `duration` [s]."""
         self.step_time = duration
         self.finishers[finished_by] += 1
 

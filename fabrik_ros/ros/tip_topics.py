@@ -24,7 +24,7 @@ LATEST = QoSProfile(
 LATCHED = QoSProfile(
     depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
 )
-"""Whoever subscribes later still gets the path that was planned last."""
+"""Later subscribers get the newest planned path, too."""
 
 
 class TipTopics:
@@ -34,7 +34,7 @@ class TipTopics:
     Parameters
     ----------
     node : Node
-        Whose topics they are.
+        Publishes and subscribes.
     number : int
         Which tip it is.
     prefix : str

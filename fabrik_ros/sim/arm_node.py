@@ -35,10 +35,10 @@ class Arm(Protocol):
         """Joint values, velocities and efforts, each of shape (n,) or empty where unknown."""
 
     def take(self, values: Mapping[str, float], stamp: float) -> None:
-        """Take a command: joint values by name, those of other arms among them; stamp in [s]."""
+        """Take a command: joint values by name, also of other arms; stamp in [s]."""
 
     def advance(self, dt: float) -> None:
-        """Let `dt` seconds pass; FabrikError where it had to begin anew, at rest."""
+        """Let `dt` seconds pass; FabrikError if it had to start again at rest."""
 
     def close(self) -> None:
         """Give back what it holds, such as a window."""
@@ -95,7 +95,7 @@ class ArmNode(Node):
         return self._period
 
     def duration(self) -> float:
-        """How long the arm is to move in this tick [s]."""
+        """Time that the arm moves in this tick [s]."""
         return self._period
 
     def now(self) -> Time:

@@ -14,8 +14,8 @@ ACCELERATION = 10.0
 RESERVE = 4.0
 """Strength of such a drive, as a multiple of what weight and that acceleration take."""
 ABSURD, ORDINARY = 100.0, 200.0
-"""No drive is believed to be so many times stronger than the strongest that is needed, unless it
-is weaker than ordinary ones [N m or N]."""
+"""Greatest believed strength: this multiple of the strongest needed effort [1], or this [N m or N]
+if that is more."""
 ROTOR = 0.007
 """Reflected inertia of motor and gear for each N m (N) of effort: about that of servos from
 3 N m to 150 N m [kg m^2 / N m]."""
@@ -25,9 +25,9 @@ DAMPING = 0.02
 """What viscous friction takes at full speed, where it is unknown, as a share of the effort."""
 ORDINARY_SPEED, SLOWEST = 3.0, 0.01
 MOST_LOSS = 0.5
-"""Friction that takes more of the effort than this is not believed."""
+"""Largest believed share of the effort that friction takes [1]."""
 LONGEST_STEP = 0.5
-"""Of the fastest oscillation, in radians: a longer time step would make it grow."""
+"""Longest time step, as an angle of the fastest oscillation [rad]: a longer one makes it grow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Drives:
     friction: Array
     """Dry friction."""
     notes: tuple[str, ...]
-    """What of the description was not believed."""
+    """Values of the description that were not believed."""
 
 
 def sized(

@@ -32,7 +32,7 @@ def add_shapes(
     spec
         MuJoCo's model that is being made.
     bodies : mapping
-        Those of it by the names of links.
+        Bodies of the model, by the names of their links.
     robot : Robot
         Has the shapes.
     finder : MeshFinder

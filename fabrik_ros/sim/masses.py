@@ -10,16 +10,16 @@ from ..model.robot import Robot
 from ..transforms import Array
 
 LIGHTEST, HEAVIEST = 1e-10, 1e6
-"""Mass of a link that is believed [kg]."""
+"""Least and greatest believed mass of a link [kg]."""
 FAR = 3.0
-"""Times the length of the robot: no mass is believed to be farther from its link."""
+"""Largest believed distance of a mass from its link, in lengths of the robot [1]."""
 POINT_RADIUS = 0.01
 LOST_RADIUS = 0.05
 ROD_DENSITY, SHORTEST_ROD, ROD_RADIUS = 2.0, 0.05, 0.02
-"""A moving link of unknown mass is taken for a rod: [kg/m], [m], [m]."""
+"""The rod assumed for a moving link of unknown mass: density [kg/m], least length, radius [m]."""
 FLAT = 1e-6
 LEAST = 1e-12
-"""MuJoCo takes smaller moments for none [kg m^2]."""
+"""Least moment that MuJoCo does not take for zero [kg m^2]."""
 WORTH_TELLING = 1e-5
 
 
@@ -77,7 +77,7 @@ def _has_mass(link: str, inertia: Inertia, size: float, notes: list[str]) -> boo
 
 def _sound(link: str, inertia: Inertia, size: float, notes: list[str]) -> Inertia:
     """
-    Add the same to all three moments, as little as makes them those of a body.
+    Add the same to all three moments, as little as makes them possible for a body.
 
     No moment of a body exceeds the sum of the two others.
     """

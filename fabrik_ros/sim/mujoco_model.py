@@ -21,11 +21,11 @@ from .masses import repaired
 
 GRAVITY = 9.81
 LIMIT_TIME, FOLLOWER_TIME = 0.004, 0.004
-"""How fast what is beyond a limit, or a follower beside its source, is pushed back [s]."""
+"""Time in which a joint beyond its limit, or a follower beside its source, is pushed back [s]."""
 STICTION_TIME, STICTION = 0.004, (0.99, 0.999, 0.001, 0.5, 2.0)
 """Dry friction holds almost without creeping, unlike MuJoCo's own: `solref` [s], `solimp`."""
 NARROWEST, WIDEST = 1e-6, 1e9
-"""Range of a joint that MuJoCo takes for one [rad or m]."""
+"""Narrowest and widest range of a joint that MuJoCo accepts [rad or m]."""
 SAMPLES, MOST_TURNED = 64, 1e3
 HEAVIEST = 1e9
 DAYLIGHT = (0.5, 0.5, 0.5)
@@ -82,7 +82,7 @@ class Physics:
     followers: tuple[tuple[int, int, float, float], ...]
     """Places in `qpos` of followers and of their sources, multipliers and offsets."""
     notes: tuple[str, ...]
-    """What of the description was not believed, or left out."""
+    """Values of the description that were not believed, or left out."""
 
 
 def build(

@@ -22,7 +22,7 @@ from .shown_targets import ShownTargets
 
 ROUNDING = 1e-6
 LONGEST_CATCH_UP = 0.1
-"""After a pause of the machine the simulation goes on where it was, but for so much [s]."""
+"""Longest time that the simulation catches up after a pause of the machine [s]."""
 NO_MUJOCO = (
     'MuJoCo is not installed: pip install mujoco (the extra `sim`); '
     'simulated_arm does without, and without physics'
@@ -42,7 +42,7 @@ class CommandedArm:
     arm : PhysicalArm
         The arm.
     command_delay : float
-        From the first command of a stream to when it is met [s]; see `Playout`.
+        Time from the first command of a stream until it is reached [s]; see `Playout`.
     view : View, optional
         Window to show it in.
     targets : callable, optional
@@ -97,7 +97,7 @@ class CommandedArm:
         Raises
         ------
         FabrikError
-            If the simulation failed. The arm then stands at rest where it was last well.
+            If the simulation failed. The arm then rests at its last valid configuration.
 
         """
         self._until += dt
@@ -208,7 +208,7 @@ class PhysicalArmNode(ArmNode):
         return self._period
 
     def now(self) -> Time:
-        """Tell the simulated time where the clock is our own, else that of ROS."""
+        """Tell the simulated time where the clock is our own, else the time of ROS."""
         if self._clock_topic is None:
             return self.get_clock().now()
         return Time(nanoseconds=round(1e9 * self._simulated))

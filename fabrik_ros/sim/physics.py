@@ -1,9 +1,9 @@
 """
 An arm with weight, friction and drives of limited strength, in MuJoCo, from its URDF.
 
-Joints and masses are those of the description; meshes are not needed, and nothing collides.
+Joints and masses come from the description; meshes are not needed, and nothing collides.
 Each joint has a position drive as industrial arms have: stiff, about critically damped, no
-stronger than the description says, and told the weight it holds.
+stronger than the description says, and it compensates the weight it holds.
 
 """
 
@@ -151,8 +151,8 @@ class PhysicalArm:
         q : array, shape (n,)
             Values of `joint_names` [rad or m].
         velocity : array, shape (n,)
-            How fast these move; told, the drives follow without a lag from their damping
-            [rad/s or m/s].
+            Their velocities [rad/s or m/s]; if given, the drives follow without the lag of their
+            damping.
 
         """
         self._targets[self._taken] = q

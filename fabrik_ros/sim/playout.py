@@ -7,27 +7,27 @@ import numpy as np
 from ..transforms import Array
 
 RECOVERY, MOST_NEEDLESS = 0.02, 0.1
-"""Share of a needless delay that is taken off with each command; a longer one [s] is not left at
-all: then the sender's clock has jumped."""
+"""Share of an unnecessary delay removed with each command [1]; a longer delay [s] restarts the
+stream: the sender's clock has jumped."""
 ROUNDING = 1e-6
-"""Stamps are rounded to less than this [s]: no sooner after the last command the arm stands."""
+"""Largest rounding error of a stamp; the arm stands this long after the last command [s]."""
 LEAST_GAP = 5e-4
-"""Commands that are due sooner after one another [s] are no measure of a velocity."""
+"""Shortest time between commands from which a velocity is computed [s]."""
 
 
 class Playout:
     """
-    What a drive is told between commands.
+    Set point of a drive between commands.
 
-    Commands are due a fixed delay after they were sent, as their stamps tell, and the way from
-    one to the next is straight. So those that arrive late, early or in pairs move the arm no less
-    evenly, as long as each is there when the one before it is met; when they cease, the arm stays
-    at the last. The delay has to be longer than the time between two commands.
+    A command is reached a fixed delay after its stamp, straight from the one before. So the motion
+    is no less uniform when commands come late, early or in pairs, as long as each comes before its
+    predecessor is reached. When they cease, the arm stays at the last one. The delay has to be
+    longer than the time between two commands.
 
     Parameters
     ----------
     delay : float
-        From the first command of a stream to when it is met [s].
+        Time from the first command of a stream until it is reached [s].
     q : array, shape (n,)
         Where the arm stands.
 
@@ -52,7 +52,7 @@ class Playout:
         q : array, shape (n,)
             Joint values; this array is kept.
         stamp : float
-            When it was sent, by any steady clock [s].
+            Time of sending, by any steady clock [s].
         now : float
             Time of the simulation [s].
 
@@ -69,7 +69,7 @@ class Playout:
         self._way.append((due, q))
 
     def _begin(self, now: float) -> None:
-        """Forget what is to come: a new stream starts from here."""
+        """Drop the commands that are not reached yet: a new stream starts from here."""
         q, _ = self.at(now)
         self._way = deque([(now, q)])
 

@@ -21,14 +21,14 @@ from .arm_node import LATCHED
 
 NODE, ARM = 'the node', 'the simulated arm'
 TOPICS = 'robot_description', 'joint_states', 'fabrik/joint_command', 'fabrik/status'
-"""On which nobody else may publish, in the namespace."""
+"""Topics in the namespace on which no other node may publish."""
 DISCOVERY_TIME = 3.5
 """
-How long others are looked for [s]. Most are known within 0.3 s, but whoever misses the first
-announcements of Fast DDS hears the next ones three seconds later.
+Time for which other nodes are looked for [s]. Most are found within 0.3 s, but if the first
+announcements of Fast DDS are lost, the next ones come three seconds later.
 """
 GLOBAL_TOPICS = '/tf', '/tf_static', '/diagnostics'
-"""Which the node would share with everybody."""
+"""Topics that the node would share with all other nodes."""
 
 
 class SimulationError(FabrikError):
@@ -75,12 +75,12 @@ class Simulation:
 
     def check_alone(self) -> None:
         """
-        Make sure that nobody else is in the namespace; that takes three and a half seconds.
+        Make sure that no other node uses the namespace; that takes three and a half seconds.
 
         Raises
         ------
         SimulationError
-            If somebody else publishes on one of the topics; names the topic and the nodes.
+            If another node publishes on one of the topics; names the topic and the nodes.
 
         """
         time.sleep(DISCOVERY_TIME)  # the names of nodes come after their topics

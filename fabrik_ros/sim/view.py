@@ -13,13 +13,13 @@ import numpy as np
 from ..transforms import Array
 
 CLOSING_TIME = 5.0
-"""How long the window may take to close [s]."""
+"""Longest wait until the window is closed [s]."""
 LOOK_PERIOD = 0.1
-"""Time between two looks whether the process ends [s]."""
+"""Time between two checks whether the process ends [s]."""
 AXIS_LENGTH, AXIS_WIDTH = 0.15, 0.008
-"""Of the axes of a target [m]."""
+"""Size of the axes of a target [m]."""
 NEAREST = 0.3
-"""Smaller arms are looked at as if they were of this size [m]."""
+"""Least size of an arm for the distance of the camera [m]."""
 AXIS_COLOURS = np.hstack([0.2 + 0.7 * np.eye(3), np.ones((3, 1))])
 """Red, green and blue, as everywhere."""
 

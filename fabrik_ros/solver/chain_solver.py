@@ -30,7 +30,7 @@ from .solution import Solution, Status
 from .tries import FINISHERS, FIRST_TRIES, Outcome, tries_with
 
 SPACING, REDUNDANT_SPACING = 1e-3, 0.5
-"""Configurations that differ by less are one [rad or m]; of a redundant arm they are a sample."""
+"""Largest difference of equal configurations [rad or m]; the wider one samples redundant arms."""
 MOST_USELESS_TRIES = 300
 """Tries without a new configuration after which `solve_all` ends."""
 YIELDING_TRIES = kernels.NEAR_TRIES + 6

@@ -25,7 +25,7 @@ from .options import SolverOptions
 
 MODES = {'pose': POSE_MODE, 'axis': AXIS_MODE, 'position': POSITION_MODE}
 SHARP_TOLERANCE = 1e-10
-"""Tolerance at which configurations are told apart [m], [rad]."""
+"""Tolerance at which configurations are distinguished [m], [rad]."""
 
 FARTHEST = 10.0
 """

@@ -53,8 +53,8 @@ class TipOptions:
     axis : tuple of 3 floats, optional
         Tool axis for mode 'axis', in the tip frame; None: the axis of `SolverOptions`.
     weight : float
-        How much the errors of this tip count against those of others, squared, where not all can
-        be met: a metre of one as much as a metre of another, however far each can reach.
+        Factor of the squared errors of this tip, where not all tips can meet their targets: a
+        metre counts alike for all tips, however far each can reach.
 
     Raises
     ------
@@ -194,7 +194,7 @@ class TreeSolver:
         Raises
         ------
         TargetError, LinkNotFoundError
-            If the targets are not those of `solve`.
+            If `solve` would not take the targets either.
         JointValueError
             If seed or bounds have another shape or are not finite, or the bounds of a joint cross.
 

@@ -63,7 +63,7 @@ def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [
-        (('--xyz', '40', '.2', '.4'), 'metres?'),
+        (('--xyz', '40', '.2', '.4'), 'millimetres?'),
         ((*DOWN, '--frame', 'nowhere'), "frame 'nowhere'"),
     ],
 )

@@ -211,7 +211,7 @@ class TestRefusals:
     def test_target_too_far_to_be_meant(self, factor):
         T = np.eye(4)
         T[0, 3] = factor * 1.8
-        assert 'metres?' in Scene().refusal(T)
+        assert 'millimetres?' in Scene().refusal(T)
 
     def test_target_not_quite_that_far_is_taken(self):
         T = np.eye(4)
@@ -689,7 +689,7 @@ class TestFollowerAfterAnother:
         scene.follower.rules = replace(scene.follower.rules, resync_tolerance=1.0)
         self.after(scene, 0.0)
         scene.follower.rules = replace(scene.follower.rules, resync_tolerance=0.1)
-        assert 'does not stand where it was last told to be' in scene.refusal()
+        assert 'the arm is not at its last command' in scene.refusal()
 
     def test_it_starts_where_the_arm_stands_after_a_pause(self):
         scene = Scene()
@@ -753,7 +753,7 @@ class TestHold:
         scene.values['elbow'] += 0.2
         scene.now -= 0.4 * DT
         scene.report()
-        assert 'does not stand where it was last told to be' in scene.refusal()
+        assert 'the arm is not at its last command' in scene.refusal()
 
     def test_clock_that_went_ahead_and_comes_back_is_no_pause(self):
         """What was to begin elsewhere by then must not, so near to the last command."""
@@ -769,7 +769,7 @@ class TestHold:
         scene.now = last + 0.03
         scene.report()
         scene.follower.hold(stopped('the clock jumped back'))
-        assert 'does not stand where it was last told to be' in scene.refusal()
+        assert 'the arm is not at its last command' in scene.refusal()
         scene.now = last + 0.25
         scene.report()
         scene.accept()
@@ -889,7 +889,7 @@ class TestReference:
         assert scene.state is State.MOVING
         scene.follower.watch_reference(meant + np.array([0.0, 0.2]), meant, scene.now)
         scene.until(State.HOLDING, longest=0.1)
-        assert "does not play what it is told: 'elbow' is 0.200 away" in scene.reason
+        assert "the reference of 'elbow' is off by 0.200" in scene.reason
         scene.go(2.0)
         assert scene.tick() is None
         scene.check_smooth()

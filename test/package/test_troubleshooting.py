@@ -1,4 +1,4 @@
-"""Docs/troubleshooting.md has what the node logs, what is raised, and nothing that is not said."""
+"""Docs/troubleshooting.md has what is logged and raised, and nothing that is not said."""
 
 import ast
 from collections.abc import Iterator
@@ -15,12 +15,20 @@ GAP = '…'
 SHORTEST = 6
 """Pieces of a message that are shorter may stand anywhere [characters]."""
 LEVELS = {'warning', 'error', 'fatal'}
+LOGGING = {'ros', 'sim', 'launch'}
+"""Folders whose files write to the log."""
 _, TABLES, EXCEPTIONS = re.split(
     '^## Warnings and errors|^## Exceptions', PAGE, flags=re.MULTILINE
 )
-MESSAGES = re.findall(r'^\| `(.*?)` \| ', TABLES, re.MULTILINE)
+MESSAGES = [
+    message
+    for cell in re.findall(r'^\| `(.*?)` \| ', TABLES, re.MULTILINE)
+    for message in cell.split('`, `')
+]
 FILES = sorted([*PACKAGE.rglob('*.py'), *(ROOT / 'launch').glob('*.py')])
 SOURCES = {path: ast.parse(path.read_text()) for path in FILES}
+TOOLS = ['setup.py', 'scripts/make_environment.py', 'build_kernels/__main__.py', 'demo/*.py']
+"""They build and show the package; like the Makefile they say what is wrong, too."""
 
 
 def said(node: ast.AST) -> str:
@@ -35,14 +43,16 @@ def said(node: ast.AST) -> str:
 
 
 def logged() -> Iterator[tuple[str, str]]:
-    """Yield the place and text of each warning and error in the log."""
+    """Yield the place and text of each warning and error in the log, and of a wrong argument."""
     for path, tree in SOURCES.items():
         for node in ast.walk(tree):
-            called = node.func.attr if _is_method_call(node) else ''
-            if called in LEVELS and path.parent.name in ('ros', 'sim'):
-                text = said(node.args[0])
-                if text.strip(f'{GAP}\n'):
-                    yield f'{path.name}:{node.lineno}', text
+            if not _is_method_call(node):
+                continue
+            of_parser = ast.unparse(node.func) in ('parser.error', 'parser.exit')
+            in_log = node.func.attr in LEVELS and path.parent.name in LOGGING
+            text = said(node.args[-1 if of_parser else 0]) if of_parser or in_log else ''
+            if re.search(r'\w', text.replace('error', '')):
+                yield f'{path.name}:{node.lineno}', text.strip()
 
 
 def _is_method_call(node: ast.AST) -> bool:
@@ -63,6 +73,13 @@ def test_what_is_logged_has_a_cure(place, text):
 
 
 TEXTS = {said(node) for tree in SOURCES.values() for node in ast.walk(tree)}
+TEXTS |= {
+    said(node)
+    for tool in TOOLS
+    for path in ROOT.glob(tool)
+    for node in ast.walk(ast.parse(path.read_text()))
+}
+TEXTS.add(re.sub(r'\s*\\\n\s*', ' ', (ROOT / 'Makefile').read_text()))
 
 
 @pytest.mark.parametrize('message', MESSAGES)

@@ -45,7 +45,7 @@ def test_controller_that_plays_something_else_stops_the_arm(ready, six_axis):
     assert ready.status['state'] == 'MOVING'
     ready.node.topics.controller.take(state(ready, ready.commands.q[-1] + 0.3))
     status = ready.wait_for_state('HOLDING')
-    assert 'the controller does not play what it is told' in status['reason']
+    assert 'the controller does not follow its trajectory' in status['reason']
 
 
 def test_reference_is_heard_on_the_topic_beside_the_commands(ready, six_axis):

@@ -139,7 +139,7 @@ def test_stop_ends_the_targets_of_all_tips(start):
 def test_target_too_far_from_its_arm_is_refused(start):
     bench = start()
     bench.send(message(moved(1, y=1000.0)), RIGHT)
-    assert 'metres?' in bench.wait_for_count('refused', 1)['last_refusal']
+    assert 'millimetres?' in bench.wait_for_count('refused', 1)['last_refusal']
     assert len(bench.commands) == 0
 
 
