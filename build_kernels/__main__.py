@@ -13,6 +13,7 @@ numba nor a compiler where it runs. `fabrik_ros/kernels/_jit.py` takes it if it 
 
 Without FILE the module is put beside the kernels in this checkout, where Python finds it. Making
 it takes two or three minutes, so each is kept in `build/kernels`, by the sources it was made of.
+pip and colcon give a FILE: they take one that is kept, and leave none in the checkout.
 
 To add a kernel: write it, call it, run the tests. They print the line that `entries.py` lacks.
 
@@ -41,7 +42,7 @@ def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else KERNELS / BUILT
     module = find_kept()
     if module is None:
-        module = kept_file()
+        module = target if len(sys.argv) > 1 else kept_file()
         make(module)
     if not is_made_of_these_sources(target):
         put(module, target)
