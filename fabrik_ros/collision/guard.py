@@ -58,6 +58,8 @@ class LeastDistances:
     """Shape (p,) [m]."""
     version: int
     """Of the pairs."""
+    ease: float
+    """Pairs at their clearance may come this much nearer [m]."""
 
 
 class CollisionGuard:
@@ -247,19 +249,19 @@ class CollisionGuard:
             level = max(level, min(reached, clearance))
         return level >= clearance
 
-    def least_from(self, q: Array) -> LeastDistances:
+    def least_from(self, q: Array, ease: float = EASE) -> LeastDistances:
         """
         Distances that pairs keep on a path that begins at `q`, shape (n,).
 
         For pairs at their clearance no motion bound proves the first part free, so this check
-        lets them come `EASE` nearer; `allows` does not.
+        lets them come `ease` nearer [m]; `allows` does not.
         """
-        return LeastDistances(q, self._least_from(q), self._collision.version)
+        return LeastDistances(q, self._least_from(q, ease), self._collision.version, ease)
 
-    def _least_from(self, q: Array) -> Array:
+    def _least_from(self, q: Array, ease: float) -> Array:
         least: Array = self._clearance.copy()
-        for p in self._distances.due(q, self._clearance + EASE):
-            least[p] = min(least[p], self._distances.measure(int(p), q) - EASE)
+        for p in self._distances.due(q, self._clearance + ease):
+            least[p] = min(least[p], self._distances.measure(int(p), q) - ease)
         return least
 
     def collision_between(self, q: Array, q_next: Array, least: LeastDistances) -> str:
@@ -275,7 +277,8 @@ class CollisionGuard:
 
         """
         if least.version != self._collision.version:  # the world has changed since
-            least.values, least.version = self._least_from(least.q), self._collision.version
+            least.values = self._least_from(least.q, least.ease)
+            least.version = self._collision.version
         near = self._distances.due(0.5 * (q + q_next), least.values, 0.5 * np.abs(q_next - q))
         if len(near) == 0:
             return ''

@@ -14,6 +14,7 @@ from enum import Enum
 
 import numpy as np
 
+from ..collision.guard import EASE
 from ..model.mechanism import Mechanism
 from ..planning.joint_routes import JointRoutes, Route
 from ..planning.pieces import Pieces
@@ -35,6 +36,8 @@ from .tolerant_line import TolerantLinePlanner
 TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
 LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
+STRICTER = 0.1
+"""A path was blocked that begins with pairs at their clearance: the next has less ease [1]."""
 EXACT = Deviation()
 NO_ROUTE = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
 
@@ -47,6 +50,11 @@ class Attempt(Enum):
     """The joints follow a line knot by knot, as it was planned."""
     OFF_THE_LINE = 3
     """The arm leaves a line if it may."""
+
+    @property
+    def ease(self) -> float:
+        """How much nearer pairs that begin at their clearance may come on a path [m]."""
+        return float(EASE * STRICTER ** (self.value - 1))
 
     @property
     def following(self) -> 'Attempt | None':
@@ -121,6 +129,7 @@ class PathSearch:
         self._robot, self._limiter, self._maker = robot, limiter, maker
         self._planner, self._routes = planner, routes
         self._onlooker, self._options = onlooker, options
+        self._ease = EASE
 
     def warm_up(self) -> None:
         """Compile what plans of lines need, and what follows them."""
@@ -144,6 +153,7 @@ class PathSearch:
             How often the arm was on the way to it already.
 
         """
+        self._ease = attempt.ease
         tried: list[FoundPath] = []
         if self._begins_with_line(attempt):
             line = yield from self._line(resolved, T, in_steps=attempt is not FIRST)
@@ -259,7 +269,7 @@ class PathSearch:
         return self.along(path, LINE)
 
     def _look(self, path: Path, kind: str, ahead: Ahead) -> Pieces[FoundPath]:
-        preview = yield from self._onlooker.look(ahead)
+        preview = yield from self._onlooker.look(ahead, self._ease)
         if preview.reason is not None:
             return FoundPath(kind, None, preview, preview.reason)
         return FoundPath(kind, path, preview, detour=self._detour(ahead.q, preview))

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..collision.guard import CollisionGuard, LeastDistances
+from ..collision.guard import CollisionGuard, EASE, LeastDistances
 from ..model.mechanism import Mechanism
 from ..planning.pieces import Pieces
 from ..reasons import Reason, ReasonKind, shown_place
@@ -87,9 +87,19 @@ class Onlooker:
         least = None if self.guard is None else self.guard.least_from(q)
         return lambda q, q_next: self._collision(q, q_next, least)
 
-    def look(self, path: Ahead) -> Pieces[Preview]:
-        """Look along a path, in pieces."""
-        least = None if self.guard is None else self.guard.least_from(path.q)
+    def look(self, path: Ahead, ease: float = EASE) -> Pieces[Preview]:
+        """
+        Look along a path, in pieces.
+
+        Parameters
+        ----------
+        path : Ahead
+            What it asks of the joints.
+        ease : float
+            Pairs at their clearance where it begins may come this much nearer [m].
+
+        """
+        least = None if self.guard is None else self.guard.least_from(path.q, ease)
         preview, tips = self._beginning(path.q), []
         for number, q in enumerate(path.configurations, start=1):
             tips.append(preview.tips[-1])

@@ -206,7 +206,7 @@ class OutputParameters:
     command_joints: tuple[str, ...] = parameter(
         (),
         'joints that are commanded, in this order; none: all, base to tip',
-        'Nobody moves the joints of the chain that are left out. For example '
+        'Joints of the chain that are left out get no commands. For example '
         "['shoulder_pan', 'shoulder_lift', 'elbow', 'wrist_1', 'wrist_2', 'wrist_3'].",
         live=False,
     )
@@ -368,7 +368,7 @@ class CollisionParameters:
     )
     on_blocked: str = parameter(
         FollowerOptions.on_blocked,
-        'after something came into the way: `hold` until told to go on, or `replan`',
+        'after an obstacle has stopped the arm: `hold` until `~/resume`, or `replan`',
         'hold: ~/resume, or a target after 1 s without any, goes on. replan: looks for another '
         'path from rest, 1 s after the last change nearby, at most three times.',
         choices=CHOICES['on_blocked'],

@@ -8,6 +8,7 @@ from collision_models import planar_arm, planar_distance, PLANAR_LINK, PLANAR_RA
 from command_judge import Bounds, CommandJudge
 from fabrik_ros import (
     ArmFollower,
+    example_arm,
     FollowerOptions,
     JointValueError,
     load_urdf,
@@ -698,6 +699,26 @@ def test_arm_stops_in_front_of_itself():
     sent = swept(follower, {'j1': 2.9, 'j2': 2.9})
     assert min(float(planar_distance(q)) for q in sent) >= 0.002 - 1e-4
     assert follower.reason is not None
+
+
+@pytest.mark.parametrize('path', ['auto', 'joint'])
+def test_arm_that_starts_at_its_clearance_finds_a_path_on_which_it_loses_none(path):
+    """The pair starts at 2.03 mm. The first path lets it lose 0.15 mm, and the arm has to stop."""
+    pytest.importorskip('coal', reason='coal measures distances')
+    pytest.importorskip('xacro', reason='the bundled arms are xacro files')
+    bundled = load_urdf(example_arm('six_axis'))
+    start = [-2.62590441, -3.12296543, 0.15140531, -5.59745684, -2.6065123, 2.02887072]
+    goal = [1.21467282, -2.59812184, 1.27141839, -3.69812717, 0.89720685, -0.17558818]
+    judge = Judge(bundled.source, 'base_link', 'tool0')
+    follower = ArmFollower(bundled, FollowerOptions(path=path))
+    q = follower.step(None, DT, measured=start)
+    target = judge.pose(goal)
+    for number in range(2000):
+        q = follower.step(target if number == 0 else None, DT, measured=q)
+        if follower.state is State.REACHED:
+            break
+    assert follower.state is State.REACHED, follower.reason
+    assert judge.errors(target, q) < (1e-5, 1e-4)
 
 
 @pytest.mark.parametrize('options', [{}, {'self_collision': 'never'}])
