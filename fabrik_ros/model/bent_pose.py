@@ -68,9 +68,14 @@ def _choices(robot: Mechanism, j: int) -> Array:
 def _merit(robot: Mechanism, q: Array) -> float:
     """How good a configuration is: the worst of the tips counts."""
     return min(
-        _distance_from_singular(robot, q, t) - 10.0 * _trouble(points, float(robot.reaches[t]))
+        _distance_from_singular(robot, q, t) - 10.0 * _trouble(points, _size(robot, t))
         for t, points in enumerate(robot.tip_points(q))
     )
+
+
+def _size(robot: Mechanism, t: int) -> float:
+    """Reach of tip number `t` [m]; of an arm without any, 1."""
+    return float(robot.reaches[t]) or 1.0
 
 
 def _distance_from_singular(robot: Mechanism, q: Array, t: int) -> float:
@@ -82,14 +87,14 @@ def _distance_from_singular(robot: Mechanism, q: Array, t: int) -> float:
         moved[j] += SMALL
         change = (robot.tip_poses(moved)[t] - T) / SMALL
         turn = change[:3, :3] @ T[:3, :3].T
-        shift = change[:3, 3] / float(robot.reaches[t])
+        shift = change[:3, 3] / _size(robot, t)
         columns.append([*shift, turn[2, 1], turn[0, 2], turn[1, 0]])
     return float(np.linalg.svd(np.array(columns), compute_uv=False)[-1])
 
 
-def _trouble(points: Array, reach: float) -> float:
+def _trouble(points: Array, size: float) -> float:
     """Weigh what is wrong with where joint centres and tip are, shape (m, 3) [1]."""
-    shares = (points - points[0]) / reach
+    shares = (points - points[0]) / size
     tip = shares[-1]
     distance = float(np.linalg.norm(tip))
     nearest, farthest = TIP_SHARES

@@ -69,3 +69,9 @@ def test_best_of_the_clear_ones_is_taken_and_of_all_where_none_is():
     assert not np.array_equal(clear, best)
     assert np.array_equal(bent_configuration(arm, lambda q: q[1] < best[1] + 10.0), best)
     assert np.array_equal(bent_configuration(arm, lambda q: False), best)
+
+
+def test_arm_without_length_has_one_too():
+    wheel = load_urdf(robot_xml('a b', joint_xml('turn', 'a', 'b', 'continuous'))).chain()
+    assert wheel.reach == 0.0
+    assert np.isfinite(bent_configuration(wheel)).all()
