@@ -15,6 +15,7 @@ import importlib.util
 import os
 from pathlib import Path
 import platform
+import shutil
 import subprocess
 import sys
 from threading import Lock, Thread
@@ -136,7 +137,7 @@ class Progress:
         with self._lock:
             line = f'{self._kernels}{text}'.removesuffix('; ')
             if self._is_terminal:
-                width = os.get_terminal_size(sys.stdout.fileno()).columns
+                width = shutil.get_terminal_size().columns
                 print(f'\r\033[K{line[: width - 1]}', end='', flush=True)
                 self._is_open = True
             elif time.monotonic() >= self._next:
