@@ -110,7 +110,9 @@ def test_target_is_reached_and_ctrl_c_leaves_no_process(ros, six_axis, start, ne
     assert 'Traceback' not in running.said
 
 
-@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    'number', [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
+)
 def test_no_process_outlives_the_command(ros, six_axis, start, network, number):
     running = start(six_axis)
     running.wait_for('takes targets')
@@ -118,6 +120,7 @@ def test_no_process_outlives_the_command(ros, six_axis, start, network, number):
     wait_until_gone(network)
 
 
+@pytest.mark.long
 def test_process_that_dies_ends_the_command_with_the_reason(ros, six_axis, start, network):
     running = start(six_axis, '--namespace', 'mine')
     running.wait_for('/mine/fabrik takes targets')
@@ -128,6 +131,7 @@ def test_process_that_dies_ends_the_command_with_the_reason(ros, six_axis, start
     assert processes_in(network) == {}
 
 
+@pytest.mark.long
 def test_second_one_is_refused_with_the_name_of_the_first(ros, six_axis, start, network):
     start(six_axis).wait_for('takes targets')
     ended = run('run', six_axis, '--port', '0', **network)

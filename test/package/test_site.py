@@ -76,6 +76,7 @@ def test_configuration_of_rosdoc2_names_the_folder():
     assert "sphinx_sourcedir: 'docs'" in (ROOT / 'rosdoc2.yaml').read_text()
 
 
+@pytest.mark.long
 def test_a_link_to_nowhere_is_found(source, tmp_path):
     copy = shutil.copytree(source, tmp_path / 'docs')
     index = copy / 'index.md'
