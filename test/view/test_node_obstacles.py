@@ -96,36 +96,53 @@ def world(monkeypatch):
     rclpy.try_shutdown(context=context)
 
 
+class Node:
+    """Publishes what a node and its robot would."""
+
+    def __init__(self, world, keeps_obstacles: bool) -> None:
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._end = time.monotonic() + PATIENCE
+        description = world.create_publisher(String, 'robot_description', latched)
+        description.publish(String(data=ROBOT.source))
+        self._states = world.create_publisher(JointState, 'joint_states', 10)
+        self._status = world.create_publisher(DiagnosticArray, 'fabrik/status', 10)
+        qos = latched if keeps_obstacles else 1
+        self.obstacles = world.create_publisher(MarkerArray, 'fabrik/obstacles', qos)
+
+    def wait(self) -> None:
+        """Wait a moment, in silence."""
+        assert time.monotonic() < self._end
+        time.sleep(0.05)
+
+    def speak(self, **more: str) -> None:
+        """Say how the arm is, and wait a moment."""
+        facts = {'state': 'IDLE', 'base_link': 'base_link', 'tip_link': 'tool0', 'obstacles': '2'}
+        values = [KeyValue(key=key, value=value) for key, value in (facts | more).items()]
+        self._states.publish(JointState(name=list(HERE), position=list(HERE.values())))
+        self._status.publish(DiagnosticArray(status=[DiagnosticStatus(values=values)]))
+        self.wait()
+
+
 @pytest.mark.parametrize('is_kept', [False, True])
 def test_obstacles_of_a_node_are_drawn_also_those_sent_before(world, is_kept):
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    description = world.create_publisher(String, 'robot_description', latched)
-    description.publish(String(data=ROBOT.source))
-    states = world.create_publisher(JointState, 'joint_states', 10)
-    status = world.create_publisher(DiagnosticArray, 'fabrik/status', 10)
-    obstacles = world.create_publisher(MarkerArray, 'fabrik/obstacles', latched if is_kept else 1)
+    node = Node(world, is_kept)
     message = MarkerArray(markers=[marker('crate'), marker('ball', id=3)])
     message.markers[1].type = Marker.SPHERE
     if is_kept:
-        obstacles.publish(message)
-    source, end = RosSource('/fabrik'), time.monotonic() + PATIENCE
+        node.obstacles.publish(message)
+    source = RosSource('/fabrik')
     try:
         while len(source.snapshot().obstacles) < 2:
-            assert time.monotonic() < end, source.name
-            states.publish(JointState(name=list(HERE), position=list(HERE.values())))
-            status.publish(status_of_node())
             if not is_kept:
-                obstacles.publish(message)
-            time.sleep(0.05)
+                node.obstacles.publish(message)
+            node.speak()
         crate, ball = source.snapshot().obstacles
         assert (crate.name, ball.name, ball.shape) == ('crate/0', 'ball/3', Sphere(0.15))
         np.testing.assert_allclose(crate.T_link_obstacle, PLACE, atol=1e-12)
         assert source.snapshot().is_fresh(time.monotonic())
         # A node that knows none, for lack of coal or as it began anew, keeps clear of none.
         while source.snapshot().obstacles:
-            assert time.monotonic() < end
-            status.publish(status_of_node(obstacles='0'))
-            time.sleep(0.05)
+            node.speak(obstacles='0')
     finally:
         source.close()
 
@@ -134,46 +151,23 @@ def test_obstacles_of_a_node_are_drawn_also_those_sent_before(world, is_kept):
 def test_obstacles_that_a_node_was_told_of_go_with_it_but_those_that_are_kept_come_back(
     world, is_kept
 ):
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    description = world.create_publisher(String, 'robot_description', latched)
-    description.publish(String(data=ROBOT.source))
-    states = world.create_publisher(JointState, 'joint_states', 10)
-    status = world.create_publisher(DiagnosticArray, 'fabrik/status', 10)
-    obstacles = world.create_publisher(MarkerArray, 'fabrik/obstacles', latched if is_kept else 1)
-    source, end = RosSource('/fabrik'), time.monotonic() + PATIENCE
-
-    def speak(seconds: float = 0.05) -> None:
-        assert time.monotonic() < end, source.name
-        states.publish(JointState(name=list(HERE), position=list(HERE.values())))
-        status.publish(status_of_node())
-        time.sleep(seconds)
-
+    node = Node(world, is_kept)
+    message = MarkerArray(markers=[marker('crate')])
+    source = RosSource('/fabrik')
     try:
         while world.count_subscribers('fabrik/obstacles') == 0:
-            speak()
-        obstacles.publish(MarkerArray(markers=[marker('crate')]))
+            node.speak()
+        node.obstacles.publish(message)
         while not source.snapshot().obstacles:
             if not is_kept:
-                obstacles.publish(MarkerArray(markers=[marker('crate')]))
-            speak()
+                node.obstacles.publish(message)
+            node.speak()
         while source.snapshot().robot is not None:  # the node is gone
-            time.sleep(0.05)
-            assert time.monotonic() < end
+            node.wait()
         while source.snapshot().robot is None:  # another one is there
-            speak()
+            node.speak()
         for _ in range(20):
-            speak()
+            node.speak()
         assert len(source.snapshot().obstacles) == int(is_kept)
     finally:
         source.close()
-
-
-def status_of_node(**more: str) -> DiagnosticArray:
-    facts = {
-        'state': 'IDLE',
-        'base_link': 'base_link',
-        'tip_link': 'tool0',
-        'obstacles': '2',
-    } | more
-    values = [KeyValue(key=key, value=value) for key, value in facts.items()]
-    return DiagnosticArray(status=[DiagnosticStatus(values=values)])
