@@ -23,7 +23,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from ..model.mechanism import Mechanism
 from .launch_arguments import find_file, find_preset, folders_of_meshes, resolve_private
-from .rviz_view import fitted_to, Links, parameters_in
+from .rviz_view import fitted_to, Links, parameters_in, TIP_TOPICS, tips_of
 
 BOOLEAN = ['true', 'false', 'True', 'False']
 OPTIONAL_BOOLEAN = ['', *BOOLEAN]
@@ -267,6 +267,11 @@ def rviz(
             *(
                 (f'/fabrik/{topic}', resolve_private(values[topic], values['node_name']))
                 for topic in SHOWN_TOPICS
+            ),
+            *(
+                (f'/fabrik/{tip}/{topic}', f'{values["node_name"]}/{tip}/{topic}')
+                for tip in tips_of(robot)
+                for topic in TIP_TOPICS
             ),
             *(
                 (f'/fabrik/drag_target/{name}', f'{values["node_name"]}/drag_target/{name}')

@@ -12,9 +12,13 @@ import yaml
 
 from ..errors import FabrikError
 from ..model.mechanism import Mechanism
+from ..model.tree import Tree
 from ..model.urdf import parse_urdf
+from .tip_names import TipNameError, topic_names
 
 LINKS = ('base_link', 'tip_link', 'tip_links')
+TIP_TOPICS = ('planned_path', 'solution_pose')
+"""Topics that are shown, of which each of several tips has its own."""
 DISTANCE = 2.2
 """Distance of the eye as a share of the reach [1]."""
 FOCUS = np.array([0.2, 0.0, 0.35])
@@ -73,9 +77,11 @@ def _parameters(file: Path, node_name: str) -> dict[str, Any]:
 
 
 def fitted_to(config: Path, robot: Mechanism) -> Path:
-    """Write a configuration whose view fits an arm, until this process ends; return the file."""
+    """Write a configuration that fits an arm, until this process ends; return the file."""
     content = yaml.safe_load(config.read_text())
-    view = content['Visualization Manager']['Views']['Current']
+    manager, tips = content['Visualization Manager'], tips_of(robot)
+    manager['Displays'] = [shown for one in manager['Displays'] for shown in _of_tips(one, tips)]
+    view = manager['Views']['Current']
     view['Distance'] = round(DISTANCE * robot.reach, 3)
     focus = robot.root_points.mean(axis=0) + robot.reach * FOCUS
     view['Focal Point'] = dict(zip('XYZ', focus.round(3).tolist(), strict=True))
@@ -84,3 +90,24 @@ def fitted_to(config: Path, robot: Mechanism) -> Path:
     fitted = Path(file.name)
     atexit.register(fitted.unlink, missing_ok=True)
     return fitted
+
+
+def tips_of(robot: Mechanism | None) -> tuple[str, ...]:
+    """Names of the tips within the names of topics; none where the arm has one tip alone."""
+    try:
+        return topic_names(robot.tip_links) if isinstance(robot, Tree) else ()
+    except TipNameError:  # the node refuses them, and says why
+        return ()
+
+
+def _of_tips(display: dict[str, Any], tips: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Repeat a display of a topic that each tip has; others are left as they are."""
+    topic = display.get('Topic')
+    node, _, name = str(topic.get('Value', '') if topic else '').rpartition('/')
+    if not tips or topic is None or name not in TIP_TOPICS:
+        return [display]
+    return [
+        display
+        | {'Name': f'{display["Name"]}, {tip}', 'Topic': topic | {'Value': f'{node}/{tip}/{name}'}}
+        for tip in tips
+    ]

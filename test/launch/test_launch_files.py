@@ -17,6 +17,7 @@ pytest.importorskip('xacro', reason='the descriptions are expanded by xacro')
 from fabrik_ros import parse_urdf
 from fabrik_ros.ros.rviz_view import fitted_to
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from two_arms import TIPS, two_arms_xml
 
 yaml = pytest.importorskip('yaml', reason='PyYAML reads what RViz is opened with')
 
@@ -327,6 +328,23 @@ def test_view_fits_the_arm(tmp_path):
     assert view['Focal Point']['Z'] == pytest.approx(0.35 * 6.0, abs=1e-3)
     shipped = yaml.safe_load((CONFIG / 'demo.rviz').read_text())['Visualization Manager']
     assert fitted['Visualization Manager']['Displays'] == shipped['Displays']
+
+
+def test_each_of_several_tips_is_shown_where_it_goes(prefix, tmp_path):
+    model, own = tmp_path / 'arms.urdf', tmp_path / 'own.yaml'
+    model.write_text(two_arms_xml())
+    own.write_text(f'/**:\n  ros__parameters:\n    tip_links: [{", ".join(TIPS)}]\n')
+    arguments = f'description:={model} params_file:={own} rviz:=true node_name:=arms'.split()
+    rviz = prefix.launch('bringup.launch.py', *arguments).processes['rviz2']
+    for tip in TIPS:
+        assert rviz.remappings[f'/fabrik/{tip}/planned_path'] == f'arms/{tip}/planned_path'
+    robot = parse_urdf(two_arms_xml()).tree('', TIPS)
+    fitted = yaml.safe_load(fitted_to(CONFIG / 'demo.rviz', robot).read_text())
+    displays = fitted['Visualization Manager']['Displays']
+    topics = [one['Topic']['Value'] for one in displays if isinstance(one.get('Topic'), dict)]
+    for name in ('planned_path', 'solution_pose'):
+        assert {f'/fabrik/{tip}/{name}' for tip in TIPS} <= set(topics)
+        assert f'/fabrik/{name}' not in topics
 
 
 def test_closing_rviz_ends_a_simulation(prefix):
