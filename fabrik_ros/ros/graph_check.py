@@ -13,7 +13,11 @@ from .status import standing_in
 
 DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
 LISTENING_TIME = 3.0
-"""How long is listened [s]: discovery takes a second, a node speaks ten times a second."""
+"""How long the doctor listens [s]: discovery takes a second, a node speaks ten times a second."""
+LONGEST_LISTENING_TIME = 10.0
+"""How long it listens while something is half known: busy machines discover slowly [s]."""
+UNKNOWN = '_UNKNOWN_'
+"""In names of nodes of which only topics were discovered so far."""
 SPIN_TIME = 0.05
 FACTS = {'state', 'reason', 'waits_for', 'warnings'}
 """What each status of a node of this package has, and no others."""
@@ -54,15 +58,24 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
 
         node.create_subscription(DiagnosticArray, topic, take, 1)
 
-    deadline = time.monotonic() + LISTENING_TIME
-    while time.monotonic() < deadline:
+    begin, passed = time.monotonic(), 0.0
+    while passed < LISTENING_TIME or (
+        passed < LONGEST_LISTENING_TIME and not _is_settled(node, statuses)
+    ):
         topics = dict(node.get_topic_names_and_types())
         for topic in topics:
             if topic not in heard and _is_of_a_node(topic, topics):
                 subscribe(topic)
         executor.spin_once(SPIN_TIME)
+        passed = time.monotonic() - begin
     executor.shutdown()
     return statuses
+
+
+def _is_settled(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether all nodes that were found have said a status, or have names."""
+    names = (name for _, names in _describers(node) for name in names)
+    return all(statuses.values()) and not any(UNKNOWN in name for name in names)
 
 
 def _is_of_a_node(topic: str, topics: Mapping[str, Sequence[str]]) -> bool:
@@ -73,15 +86,19 @@ def _is_of_a_node(topic: str, topics: Mapping[str, Sequence[str]]) -> bool:
 
 def _descriptions(node: Node) -> Iterator[Entry]:
     """Name the publishers of each robot description that has more than one."""
-    for topic, kinds in node.get_topic_names_and_types():
-        if not topic.endswith('robot_description') or DESCRIPTION not in kinds:
-            continue
-        names = sorted(map(node_of, node.get_publishers_info_by_topic(topic)))
+    for topic, names in _describers(node):
         if len(names) > 1:
             text = f'{len(names)} publishers: {", ".join(names)}; end all but one'
             yield 'WRONG', topic, text
         elif names:
             yield 'ok', topic, f'from {names[0]}'
+
+
+def _describers(node: Node) -> Iterator[tuple[str, list[str]]]:
+    """Tell of each topic of robot descriptions which nodes publish there."""
+    for topic, kinds in node.get_topic_names_and_types():
+        if topic.endswith('robot_description') and DESCRIPTION in kinds:
+            yield topic, sorted(map(node_of, node.get_publishers_info_by_topic(topic)))
 
 
 def _nodes(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> Iterator[Entry]:
@@ -95,7 +112,7 @@ def _nodes(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> Iterator[En
 
 def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:
     if not status:
-        yield 'WRONG', name, f'no status came within {LISTENING_TIME:g} s'
+        yield 'WRONG', name, f'no status came within {LONGEST_LISTENING_TIME:g} s'
         return
     yield 'WRONG' if status['waits_for'] else 'ok', name, standing_in(status)
     if status['warnings']:
