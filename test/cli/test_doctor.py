@@ -83,6 +83,7 @@ def test_node_that_waits_is_wrong_and_says_for_what(rig):
     assert 'no robot description yet on /robot_description' in ended.printed
 
 
+@pytest.mark.long
 def test_commands_without_listener_are_wrong(rig):
     rig.start_node()
     rig.start_arm(topic='elsewhere')

@@ -99,7 +99,11 @@ def test_node_without_such_a_tip_is_named(ready_rig):
 @pytest.mark.parametrize(
     ('parameter', 'reason'),
     [
-        ('autostart:=false', 'WAITING_FOR_MODEL: there is a robot description: configure'),
+        pytest.param(
+            'autostart:=false',
+            'WAITING_FOR_MODEL: there is a robot description: configure',
+            marks=pytest.mark.long,
+        ),
         ('autostart:=true', 'WAITING_FOR_STATE: no fresh state of'),
     ],
 )
