@@ -129,7 +129,8 @@ class PathSearch:
         self._robot, self._limiter, self._maker = robot, limiter, maker
         self._planner, self._routes = planner, routes
         self._onlooker, self._options = onlooker, options
-        self._ease = EASE
+        self._ease = FIRST.ease
+        """Of the present attempt."""
 
     def warm_up(self) -> None:
         """Compile what plans of lines need, and what follows them."""
@@ -180,6 +181,7 @@ class PathSearch:
 
     def to_configuration(self, q_goal: Array) -> Pieces[FoundPath]:
         """Look for a path to joint values, shape (n,), straight or over others."""
+        self._ease = FIRST.ease
         limiter = self._limiter
         found = yield from self._by_routes(
             (q_goal,), None, lambda route: JointPath(limiter, *route), None

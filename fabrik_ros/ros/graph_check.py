@@ -73,7 +73,7 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
 
 
 def _is_settled(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether all nodes that were found have said a status, or have names."""
+    """Whether every node that was found has said a status, and every publisher has a name."""
     names = (name for _, names in _describers(node) for name in names)
     return all(statuses.values()) and not any(UNKNOWN in name for name in names)
 

@@ -227,7 +227,9 @@ class RosSource:
         return HeardObstacles(), topic
 
     def _forget(self) -> None:
-        """Forget what a node that is gone said, and what obstacles it was told of."""
+        """Forget what a node that is gone said, its obstacles, and the target that waits."""
+        with self._lock:
+            self._waiting = None
         self._facts, self._command, self._path = {}, {}, np.empty((0, 3))
         self._markers.close()
         self._heard, self._markers = self._hear_obstacles()
