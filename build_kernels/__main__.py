@@ -4,16 +4,16 @@ Make the machine code of the kernels: `python build_kernels [FILE]`.
 The kernels in `fabrik_ros/kernels` are Python. Here numba compiles those that Python calls, as
 listed in `entries.py` there, with all that they call:
 
-    entries.py + kernels --object_code.py: numba, LLVM--> kernels.o
+    entries.py + kernels --object_code.py: numba, LLVM--> 0.o, 1.o, ...
     entries.py + results --glue.py-----------------------> glue.c
-    kernels.o + glue.c   --the C compiler----------------> _built.abi3.so
+    objects + glue.c     --the C compiler----------------> _built.abi3.so
 
 The result is one extension module for all versions of CPython from 3.10 on, which needs neither
 numba nor a compiler where it runs. `fabrik_ros/kernels/_jit.py` takes it if it fits the sources.
 
 Without FILE the module is put beside the kernels in this checkout, where Python finds it. Making
-it takes two or three minutes, so each is kept in `build/kernels`, by the sources it was made of.
-pip and colcon give a FILE: they take one that is kept, and leave none in the checkout.
+it takes a minute, so each is kept in `build/kernels`, by the sources it was made of. pip and
+colcon give a FILE: they take one that is kept, and leave none in the checkout.
 
 To add a kernel: write it, call it, run the tests. They print the line that `entries.py` lacks.
 
@@ -29,13 +29,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from types import ModuleType
 
 TOOLS = Path(__file__).resolve().parent
 ROOT = TOOLS.parent
 KERNELS = ROOT / 'fabrik_ros' / 'kernels'
 BUILT = '_built.abi3.so'
-REPORT_EVERY = 5
-"""Progress is printed after so many kernels [1]."""
 
 
 def main() -> None:
@@ -63,11 +62,15 @@ def made_of() -> str:
 
 
 def stamp_of(*folders: Path) -> str:
-    """Return what `_stamp.py` of the kernels says, without importing the package."""
-    spec = spec_from_file_location('_stamp', KERNELS / '_stamp.py')
+    return module_alone('_stamp').stamp_of(*folders)
+
+
+def module_alone(name: str) -> ModuleType:
+    """Load a module of the kernels without importing the package."""
+    spec = spec_from_file_location(name, KERNELS / f'{name}.py')
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.stamp_of(*folders)
+    return module
 
 
 def is_made_of_these_sources(module: Path) -> bool:
@@ -98,24 +101,25 @@ def make(target: Path) -> None:
     import glue
     import object_code
 
-    say('compiling the kernels, which takes two or three minutes')
-    code, entries = object_code.compile_entries(ROOT, report)
+    kinds = module_alone('entries').ENTRIES
+    say('compiling the kernels, which takes a minute or two')
+    codes, entries = object_code.compile_entries(ROOT, kinds, report)
     text = glue.write(entries, stamp_of(KERNELS), made_of())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / 'kernels.o').write_bytes(code)
+        objects = [folder / f'{number}.o' for number in range(len(codes))]
+        for file, code in zip(objects, codes, strict=True):
+            file.write_bytes(code)
         (folder / 'glue.c').write_text(text)
         options = ['-O2', '-shared', '-fPIC', '-fvisibility=hidden', '-s', '-I', headers]
-        files = [folder / 'glue.c', folder / 'kernels.o', '-lm', '-o', folder / BUILT]
+        files = [folder / 'glue.c', *objects, '-lm', '-o', folder / BUILT]
         if subprocess.call([*compiler, *options, *files]) != 0:
             sys.exit('the C compiler failed, see above')
         put(folder / BUILT, target)
 
 
 def report(done: int, count: int) -> None:
-    """Print now and then how many kernels are compiled."""
-    if done % REPORT_EVERY == 0 or done == count:
-        say(f'{done} of {count} kernels compiled')
+    say(f'{done} of {count} kernels compiled')
 
 
 def say(text: str) -> None:

@@ -1,12 +1,17 @@
 """
-Machine code of the kernels: numba writes LLVM code, LLVM makes one object file of all of it.
+Machine code of the kernels: numba writes LLVM code, LLVM makes an object file of each module.
 
-The code is for any processor of the machine's kind: newer instructions gain nothing measurable.
+Modules are compiled side by side. The code is for any processor of the machine's kind: newer
+instructions gain nothing measurable.
 
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed, ProcessPoolExecutor
+import ctypes
 import importlib
+from itertools import groupby
+import multiprocessing
 import os
 from pathlib import Path
 import pickle
@@ -36,6 +41,10 @@ RAISED = {ZeroDivisionError, NotImplementedError}
 RESULTS = {'bool': 'b', 'int64': 'i', 'float64': 'f', 'none': 'n'}
 
 
+MOST_WORKERS = 2
+"""Most processes that compile; each needs a gigabyte [1]."""
+
+
 class Entry(NamedTuple):
     """A kernel that Python calls."""
 
@@ -43,8 +52,6 @@ class Entry(NamedTuple):
     """Module and function, as in `entries.py`."""
     llvm_name: str
     """What numba calls it."""
-    llvm_code: str
-    """What numba made of it and of all that it calls."""
     kinds: tuple[str, ...]
     """Kinds of the arguments, as in `entries.py`."""
     results: tuple[str, ...] | str
@@ -58,27 +65,64 @@ class Entry(NamedTuple):
         return f'kernel_{self.name.replace(".", "_")}'
 
 
-def compile_entries(root: Path, report: Callable[[int, int], None]) -> tuple[bytes, list[Entry]]:
+def compile_entries(
+    root: Path, kinds: dict[str, str], report: Callable[[int, int], None]
+) -> tuple[list[bytes], list[Entry]]:
     """
-    Compile all that `fabrik_ros/kernels/entries.py` lists; return the object file as bytes.
+    Compile kernels, given by name with the kinds of their arguments, as in `entries.py`.
 
-    `report` is told after each entry how many are compiled, and how many there are.
+    Returns object files and entries. `report` is told after each module how many kernels are
+    compiled, and how many there are.
     """
+    modules = [dict(some) for _, some in groupby(kinds.items(), module_of)]
+    workers = min(MOST_WORKERS, os.cpu_count() or 1)
+    context = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(workers, context, prepare, (root,)) as pool:
+        # The last ones, of trees, take longest: they come first.
+        parts = [pool.submit(compile_module, module) for module in reversed(modules)]
+        done = 0
+        for part in as_completed(parts):
+            done += len(part.result()[1])
+            report(done, len(kinds))
+    codes, entries = zip(*(part.result() for part in parts), strict=True)
+    return list(codes), [entry for some in entries for entry in some]
+
+
+def module_of(item: tuple[str, str]) -> str:
+    return item[0].split('.')[0]
+
+
+def prepare(root: Path) -> None:
+    """Get a process ready to compile."""
     os.environ.update(BUILD_SETTINGS)
     for name in NOT_NOW:
         os.environ.pop(name, None)
     sys.path.insert(0, str(root))
+    leave_out_machine_code()
     stand_in_for_jit()
-    from fabrik_ros.kernels.entries import ENTRIES
 
-    entries: list[Entry] = []
-    for name, kinds in ENTRIES.items():
-        entries.append(compile_entry(name, kinds))
-        report(len(entries), len(ENTRIES))
-    module = link(entries)
+
+def compile_module(kinds: dict[str, str]) -> tuple[bytes, list[Entry]]:
+    """Compile the kernels of a module; return one object file of them."""
+    entries, codes = zip(*(compile_entry(*item) for item in kinds.items()), strict=True)
+    module = link(entries, codes)
     machine = optimise(module)
     check(module)
-    return machine.emit_object(module), entries
+    return machine.emit_object(module), list(entries)
+
+
+def leave_out_machine_code() -> None:
+    """
+    Keep numba from asking for machine code of each function with all that it calls.
+
+    Nothing is run here: half of the time would be for nothing.
+    """
+    import llvmlite.binding as llvm
+
+    unused = ctypes.c_void_p()
+    llvm.ExecutionEngine.finalize_object = lambda engine: None
+    # Where numba writes the address of its globals to.
+    llvm.ExecutionEngine.get_global_value_address = lambda engine, name: ctypes.addressof(unused)
 
 
 def stand_in_for_jit() -> None:
@@ -101,22 +145,22 @@ def stand_in_for_jit() -> None:
     sys.modules[jit.__name__] = jit
 
 
-def compile_entry(name: str, text: str) -> Entry:
-    """Let numba write the LLVM code of one kernel and of all that it calls."""
+def compile_entry(name: str, text: str) -> tuple[Entry, str]:
+    """Let numba write the LLVM code of one kernel and of all that it calls; return it, too."""
     module, function = name.split('.')
     kernel = getattr(importlib.import_module(f'fabrik_ros.kernels.{module}'), function)
     kinds = tuple(text.split())
     signature = tuple(map(numba_type, kinds))
     kernel.compile(signature)
     done = kernel.overloads[signature]
-    return Entry(
+    entry = Entry(
         name,
         done.fndesc.llvm_func_name,
-        kernel.inspect_llvm(signature),
         kinds,
         results_of(done.signature.return_type),
         bool(kernel.targetoptions.get('nogil')),
     )
+    return entry, kernel.inspect_llvm(signature)
 
 
 def numba_type(kind: str) -> Any:
@@ -140,14 +184,14 @@ def results_of(result: Any) -> tuple[str, ...] | str:
     return RESULTS[str(result)]
 
 
-def link(entries: list[Entry]) -> Any:
-    """Put all code into one module, in which only entries can be seen from outside."""
+def link(entries: Sequence[Entry], codes: Sequence[str]) -> Any:
+    """Put some entries into one module, in which only they can be seen from outside."""
     import llvmlite.binding as llvm
 
     visible = {entry.llvm_name for entry in entries}
     whole = None
-    for entry in entries:
-        part = llvm.parse_assembly(entry.llvm_code)
+    for code in codes:
+        part = llvm.parse_assembly(code)
         for function in part.functions:
             if not function.is_declaration:
                 # Many parts have the same functions. The linker keeps one of each; where nothing

@@ -3,8 +3,7 @@ Make the virtual environment in which the Makefile runs everything.
 
 `make_environment.py FOLDER EXTRA...` installs the package with these extras of setup.py;
 without an extra it only renews the package itself, which takes two seconds. The kernels are
-compiled for this checkout too, once for each state of their sources, which takes two or three
-minutes.
+compiled for this checkout too, once for each state of their sources, which takes a minute.
 
 ROS 2 comes from the sourced distribution if there is one, else from wheels (the extra `ros`, or
 `jazzy`), else the environment is made without ROS and this is said.
@@ -63,7 +62,7 @@ def main():
     if extras:
         create(folder)
         pip_install(progress, folder, 'numba')
-    # One core compiles the kernels for this checkout, while pip waits for others.
+    # The kernels are compiled for this checkout while pip waits for others.
     build_kernels = [folder / 'bin' / 'python', ROOT / 'build_kernels']
     with subprocess.Popen(build_kernels, stderr=subprocess.PIPE, text=True) as build:
         reader = Thread(target=progress.follow, args=(build.stderr,))
@@ -93,7 +92,8 @@ def install(progress, folder, extras, pure):
 
 def pip_install(progress, folder, *arguments, **variables):
     """Run pip, whose errors go past the progress to the terminal."""
-    options = ['--disable-pip-version-check', '--progress-bar', 'off', *arguments]
+    # Python compiles what is imported; to compile all takes as long as to install it.
+    options = ['--disable-pip-version-check', '--progress-bar', 'off', '--no-compile', *arguments]
     pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
     environment = {**os.environ, **variables}
     with subprocess.Popen(pip, env=environment, stdout=subprocess.PIPE, text=True) as running:
