@@ -42,6 +42,7 @@ def test_without_ros_and_numba_it_says_what_is_missing_and_the_cure(tmp_path):
     assert row(ended, 'kernels')[0] == 'ok'
 
 
+@pytest.mark.long
 def test_interpreted_kernels_are_wrong(network):
     ended = run('doctor', NUMBA_DISABLE_JIT='1', **network)
     assert ended.code == 1, ended
@@ -50,6 +51,7 @@ def test_interpreted_kernels_are_wrong(network):
     assert 'NUMBA_DISABLE_JIT is set' in text
 
 
+@pytest.mark.long
 def test_package_that_cannot_be_loaded_is_wrong(tmp_path, network):
     (tmp_path / 'coal.py').write_text('raise ImportError("libassimp.so.5: no such file")')
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
@@ -61,6 +63,7 @@ def test_package_that_cannot_be_loaded_is_wrong(tmp_path, network):
     assert 'no self-collision checking' in text
 
 
+@pytest.mark.long
 def test_empty_graph_is_said_to_be_empty(network):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     mark, text = row(run('doctor', **network), 'graph')
@@ -91,6 +94,7 @@ def test_commands_without_listener_are_wrong(rig):
     assert ended.code == 1
 
 
+@pytest.mark.long
 def test_status_of_another_kind_is_none_of_ours(network):
     rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -132,6 +136,7 @@ def test_status_of_another_kind_is_none_of_ours(network):
     assert '/empty' not in ended.printed
 
 
+@pytest.mark.long
 def test_two_descriptions_are_wrong_and_their_publishers_named(network):
     rclpy = pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     from std_msgs.msg import String

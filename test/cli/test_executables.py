@@ -10,6 +10,7 @@ import time
 
 import fabrik_ros
 from fabrik_ros.cli.executables import MODULES
+from helpers import mostly_long
 from process import Ended, environment, PATIENCE, run, without_ros
 import pytest
 
@@ -114,7 +115,9 @@ def test_every_executable_is_installed_with_its_door():
         assert f"'{name}': 'fabrik_ros.cli.executables:{name}'" in setup
 
 
-@pytest.mark.parametrize('name', ['fabrik_node', 'simulated_arm', 'physical_arm'])
+@pytest.mark.parametrize(
+    'name', mostly_long(['fabrik_node', 'simulated_arm', 'physical_arm'], 'fabrik_node')
+)
 @pytest.mark.parametrize(
     ('text', 'words'),
     [(None, 'there is no file'), ('<html/>', 'a URDF starts with <robot>')],
@@ -181,7 +184,12 @@ def test_executable_that_waits_says_for_what(start, wait_for, name, words):
 
 
 @pytest.mark.parametrize(
-    'name', ['simulated_arm', 'demo_targets', pytest.param('drag_target', marks=with_handles)]
+    'name',
+    [
+        'simulated_arm',
+        pytest.param('demo_targets', marks=pytest.mark.long),
+        pytest.param('drag_target', marks=with_handles),
+    ],
 )
 def test_interrupt_from_terminal_and_launch_at_once_is_no_error(start, wait_for, name):
     process = start(name)

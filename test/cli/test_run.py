@@ -110,9 +110,8 @@ def test_target_is_reached_and_ctrl_c_leaves_no_process(ros, six_axis, start, ne
     assert 'Traceback' not in running.said
 
 
-@pytest.mark.parametrize(
-    'number', [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
-)
+@pytest.mark.long
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_command(ros, six_axis, start, network, number):
     running = start(six_axis)
     running.wait_for('takes targets')
@@ -145,9 +144,9 @@ def test_second_one_is_refused_with_the_name_of_the_first(ros, six_axis, start, 
 @pytest.mark.parametrize(
     ('words', 'why'),
     [
-        (('--namespace', 'a b'), "'a b' is no namespace"),
+        pytest.param(('--namespace', 'a b'), "'a b' is no namespace", marks=pytest.mark.long),
         (('--tip-link', 'hand'), "no link named 'hand'"),
-        (('--scene', '/nowhere.yaml'), '/nowhere.yaml'),
+        pytest.param(('--scene', '/nowhere.yaml'), '/nowhere.yaml', marks=pytest.mark.long),
         (('--no-ros', '--physics'), '--physics needs ROS 2'),
     ],
 )
@@ -158,7 +157,7 @@ def test_what_makes_no_sense_is_named_before_anything_starts(ros, six_axis, netw
     assert 'Traceback' not in ended.complained
 
 
-@pytest.mark.parametrize('is_missing', [True, False])
+@pytest.mark.parametrize('is_missing', [True, pytest.param(False, marks=pytest.mark.long)])
 def test_arm_moves_in_one_process_without_ros(six_axis, start, network, tmp_path, is_missing):
     scene = tmp_path / 'scene.yaml'
     scene.write_text(SCENE)

@@ -53,6 +53,7 @@ def test_target_is_reached_on_the_wire(ready_rig, six_axis, monkeypatch):
     assert math.dist(T[:3, 3], [0.4, 0.2, 0.4]) < 1e-3
 
 
+@pytest.mark.long
 def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
     assert ready_rig.run('target', *DOWN).code == 0
     ended = ready_rig.run('target', '--xyz', '.4', '-.2', '.4', '--rpy', '3.14', '0', '0')
@@ -64,7 +65,7 @@ def test_second_target_gets_an_answer_of_its_own_not_the_first_ones(ready_rig):
     ('words', 'reason'),
     [
         (('--xyz', '40', '.2', '.4'), 'millimetres?'),
-        ((*DOWN, '--frame', 'nowhere'), "frame 'nowhere'"),
+        pytest.param((*DOWN, '--frame', 'nowhere'), "frame 'nowhere'", marks=pytest.mark.long),
     ],
 )
 def test_refused_target_ends_with_code_1_and_the_reason(ready_rig, words, reason):
@@ -90,20 +91,18 @@ def test_node_that_is_not_heard_is_named(rig):
     assert 'no status is heard on /left/fabrik/status, for 1 s' in ended.printed
 
 
+@pytest.mark.long
 def test_node_without_such_a_tip_is_named(ready_rig):
     ended = ready_rig.run('target', *DOWN, '--tip', 'left_hand', '--wait', '6')
     assert ended.code == 1, ended
     assert '/fabrik does not listen on /fabrik/left_hand/target_pose' in ended.printed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ('parameter', 'reason'),
     [
-        pytest.param(
-            'autostart:=false',
-            'WAITING_FOR_MODEL: there is a robot description: configure',
-            marks=pytest.mark.long,
-        ),
+        ('autostart:=false', 'WAITING_FOR_MODEL: there is a robot description: configure'),
         ('autostart:=true', 'WAITING_FOR_STATE: no fresh state of'),
     ],
 )

@@ -53,6 +53,7 @@ def at(centre) -> np.ndarray:
     return T
 
 
+@pytest.mark.long
 def test_film_is_the_same_each_time(stage, moments):
     again = draw_motion.film(draw_motion.stage()[0])
     assert len(again) == len(moments)

@@ -394,12 +394,12 @@ ROUNDS = 40
 @pytest.mark.parametrize(
     ('name', 'mode', 'share'),
     [
-        ('ur5', task.POSE_MODE, 0.43),
+        pytest.param('ur5', task.POSE_MODE, 0.43, marks=pytest.mark.long),
         ('panda', task.POSE_MODE, 0.70),
-        ('baxter', task.POSE_MODE, 0.60),
+        pytest.param('baxter', task.POSE_MODE, 0.60, marks=pytest.mark.long),
         ('ur5', task.POSITION_MODE, 0.95),
-        ('panda', task.POSITION_MODE, 0.95),
-        ('baxter', task.POSITION_MODE, 0.95),
+        pytest.param('panda', task.POSITION_MODE, 0.95, marks=pytest.mark.long),
+        pytest.param('baxter', task.POSITION_MODE, 0.95, marks=pytest.mark.long),
     ],
 )
 def test_forty_plain_rounds_reach_the_share_of_poses_that_the_method_is_known_for(

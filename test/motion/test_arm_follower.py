@@ -25,7 +25,7 @@ from fabrik_ros.motion.follower import Follower
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
 from fabrik_ros.ros.parameters import NodeParameters
-from helpers import SIX_AXIS
+from helpers import mostly_long, SIX_AXIS
 import numpy as np
 import pytest
 from two_arms import START as TWO_START, two_arms
@@ -134,7 +134,7 @@ class Reference:
         return None if command is None else command.q
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', mostly_long(range(3), 2))
 @pytest.mark.parametrize('options', [{}, {'path': 'line', 'on_unreachable': 'hold'}])
 def test_values_are_those_of_the_nodes_follower_bit_for_bit(seed, options):
     """Targets at random times, some soon after each other, some out of reach, some repeated."""
@@ -174,7 +174,7 @@ def test_defaults_are_those_of_the_node():
 # -- limits
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', mostly_long(range(3), 0))
 def test_what_is_sent_keeps_all_limits_whatever_comes(seed):
     rng = np.random.default_rng(seed)
     arm = Arm(looking_time=None if seed == 0 else math.inf, max_tip_speed=0.5)

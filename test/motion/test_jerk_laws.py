@@ -217,6 +217,7 @@ def test_arm_comes_to_rest_where_the_motion_does_and_is_still(jerk, path, next_d
     record.check(jerk)
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(ways, seeds)
 def test_huge_jerk_changes_next_to_nothing(path, seed):

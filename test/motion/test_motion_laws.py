@@ -275,6 +275,7 @@ def test_nor_is_it_with_steps_of_uneven_length(name, parts, path, seed):
     check_speeds(arm(name).limits, record)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('name', ARMS)
 @settings(max_examples=EXAMPLES)
 @given(parts(*KINDS, 'slower', 'faster'), ways, seeds)
@@ -417,6 +418,7 @@ def test_start_outside_the_limits_only_moves_inwards(name, seed, margin):
     check_speeds(arm(name).limits, record)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize('name', ARMS)
 @settings(max_examples=EXAMPLES)
 @given(parts(*KINDS), ways, seeds)

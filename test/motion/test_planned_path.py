@@ -153,6 +153,7 @@ def test_path_keeps_limits_and_curve_and_rests_at_its_end(seed, kind):
     assert farthest_off(knots, commands) < OFF_CURVE
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(
     seed=random_numbers(),

@@ -204,7 +204,9 @@ def test_speed_scaling_scales_them(share):
 
 
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
-@pytest.mark.parametrize(('jerk', 'excess'), [(50.0, 0.02), (500.0, 0.04)])
+@pytest.mark.parametrize(
+    ('jerk', 'excess'), [(50.0, 0.02), pytest.param(500.0, 0.04, marks=pytest.mark.long)]
+)
 def test_commands_of_limited_jerk_exceed_them_by_a_little_at_most(jerk, excess):
     """The commands lag behind a motion that keeps to them, and catch up after accelerating."""
     pytest.importorskip('ruckig', reason='ruckig plans the steps')

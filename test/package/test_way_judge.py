@@ -70,11 +70,13 @@ class TestLinesOfTwoLinks:
         reached = 1.0 - math.sqrt(nearest**2 - 0.1**2)
         assert line.share == pytest.approx(reached / 2.0, abs=1e-3)
 
+    @pytest.mark.long
     def test_line_does_not_go_on_behind_a_gap(self, planar):
         """Start and end are in reach, and so is the rest of the line."""
         for y in (0.0, 0.05, 0.1, 0.2):
             assert not planar.line(bent(1.0, y), at(-1.0, y)).is_free
 
+    @pytest.mark.long
     @settings(max_examples=15)
     @given(st.floats(0.3, 1.75), st.floats(-1.4, 1.4), st.floats(0.3, 1.75), st.floats(-1.4, 1.4))
     def test_line_is_free_where_no_point_of_it_is_out_of_reach(self, planar, r, a, r_end, a_end):

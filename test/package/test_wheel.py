@@ -63,8 +63,14 @@ def test_a_wheel_with_built_kernels_is_for_one_platform_and_all_pythons(source):
     ('variables', 'reason'),
     [
         ({'FABRIK_ROS_PURE': '1'}, 'FABRIK_ROS_PURE is set'),
-        ({'CC': 'no-such-compiler'}, 'there is no C compiler: no-such-compiler'),
-        ({'PYTHONPATH': 'without_numba'}, 'numba is not installed'),
+        pytest.param(
+            {'CC': 'no-such-compiler'},
+            'there is no C compiler: no-such-compiler',
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {'PYTHONPATH': 'without_numba'}, 'numba is not installed', marks=pytest.mark.long
+        ),
     ],
     ids=['pure', 'no compiler', 'no numba'],
 )
@@ -96,6 +102,7 @@ def test_a_wheel_is_made_without_a_trace_in_the_tree(source):
 
 
 @needs_built
+@pytest.mark.long
 def test_what_an_earlier_build_left_does_not_get_into_a_wheel(source):
     for folder in ('build/lib', 'build/lib.linux-x86_64-cpython-311', 'build/bdist.linux-x86_64'):
         (source / folder / 'fabrik_ros').mkdir(parents=True)
@@ -128,6 +135,7 @@ def test_a_source_distribution_is_made_without_a_trace_in_the_tree(source):
     assert tree(source) == before
 
 
+@pytest.mark.long
 def test_the_wheel_of_a_source_distribution_is_that_of_the_checkout(source):
     own, _ = make_wheel(source, FABRIK_ROS_PURE='1')
     sdist = make_sdist(source)
@@ -149,9 +157,11 @@ NUMBA = "['numba>=0.61', 'numpy']"
         ('platform.libc_ver = lambda: ("glibc", "2.36");', {}, NUMBA),
         ('platform.libc_ver = lambda: ("glibc", "2.36");', {'FABRIK_ROS_PURE': '1'}, '[]'),
         ('platform.libc_ver = lambda: ("", "");', {}, '[]'),
-        ('platform.machine = lambda: "riscv64";', {}, '[]'),
-        ('platform.python_implementation = lambda: "PyPy";', {}, '[]'),
-        ('sys.version_info = (3, 15);', {}, '[]'),
+        pytest.param('platform.machine = lambda: "riscv64";', {}, '[]', marks=pytest.mark.long),
+        pytest.param(
+            'platform.python_implementation = lambda: "PyPy";', {}, '[]', marks=pytest.mark.long
+        ),
+        pytest.param('sys.version_info = (3, 15);', {}, '[]', marks=pytest.mark.long),
         ('sys.platform = "darwin";', {}, '[]'),
     ],
     ids=['here', 'pure', 'musl', 'riscv', 'pypy', 'newer', 'mac'],

@@ -270,6 +270,7 @@ def test_arm_that_can_only_pass_bent_bends_on_the_way():
     assert arm.nearest < 1.0
 
 
+@pytest.mark.long
 def test_detour_waits_until_it_is_confirmed_and_is_taken_then():
     start = np.array([-0.5, 0.0])
     arm = PostArm([place(np.zeros(2), TIP)], TIP, start, path='auto', max_detour=0.2)
@@ -462,7 +463,7 @@ def test_whole_turns_keep_the_pose_and_the_limits_and_the_nearest_is_among_them(
     assert min(np.abs(goal - q).sum() for goal in goals) < nearest + 1e-9
 
 
-@pytest.mark.parametrize('path', ['auto', 'line', 'joint'])
+@pytest.mark.parametrize('path', mostly_long(['auto', 'line', 'joint'], 'auto'))
 @given(numbers)
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_arm_either_arrives_without_stopping_or_never_moves_and_says_why(path, seed):

@@ -263,7 +263,11 @@ def is_alive(pid):
 
 
 @pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='there is no /proc')
-@pytest.mark.parametrize('is_planning', [False, True], ids=['while it starts', 'while it plans'])
+@pytest.mark.parametrize(
+    'is_planning',
+    [pytest.param(False, marks=pytest.mark.long), True],
+    ids=['while it starts', 'while it plans'],
+)
 def test_process_ends_with_its_caller(is_planning):
     path = os.pathsep.join([str(ROOT), str(ROOT / 'test'), str(ROOT / 'test' / 'planning')])
     caller = subprocess.Popen(

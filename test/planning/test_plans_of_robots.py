@@ -12,7 +12,7 @@ from collision_models import body, planar_arm, planar_distances, with_bodies
 from fabrik_ros import load_urdf
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
-from helpers import assert_close, Segment, tree_xml
+from helpers import assert_close, mostly_long, Segment, tree_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -126,7 +126,7 @@ class Robot:
         return T if len(self.tips) > 1 else T[0]
 
 
-@pytest.fixture(scope='module', params=KINDS)
+@pytest.fixture(scope='module', params=mostly_long(KINDS, 'on a rail', 'two arms'))
 def robot(request):
     return Robot(KINDS[request.param])
 

@@ -194,6 +194,7 @@ def test_inputs_are_not_modified(scene):
     assert target.flags.writeable
 
 
+@pytest.mark.long
 @laws
 @given(scenes())
 def test_solving_again_from_the_answer_changes_nothing(scene):
@@ -205,6 +206,7 @@ def test_solving_again_from_the_answer_changes_nothing(scene):
     assert again.points.tobytes() == solution.points.tobytes()
 
 
+@pytest.mark.long
 @laws
 @given(scenes(), st.integers(-20, 20))
 def test_scaling_by_a_power_of_two_scales_the_answer_bit_for_bit(scene, exponent):

@@ -171,6 +171,7 @@ class TestWithOdometry:
         check_errors_on_the_drive(ride.drive, goals, driven)
         check_errors_at_rest(ride.drive, goals, ride.bench)
 
+    @pytest.mark.long
     def test_targets_are_reached_while_the_base_drives(self, ride):
         goals = goals_near_the_start()
         ride.drive.start()
@@ -249,7 +250,11 @@ class TestWithOdometry:
                 'in the future',
                 marks=pytest.mark.long,
             ),
-            (lambda m: setattr(m.header.stamp, 'sec', m.header.stamp.sec - 60), 'the newest is'),
+            pytest.param(
+                lambda m: setattr(m.header.stamp, 'sec', m.header.stamp.sec - 60),
+                'the newest is',
+                marks=pytest.mark.long,
+            ),
         ],
     )
     def test_odometry_that_is_none_counts_as_lost_and_says_why(self, ride, spoil, said):
@@ -265,6 +270,7 @@ class TestWithOdometry:
         ride.bench.wait_until_silent(4)
         check_commands(ride.bench)
 
+    @pytest.mark.long
     def test_leap_of_the_odometry_is_no_leap_of_the_arms(self, ride):
         goals = goals_near_the_start()
         send_both(ride.bench, goals)
@@ -432,7 +438,8 @@ class TestWithTf:
         )
         return Buffer.drive
 
-    @pytest.mark.parametrize('frame', [pytest.param('odom', marks=pytest.mark.long), 'table'])
+    @pytest.mark.long
+    @pytest.mark.parametrize('frame', ['odom', 'table'])
     def test_targets_in_any_frame_that_is_no_link_stay_in_the_world(self, bench, tf, frame):
         drive, goals = self.start(bench), goals_near_the_start()
         given = goals if frame == 'odom' else np.linalg.inv(TABLE) @ goals

@@ -166,6 +166,7 @@ def test_post_that_appears_on_the_path_stops_the_arm_until_it_may_go_on(bench, w
     check_commands(bench)
 
 
+@pytest.mark.long
 def test_same_target_after_a_pause_goes_on_once_the_way_is_free(bench, world):
     start(bench)
     set_out(bench, world)
@@ -211,6 +212,7 @@ def test_post_inside_the_stopping_distance_brakes_fully_and_says_contact_is_poss
     check_commands(bench)
 
 
+@pytest.mark.long
 def test_arm_inside_a_post_moves_only_out_of_it(bench, world):
     start(bench, path='line', max_tip_speed=FAST)
     centre = tips(START)[0] + (0.0, -0.08)

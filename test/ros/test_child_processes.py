@@ -85,6 +85,7 @@ def test_child_is_interrupted_when_its_parent_is_gone(said, number):
     assert said.read_text() == f'{pid} was interrupted'
 
 
+@pytest.mark.long
 def test_deaf_child_ends_nevertheless(said):
     children = ChildProcesses()
     children.start('a sleeper', 'sleeper', str(said), 'deaf')

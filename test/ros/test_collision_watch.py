@@ -145,6 +145,7 @@ def test_nothing_is_said_of_where_an_arm_is_that_nobody_measures(bench):
     assert 'nearest_distance' not in status
 
 
+@pytest.mark.long
 def test_arm_that_stopped_goes_back(bench):
     started(bench)
     approach(bench, BEHIND)
@@ -154,6 +155,7 @@ def test_arm_that_stopped_goes_back(bench):
     assert nearest(bench.commands.q) > 0.0
 
 
+@pytest.mark.long
 def test_target_inside_the_body_says_so_and_is_approached(bench):
     started(bench, max_tip_speed=0.25)  # who is fast stops farther away
     bench.send(tip_at(INSIDE))
@@ -195,6 +197,7 @@ LOW, HIGH = (1.0, -1.5), (1.0, 2.5)
 """The lower link in front of the wall and under it: the elbow alone would swing it into that."""
 
 
+@pytest.mark.long
 def test_joint_target_with_the_body_in_between_is_reached_over_another_configuration(bench):
     start = values_at(('shoulder', 'elbow'), LOW)
     bench.start_all(ARM, start, mode='position', max_tip_speed=FAST)
@@ -223,7 +226,10 @@ NO_COAL = 'off: coal is not installed; cure: sudo apt install ros-$ROS_DISTRO-co
 NO_GEOMETRY = 'off: the robot has no <collision> geometry, so no collision can be found'
 
 
-@pytest.mark.parametrize(('robot', 'state'), [(ARM, NO_COAL), (BARE, NO_GEOMETRY)])
+@pytest.mark.parametrize(
+    ('robot', 'state'),
+    [(ARM, NO_COAL), pytest.param(BARE, NO_GEOMETRY, marks=pytest.mark.long)],
+)
 def test_what_is_missing_is_said_once_in_the_log_and_always_in_the_status(
     bench, monkeypatch, capfd, robot, state
 ):

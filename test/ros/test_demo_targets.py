@@ -37,6 +37,7 @@ def test_targets_that_began_before_the_node_move_the_arm_once_it_is_ready(alone,
     assert alone.status['refused'] == '0'
 
 
+@pytest.mark.long
 def test_targets_pause_where_they_would_be_refused_and_go_on_after(alone, six_axis):
     alone.add(DemoTargets, {})
     alone.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
@@ -82,6 +83,7 @@ def test_targets_make_way_for_those_of_others_and_go_on_after(alone, moving, six
     alone.wait_for_state('MOVING')
 
 
+@pytest.mark.long
 def test_targets_make_way_for_who_uses_a_handle(alone, moving):
     touches = alone.tester.create_publisher(Feedback, 'fabrik/drag_target/feedback', 10)
     alone.spin_until(lambda: touches.get_subscription_count() > 0, 'somebody listens')

@@ -52,6 +52,7 @@ def test_first_command_leaves_in_the_callback_and_the_second_one_a_period_later(
     check_limits(bench, 1.0)
 
 
+@pytest.mark.long
 def test_target_on_the_way_waits_for_its_tick(bench, six_axis, start):
     """A command more than once a period would be more than the driver was told to expect."""
     ready(bench, six_axis, 1.0)

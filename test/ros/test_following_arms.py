@@ -209,6 +209,7 @@ def sagging(request, domain_id):
 
 
 class TestSagging:
+    @pytest.mark.long
     def test_arm_that_sags_does_not_dip_at_a_new_target(self, sagging):
         """Neither from rest nor on the way: targets beside each other, equally high."""
 

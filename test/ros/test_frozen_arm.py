@@ -72,7 +72,7 @@ def test_frozen_arm_under_a_stream_is_sent_one_stop_and_waits_when_it_is_release
     assert first <= HARDEST * PERIOD**2 + 1e-9, 'it starts where the arm is measured'
 
 
-@pytest.mark.parametrize('stalls', ['once', 'always'])
+@pytest.mark.parametrize('stalls', ['once', pytest.param('always', marks=pytest.mark.long)])
 def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_stands_still(
     bench, six_axis, monkeypatch, stalls
 ):

@@ -70,6 +70,7 @@ def test_targets_that_change_on_the_way_and_deactivation_keep_the_jerk(bench, si
     check_commands(bench, judge)
 
 
+@pytest.mark.long
 def test_trajectories_promise_a_ramp_that_keeps_the_jerk_and_is_gone(bench, six_axis):
     sent = []
     bench._listen(JointTrajectory, 'fabrik/joint_trajectory', sent.append)

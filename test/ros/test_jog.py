@@ -109,6 +109,7 @@ def test_tool_frame_is_named_by_the_tip_link(ready, stick, judge):
     check_commands(ready, judge)
 
 
+@pytest.mark.long
 def test_turning_keeps_the_tool_in_its_place(ready, stick, judge):
     stick.push(twist(angular=(0.0, 0.0, 9.0)), 100)
     stick.let_go()
@@ -140,6 +141,7 @@ def test_jog_ends_a_target_and_a_target_ends_a_jog(ready, stick, judge):
     check_commands(ready, judge)
 
 
+@pytest.mark.long
 def test_stick_at_rest_that_goes_on_sending_disturbs_no_target(ready, stick, judge):
     target = shifted(judge.pose(START), y=0.2)
     ready.send(target)
@@ -150,6 +152,7 @@ def test_stick_at_rest_that_goes_on_sending_disturbs_no_target(ready, stick, jud
     check_commands(ready, judge)
 
 
+@pytest.mark.long
 def test_stick_that_is_let_go_and_sends_zeros_leaves_the_arm_silent_at_rest(ready, stick, judge):
     stick.push(twist(SIDE), 60)
     stick.push(twist(), 20)
@@ -158,6 +161,7 @@ def test_stick_that_is_let_go_and_sends_zeros_leaves_the_arm_silent_at_rest(read
     check_commands(ready, judge)
 
 
+@pytest.mark.long
 def test_reversing_speeding_and_scaling_on_the_way_are_smooth(ready, stick, judge):
     for i, way in enumerate([SIDE, (0.0, -1e9, 0.0), BACK, DOWN]):
         assert ready.set(speed_scaling=1.0 - 0.2 * i) == []
@@ -169,6 +173,7 @@ def test_reversing_speeding_and_scaling_on_the_way_are_smooth(ready, stick, judg
     check_commands(ready, judge)
 
 
+@pytest.mark.long
 def test_end_of_reach_is_held_with_the_reason_and_left_again(ready, stick, judge):
     stick.push(twist((0.25, 0.0, 0.0)), 100)
     ready.spin_until(lambda: ready.status['state'] == 'HOLDING', 'the end of reach')
@@ -194,7 +199,7 @@ def test_frames_of_others_are_refused_with_those_to_use(ready, stick):
     assert len(ready.commands) == 0
 
 
-@pytest.mark.parametrize('wrong', [math.nan, math.inf])
+@pytest.mark.parametrize('wrong', [math.nan, pytest.param(math.inf, marks=pytest.mark.long)])
 def test_what_is_not_finite_is_refused_and_does_not_keep_the_arm_going(ready, stick, judge, wrong):
     stick.push(twist(SIDE), 60)
     reason = stick.refusal(twist((0.0, wrong, 0.0)))

@@ -54,6 +54,7 @@ def test_joints_that_are_named_go_and_the_others_stay(ready, six_axis):
     check_commands(ready, six_axis_judge(six_axis))
 
 
+@pytest.mark.long
 def test_stream_of_joint_values_is_followed_without_a_stop(ready, six_axis):
     for i in range(1, 21):
         ready.send_joints(['shoulder_pan'], [0.02 * i])
@@ -63,6 +64,7 @@ def test_stream_of_joint_values_is_followed_without_a_stop(ready, six_axis):
     check_commands(ready, six_axis_judge(six_axis))
 
 
+@pytest.mark.long
 def test_repeats_set_nothing_in_motion(ready):
     ready.send_joints(['elbow'], [1.4])
     arrive(ready, accepted=1)
@@ -91,6 +93,7 @@ def test_configurations_are_sent_by_name_home_is_one_and_a_pose_ends_them(ready,
     check_commands(ready, six_axis_judge(six_axis))
 
 
+@pytest.mark.long
 def test_configuration_that_changes_live_is_the_new_one(ready):
     changed = [*UPRIGHT[:5], 0.5]
     assert ready.set(**{'configurations.upright': changed}) == []
@@ -131,6 +134,7 @@ def test_without_configurations_this_is_said(bench, six_axis):
     )
 
 
+@pytest.mark.long
 def test_old_joint_values_are_refused(ready):
     assert ready.set(max_target_age=1.0) == []
     now = ready.node.get_clock().now().nanoseconds * 1e-9
@@ -139,6 +143,7 @@ def test_old_joint_values_are_refused(ready):
     assert said.endswith(' s old (max_target_age 1 s)')
 
 
+@pytest.mark.long
 def test_hold_refuses_them_and_they_wait_for_resume(ready):
     ready.send_joints(['shoulder_pan'], [1.5])
     ready.wait_for_commands(30)
@@ -152,6 +157,7 @@ def test_hold_refuses_them_and_they_wait_for_resume(ready):
     assert np.abs(arrive(ready, accepted=2) - HOME).max() < TOLERANCE
 
 
+@pytest.mark.long
 def test_they_are_refused_before_the_node_is_active_and_what_waited_does_not_count_after(
     bench, six_axis
 ):

@@ -279,7 +279,9 @@ class TestEnd:
         bench.node.trigger_cleanup()
         bench.spin_until(lambda: not shown.markers, 'an empty screen')
 
-    @pytest.mark.parametrize('step', ['trigger_shutdown', 'interrupt'])
+    @pytest.mark.parametrize(
+        'step', [pytest.param('trigger_shutdown', marks=pytest.mark.long), 'interrupt']
+    )
     def test_gone_it_takes_all_away_for_good(self, bench, shown, step):
         before = shown.namespaces
         getattr(bench.node, step)()
@@ -292,7 +294,9 @@ class TestEnd:
         assert len(shown.messages) == count
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    'number', [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_process_that_is_told_to_end_takes_all_away(
     bench, screen, six_axis, domain_id, tmp_path, number
 ):

@@ -38,6 +38,7 @@ def test_arm_in_a_plane_reaches_its_target(bench, path):
     check_commands(bench, judge)
 
 
+@pytest.mark.long
 def test_arm_in_space_keeps_its_limits_whatever_comes_of_it(bench, six_axis):
     judge = Judge(six_axis, 'base_link', 'tool0')
     bench.start_all(six_axis, values_at(JOINTS, START), method='points', path='joint')

@@ -74,6 +74,7 @@ class TestDescriptions:
         assert said.count(warning) == 2, 'once when it came, once when it went'
         assert said.count(f'no longer: {warning}') == 1
 
+    @pytest.mark.long
     def test_another_change_is_said_anew(self, bench, rival, capfd):
         bench.start_node()
         wait_for_warning(bench, '2 publishers')
@@ -99,6 +100,7 @@ class TestDescriptions:
         bench.wait_for_statuses(LONG)
         assert {status['warnings'] for status in bench.statuses} == {''}
 
+    @pytest.mark.long
     def test_topic_that_counts_is_that_of_the_node(self, bench, rival):
         rename = ['--ros-args', '-r', 'robot_description:=/other/robot_description']
         bench.node = bench.add(FabrikNode, {}, cli_args=rename)

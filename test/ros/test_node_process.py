@@ -103,6 +103,7 @@ def test_signal_on_the_way_brings_the_arm_to_rest_first(bench, moving, said, num
     assert 'Traceback' not in said()
 
 
+@pytest.mark.long
 def test_last_status_after_a_signal_is_of_an_arm_at_rest(bench, moving, said):
     assert bench.status['state'] == 'MOVING'
     moving.send_signal(signal.SIGINT)
@@ -143,7 +144,7 @@ def test_node_without_a_model_ends_when_it_is_interrupted(bench, start_process, 
         ('path', 'sideways', 'path must be one of auto, line, joint'),
         pytest.param('max_joint_velocity', '-1.0', 'max_joint_velocity', marks=pytest.mark.long),
         pytest.param('max_joint_velocity', '4.0', 'to stop', marks=pytest.mark.long),
-        ('command_rate', '100', 'command_rate'),
+        pytest.param('command_rate', '100', 'command_rate', marks=pytest.mark.long),
         pytest.param('axis', '[0.0,0.0,0.0]', 'axis must not be zero', marks=pytest.mark.long),
     ],
 )

@@ -144,6 +144,7 @@ def test_arm_is_taken_to_rest_where_its_controller_does_after_a_pause_and_deacti
     assert np.abs(accelerations(times, q)).max() <= HARDEST * 1.05
 
 
+@pytest.mark.long
 def test_arrays_are_the_joint_values_of_the_commands(bench, six_axis, start):
     ready(bench, six_axis, output=ALL)
     bench.send(shifted(start, y=0.1))
@@ -283,12 +284,13 @@ def check_one_ramp(bench, judge):
     assert gap.max() <= 1e-9, 'both end at the same place'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     'number',
     [
         signal.SIGINT,
-        pytest.param(signal.SIGTERM, marks=pytest.mark.long),
-        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+        signal.SIGTERM,
+        signal.SIGHUP,
     ],
 )
 def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(

@@ -258,6 +258,7 @@ class TestSeveralTips:
         expected = plain.forward_kinematics(q) @ settings.tools
         assert np.allclose(tree.forward_kinematics(q), expected, atol=1e-12)
 
+    @pytest.mark.long
     def test_modes_and_weights_can_change_while_configured(self, make_node):
         node = make_node(robot_description=PLANAR, autostart=False, tip_links=TWO, mode='position')
         assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
@@ -358,7 +359,7 @@ class TestConfigurations:
         with pytest.raises(ParameterError, match=reason):
             make_node(**values)
 
-    @pytest.mark.parametrize('name', [READY, 'posture', 'home_configuration'])
+    @pytest.mark.parametrize('name', mostly_long([READY, 'posture', 'home_configuration'], READY))
     @pytest.mark.parametrize(
         ('values', 'reason'),
         [
@@ -439,7 +440,7 @@ class TestWhileConfigured:
         rows = re.findall(r'^\| `(\w+)` \| .* \| (yes|no) \|', PAGE.read_text(), re.MULTILINE)
         assert dict(rows) == {s.name: 'yes' if s.is_live else 'no' for s in SPECS}
 
-    @pytest.mark.parametrize('name', mostly_long(FIXED, 'base_link', 'tip_links', 'output'))
+    @pytest.mark.parametrize('name', mostly_long(FIXED, 'tip_links', 'output'))
     def test_fixed_parameter_cannot_change(self, configured, name):
         before = configured.get_parameter_or(name).value
         reason = set_one(configured, name, FIXED[name])
@@ -447,19 +448,19 @@ class TestWhileConfigured:
         assert 'clean up' in reason
         assert configured.get_parameter_or(name).value == before
 
-    @pytest.mark.parametrize('name', mostly_long(FIXED, 'base_link', 'tip_links', 'output'))
+    @pytest.mark.parametrize('name', mostly_long(FIXED, 'tip_links', 'output'))
     def test_fixed_parameter_may_be_set_to_what_it_is(self, configured, name):
         """Tools that load a whole file of parameters do that."""
         before = configured.get_parameter_or(name)
         if before.value is not None:
             assert set_one(configured, name, before.value) == ''
 
-    @pytest.mark.parametrize('name', mostly_long(FIXED, 'base_link', 'tip_links', 'output'))
+    @pytest.mark.parametrize('name', mostly_long(FIXED, 'tip_links', 'output'))
     def test_fixed_parameter_can_change_after_clean_up(self, configured, name):
         assert configured.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
         assert set_one(configured, name, FIXED[name]) == ''
 
-    @pytest.mark.parametrize('name', mostly_long(LIVE, 'mode', 'path', 'state_timeout'))
+    @pytest.mark.parametrize('name', mostly_long(LIVE, 'path', 'state_timeout'))
     def test_live_parameter_can_change(self, configured, name):
         assert set_one(configured, name, LIVE[name]) == ''
         value = configured.get_parameter(name).value
@@ -470,7 +471,7 @@ class TestWhileConfigured:
         assert not configured.set_parameters_atomically(changes).successful
         assert configured.get_parameter('path').value == 'auto'
 
-    @pytest.mark.parametrize('name', mostly_long(LIVE, 'mode', 'path', 'state_timeout'))
+    @pytest.mark.parametrize('name', mostly_long(LIVE, 'path', 'state_timeout'))
     def test_motion_changes_only_with_what_it_depends_on(self, configured, monkeypatch, name):
         """It makes its solvers anew then, and forgets what leads to the stream of targets."""
         changes, value = [], 0.5 if name == 'max_joint_velocity' else LIVE[name]

@@ -23,7 +23,6 @@ from bench import (
     values_at,
 )
 from command_judge import PAUSE
-from helpers import mostly_long
 from hostile_scene import a_scene
 from judging import distances_from_line
 from nav_msgs.msg import Path
@@ -169,6 +168,7 @@ def test_auto_arrives_at_the_target_behind_a_blocked_line(ready, judge, behind):
     assert distances_from_chords(tips, paths[-1]).max() < ON_THE_PATH
 
 
+@pytest.mark.long
 def test_free_line_is_taken(ready, judge, start):
     target = shifted(start, y=0.2)
     ready.send(target)
@@ -207,12 +207,13 @@ def test_detour_is_proposed_and_taken_when_somebody_says_so(bench, six_axis, jud
     assert distances_from_chords(tips_of(bench, judge), paths[-1]).max() < ON_THE_PATH
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ('confirm', 'asks_for_line', 'asks_for_other'),
     [
-        pytest.param('never', False, False, marks=pytest.mark.long),
+        ('never', False, False),
         ('leaving_line', False, True),
-        pytest.param('always', True, True, marks=pytest.mark.long),
+        ('always', True, True),
     ],
 )
 def test_paths_are_confirmed_as_that_is_asked_for(
@@ -235,6 +236,7 @@ def test_paths_are_confirmed_as_that_is_asked_for(
         check_arrived(bench, judge, target)
 
 
+@pytest.mark.long
 def test_nothing_is_executed_where_nothing_is_proposed(ready, start):
     refused = 'there is no path to execute: '
     success, said = call(ready, 'execute')
@@ -292,7 +294,8 @@ def test_who_listens_later_gets_the_path_and_a_hold_takes_it_away(bench, six_axi
 # -- streams and repeats
 
 
-@pytest.mark.parametrize('path', mostly_long(['auto', 'line'], 'auto'))
+@pytest.mark.long
+@pytest.mark.parametrize('path', ['auto', 'line'])
 def test_stream_never_leaves_a_line_that_is_blocked_and_holds_there(
     bench, six_axis, judge, start, behind, path
 ):

@@ -349,6 +349,7 @@ def test_arm_comes_to_the_target_of_the_node(bench, six_axis):
     assert np.linalg.norm(left) < 3e-4  # dry friction holds it that near
 
 
+@pytest.mark.long
 def test_node_in_simulated_time_moves_the_arm_faster_than_real(bench, six_axis):
     judge = six_axis_judge(six_axis)
     bench.start_node(tip_link='tool0', use_sim_time=True)

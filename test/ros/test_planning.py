@@ -74,9 +74,7 @@ def test_planning_is_said_and_ends_with_its_time(bench, world):
     assert len(bench.commands) == 0
 
 
-@pytest.mark.parametrize(
-    'how', mostly_long(['another target', 'hold', 'deactivate'], 'another target', 'hold')
-)
+@pytest.mark.parametrize('how', mostly_long(['another target', 'hold', 'deactivate'], 'hold'))
 def test_planning_is_cancelled_at_once(bench, world, how):
     closed_in(bench, world, planning_time=60.0)
     bench.send(target(END))
@@ -93,6 +91,7 @@ def test_planning_is_cancelled_at_once(bench, world, how):
     bench.spin_until(lambda: bench.status['planner'] == 'ready', 'a planner at rest')
 
 
+@pytest.mark.long
 def test_planner_that_dies_is_said_and_started_again(bench, world, capfd):
     closed_in(bench, world, planning_time=60.0)
     bench.send(target(END))
@@ -104,6 +103,7 @@ def test_planner_that_dies_is_said_and_started_again(bench, world, capfd):
     assert 'ended by signal 9; it is started again' in capfd.readouterr().err
 
 
+@pytest.mark.long
 def test_world_that_changes_while_planning_is_minded(bench, world):
     """The way that was found leads through a post that came meanwhile."""
     start(bench, world)

@@ -203,6 +203,7 @@ def test_hand_that_is_moved_up_to_a_link_is_not_taken_for_the_link(bench, start)
     check_commands(bench)
 
 
+@pytest.mark.long
 def test_hand_behind_a_link_is_not_forgotten(bench, start):
     """The arm comes to rest between it and the camera; then the hand is moved into its path."""
     camera = start(SeeingCamera)
@@ -240,8 +241,8 @@ def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
     ('fields', 'said'),
     [
         ({'data': b'123'}, 'data'),
-        ({'fields': []}, "'x'"),
-        ({'width': 10**9}, 'points; at most'),
+        pytest.param({'fields': []}, "'x'", marks=pytest.mark.long),
+        pytest.param({'width': 10**9}, 'points; at most', marks=pytest.mark.long),
     ],
 )
 def test_bad_cloud_is_refused_and_the_last_good_one_stays(bench, start, fields, said):

@@ -76,11 +76,12 @@ def is_reached(bench: Bench, judge: Judge, target: np.ndarray, mode: str) -> boo
     return position <= POSITION and (mode == 'position' or orientation <= ORIENTATION)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ('name', 'targets'),
     [
         ('panda', FEW_TARGETS),
-        *(pytest.param(name, TARGETS, marks=pytest.mark.long) for name in REAL_ARMS),
+        *((name, TARGETS) for name in REAL_ARMS),
     ],
 )
 def test_real_arm_reaches_its_targets(bench, name, targets):

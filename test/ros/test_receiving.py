@@ -91,6 +91,7 @@ def test_target_that_came_while_the_node_was_not_active_is_refused_later_too(rea
     ready.wait_for_state('REACHED')
 
 
+@pytest.mark.long
 def test_jog_that_came_while_the_node_was_not_active_is_refused_later_too(ready):
     message = TwistStamped()
     message.twist.linear.y = 0.1

@@ -1,5 +1,7 @@
 """What the robot says of itself: ready or not, and how fast it lets itself move."""
 
+import math
+
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
@@ -86,6 +88,7 @@ def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
     bench.wait_for_state('REACHED')
 
 
+@pytest.mark.long
 def test_word_of_a_latched_publisher_counts_though_it_was_said_before(bench, six_axis, start):
     publisher = bench.tester.create_publisher(Bool, READY, LATCHED)
     publisher.publish(Bool(data=True))
@@ -119,7 +122,7 @@ def test_speed_of_the_robot_slows_and_pauses_the_motion(bench, six_axis, start, 
         assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-4)
 
 
-@pytest.mark.parametrize('wrong', [float('nan'), float('inf'), -1.0, 100.1])
+@pytest.mark.parametrize('wrong', mostly_long([math.nan, math.inf, -1.0, 100.1], math.nan, 100.1))
 def test_speed_that_is_no_percentage_is_ignored(bench, six_axis, scaling, wrong):
     begin(bench, six_axis, speed_scaling_topic=SCALING)
     bench.wait_for_state('IDLE', PREPARATION)
@@ -130,6 +133,7 @@ def test_speed_that_is_no_percentage_is_ignored(bench, six_axis, scaling, wrong)
     assert bench.status['robot_speed_scaling'] == '0.5'
 
 
+@pytest.mark.long
 def test_speed_of_the_robot_and_that_asked_for_count_together(bench, six_axis, start, scaling):
     begin(bench, six_axis, speed_scaling_topic=SCALING)
     bench.wait_for_state('IDLE', PREPARATION)

@@ -58,6 +58,7 @@ def test_arm_goes_round_a_post_and_names_what_is_nearest(start):
     assert distance == pytest.approx(gaps(bench.commands.q[-1]).min(), abs=1e-4)
 
 
+@pytest.mark.long
 def test_target_inside_an_obstacle_moves_nothing_and_names_it(start):
     bench = start(on_unreachable='hold')
     bench.send(pose_message((0.6, 0.6, 0.0), (0.0, 0.0, 0.0, 1.0), 'base'))
@@ -67,6 +68,7 @@ def test_target_inside_an_obstacle_moves_nothing_and_names_it(start):
     assert len(bench.commands) == 0
 
 
+@pytest.mark.long
 def test_stream_is_stopped_in_front_of_an_obstacle(start):
     bench = start(path='line', stream_timeout=10.0)
     targets = [tip_at((a, 0.0)) for a in np.linspace(0.1, 1.5, 30)]
@@ -78,6 +80,7 @@ def test_stream_is_stopped_in_front_of_an_obstacle(start):
     assert CLEARANCE - 1e-4 < gaps(bench.commands.q).min() < 0.2
 
 
+@pytest.mark.long
 def test_what_links_are_not_checked_for_obstacles_are(start):
     bench = start(self_collision='never', max_tip_speed=FAST)
     assert bench.status['self_collision'].startswith('off')
@@ -104,10 +107,22 @@ def refused(bench, **parameters):
     ('text', 'said'),
     [
         (None, 'cannot be read'),
-        ('obstacles: {post: {box: [1, 2]}}', "obstacle 'post', box: expected 3 numbers"),
+        pytest.param(
+            'obstacles: {post: {box: [1, 2]}}',
+            "obstacle 'post', box: expected 3 numbers",
+            marks=pytest.mark.long,
+        ),
         ('obstacles: {post: {sphere: 1, frame: lower}}', "frame 'lower' moves with joint"),
-        ('obstacles: {post: {sphere: 1, frame: lowr}}', "frame 'lowr'"),
-        ('obstacles: {post: {mesh: no.stl}}', "obstacle 'post', no.stl: no such file"),
+        pytest.param(
+            'obstacles: {post: {sphere: 1, frame: lowr}}',
+            "frame 'lowr'",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            'obstacles: {post: {mesh: no.stl}}',
+            "obstacle 'post', no.stl: no such file",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_node_does_not_configure_with_a_scene_that_makes_no_sense(bench, tmp_path, text, said):

@@ -64,6 +64,7 @@ def test_hold_on_the_way_brings_the_arm_to_rest_until_it_is_resumed(ready, six_a
     check_commands(ready, six_axis_judge(six_axis))
 
 
+@pytest.mark.long
 def test_hold_under_a_stream_holds_and_so_does_resume_until_the_stream_pauses(ready, start):
     move(ready, shifted(start, y=0.4))
     timer = ready.tester.create_timer(
@@ -116,6 +117,7 @@ def test_home_takes_the_arm_there_from_where_it_is(ready, six_axis):
     check_commands(ready, six_axis_judge(six_axis))
 
 
+@pytest.mark.long
 def test_home_ends_the_talk_of_a_target_that_was_refused(ready, start):
     ready.send(shifted(start, z=90.0))
     ready.spin_until(lambda: ready.status['last_refusal'], 'a refusal')
@@ -124,6 +126,7 @@ def test_home_ends_the_talk_of_a_target_that_was_refused(ready, start):
     assert ready.status['last_refusal'] == ''
 
 
+@pytest.mark.long
 def test_home_ends_a_target_and_a_target_ends_home(ready, six_axis, start):
     move(ready, shifted(start, y=0.4))
     assert call(ready, 'home')[0]

@@ -81,6 +81,7 @@ def test_both_tips_reach_their_targets_and_say_so(start):
     )
 
 
+@pytest.mark.long
 def test_tip_without_a_target_keeps_its_pose(start):
     bench = start()
     goal = moved(0, z=0.1)
@@ -103,6 +104,7 @@ def test_free_tip_is_left_alone(start):
     assert np.abs(bench.commands.q[:, :6] - START[:6]).max() < 1e-9
 
 
+@pytest.mark.long
 def test_one_tip_streams_while_the_other_rests_at_its_target(start):
     bench = start()
     held = moved(0, z=0.05)
@@ -199,6 +201,7 @@ class TestSharedTorso:
         for pose in poses:
             assert pose_errors(hands[1], pose[1]) < (1e-4, 1e-3)
 
+    @pytest.mark.long
     def test_free_hand_goes_where_the_torso_takes_it(self, bench):
         hands = self.start(bench, idle_tips='free')
         goal = hands[0].copy()

@@ -114,7 +114,9 @@ def test_hold_before_the_first_joint_state_tells_both(bench, six_axis):
     bench.spin_until(lambda: bench.status['reason'] == HELD, 'all joints')
 
 
-@pytest.mark.parametrize('step', ['trigger_deactivate', 'trigger_shutdown'])
+@pytest.mark.parametrize(
+    'step', ['trigger_deactivate', pytest.param('trigger_shutdown', marks=pytest.mark.long)]
+)
 def test_last_status_of_a_step_that_stops_the_arm_is_not_moving(moving, step):
     assert getattr(moving.node, step)() == SUCCESS
     assert last_status_without_the_node(moving)['state'] == 'HOLDING'

@@ -112,6 +112,7 @@ def test_target_without_an_answer_is_sent_again_the_same(meet):
     assert np.all(np.diff(times) > 0.9 * RESEND_TIME)
 
 
+@pytest.mark.long
 def test_target_without_any_answer_ends_as_that(meet):
     node, client = meet(100)
     answer = client.send(np.eye(4), '', 2.5 * RESEND_TIME)

@@ -136,6 +136,7 @@ def test_nothing_is_published_outside_the_namespace(running, listener):
     assert others == set()
 
 
+@pytest.mark.long
 def test_second_one_in_the_same_namespace_is_refused_by_name(running):
     second = Simulation('/left/arm/')
     with pytest.raises(SimulationError, match='/left/arm/simulation already publishes on'):
@@ -146,8 +147,8 @@ def test_second_one_in_the_same_namespace_is_refused_by_name(running):
 @pytest.mark.parametrize(
     ('kind', 'topic'),
     [
-        (JointState, 'joint_states'),
-        (String, 'robot_description'),
+        pytest.param(JointState, 'joint_states', marks=pytest.mark.long),
+        pytest.param(String, 'robot_description', marks=pytest.mark.long),
         (JointState, 'fabrik/joint_command'),
     ],
 )
@@ -165,6 +166,7 @@ def test_any_publisher_of_its_topics_is_refused_by_name(listener, kind, topic):
     assert '--namespace' in str(error.value)
 
 
+@pytest.mark.long
 def test_publisher_of_the_same_topic_in_another_namespace_is_none_of_its_business(listener):
     other = rclpy.create_node('driver', context=listener.context)
     other.create_publisher(JointState, 'joint_states', 1)

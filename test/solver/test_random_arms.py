@@ -67,7 +67,7 @@ def check(arm: list[Segment], chain: Chain, mode: str, T: Array, solution: Solut
     [
         pytest.param('pose', (6, 7), 0.0, marks=pytest.mark.long),
         ('pose', (7, 9), 0.2),
-        ('position', (3, 9), 0.2),
+        pytest.param('position', (3, 9), 0.2, marks=pytest.mark.long),
     ],
 )
 def test_not_one_reachable_target_of_a_thousand_is_missed(mode, joints, slides):

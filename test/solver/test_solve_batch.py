@@ -251,7 +251,11 @@ class TestInputs:
 class TestThreads:
     @pytest.mark.parametrize(
         'options',
-        [{}, {'posture': (0.1,) * 7}, {'prefer': 'near'}],
+        [
+            {},
+            pytest.param({'posture': (0.1,) * 7}, marks=pytest.mark.long),
+            {'prefer': 'near'},
+        ],
         ids=['plain', 'posture', 'near'],
     )
     def test_two_on_one_solver_get_the_answers_of_one(self, options):

@@ -286,7 +286,9 @@ def random_arm(rng: np.random.Generator) -> list[Segment]:
     return [*arm, Segment('fixed', xyz=rng.uniform(-0.2, 0.2, 3))]
 
 
-@pytest.mark.parametrize(('polish', 'share'), [('auto', 1.0), ('never', 0.97)])
+@pytest.mark.parametrize(
+    ('polish', 'share'), [('auto', 1.0), pytest.param('never', 0.97, marks=pytest.mark.long)]
+)
 def test_slides_and_followers_anywhere_are_solved(polish, share):
     rng, converged = np.random.default_rng(11), []
     for _ in range(COUNT):

@@ -29,7 +29,7 @@ from fabrik_ros.transforms import (
     rotation_vector,
     transform,
 )
-from helpers import assert_close, Segment, tree_xml
+from helpers import assert_close, mostly_long, Segment, tree_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -150,7 +150,9 @@ def test_not_one_reachable_set_of_targets_of_a_thousand_is_missed(mode, tips, jo
     assert missed == 0
 
 
-@pytest.mark.parametrize(('joints', 'share'), [((3, 6), 0.87), ((4, 7), 0.95)])
+@pytest.mark.parametrize(
+    ('joints', 'share'), [((3, 6), 0.87), pytest.param((4, 7), 0.95, marks=pytest.mark.long)]
+)
 def test_rounds_alone_solve_most_places(joints, share):
     # Measured over 200 trees: 91 % and 98 %; each tip for itself is always solved.
     rng, met = np.random.default_rng(14), []
@@ -338,7 +340,7 @@ def enlarged(segment: Segment, scale: float) -> Segment:
 # --- over fixed samples ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('polish', POLISH)
+@pytest.mark.parametrize('polish', mostly_long(POLISH, 'auto'))
 def test_the_order_of_tips_does_not_decide_whether_they_are_met(polish):
     rng, alike = np.random.default_rng(15), []
     for _ in range(SAMPLE):
@@ -353,7 +355,7 @@ def test_the_order_of_tips_does_not_decide_whether_they_are_met(polish):
     assert np.mean(alike) >= (1.0 if polish == 'auto' else 0.95)
 
 
-@pytest.mark.parametrize('polish', POLISH)
+@pytest.mark.parametrize('polish', mostly_long(POLISH, 'auto'))
 def test_moving_base_and_targets_together_changes_nothing(polish):
     rng = np.random.default_rng(16)
     for _ in range(SAMPLE):
@@ -538,7 +540,7 @@ class TestPasses:
             there = Bench(other, kinds, T[::-1]).round(q[order])
             assert_close(there, here[order], 1e-6)
 
-    @pytest.mark.parametrize('accelerate', [False, True])
+    @pytest.mark.parametrize('accelerate', mostly_long([False, True], True))
     def test_rounds_never_end_farther_from_the_targets_and_mostly_much_nearer(
         self, accelerate, rng
     ):

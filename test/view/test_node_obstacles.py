@@ -147,7 +147,7 @@ def test_obstacles_of_a_node_are_drawn_also_those_sent_before(world, is_kept):
         source.close()
 
 
-@pytest.mark.parametrize('is_kept', [False, True])
+@pytest.mark.parametrize('is_kept', [pytest.param(False, marks=pytest.mark.long), True])
 def test_obstacles_that_a_node_was_told_of_go_with_it_but_those_that_are_kept_come_back(
     world, is_kept
 ):

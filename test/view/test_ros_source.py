@@ -200,6 +200,7 @@ def test_target_is_the_pose_of_the_tool_and_sent_once_it_is_heard(wire, source, 
     assert came[0].header.frame_id == first.chain().base_link
 
 
+@pytest.mark.long
 def test_target_that_nobody_hears_is_dropped(wire, source, robots):
     node, (first, _) = HandDriven(wire), robots
     node.describe(first.source)

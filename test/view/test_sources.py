@@ -103,6 +103,7 @@ def test_simulated_arm_refuses_what_is_no_target_and_stays_alive(moving):
     wait_until(lambda: moving.snapshot().time > before)
 
 
+@pytest.mark.long
 def test_simulated_arm_moves_joints_within_the_limits(moving):
     wait_until(lambda: moving.snapshot().state == 'IDLE')
     moving.send_joints({'elbow': 0.9})
