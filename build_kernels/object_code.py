@@ -43,6 +43,8 @@ RESULTS = {'bool': 'b', 'int64': 'i', 'float64': 'f', 'none': 'n'}
 
 MOST_WORKERS = 2
 """Most processes that compile; each needs a gigabyte [1]."""
+LONGEST = ('tree_search', 'batch', 'chain_search')
+"""Modules that take longest come first; the last two have much in common."""
 
 
 class Entry(NamedTuple):
@@ -74,12 +76,12 @@ def compile_entries(
     Returns object files and entries. `report` is told after each module how many kernels are
     compiled, and how many there are.
     """
-    modules = [dict(some) for _, some in groupby(kinds.items(), module_of)]
+    modules = {name: dict(some) for name, some in groupby(kinds.items(), module_of)}
     workers = min(MOST_WORKERS, os.cpu_count() or 1)
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(workers, context, prepare, (root,)) as pool:
-        # The last ones, of trees, take longest: they come first.
-        parts = [pool.submit(compile_module, module) for module in reversed(modules)]
+        order = [*LONGEST, *sorted(modules.keys() - LONGEST)]
+        parts = [pool.submit(compile_module, modules[name]) for name in order]
         done = 0
         for part in as_completed(parts):
             done += len(part.result()[1])
