@@ -92,8 +92,9 @@ def install(progress, folder, extras, pure):
 
 def pip_install(progress, folder, *arguments, **variables):
     """Run pip, whose errors go past the progress to the terminal."""
-    # Python compiles what is imported; to compile all takes as long as to install it.
-    options = ['--disable-pip-version-check', '--progress-bar', 'off', '--no-compile', *arguments]
+    options = ['--disable-pip-version-check', '--progress-bar', 'off', *arguments]
+    if not sys.dont_write_bytecode:
+        options.append('--no-compile')  # Python keeps what it compiles, of what is imported alone
     pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
     environment = {**os.environ, **variables}
     with subprocess.Popen(pip, env=environment, stdout=subprocess.PIPE, text=True) as running:

@@ -82,15 +82,29 @@ class Worker:
 
     def plan(self, problem: Problem, T: np.ndarray, seed: int) -> tuple[np.ndarray | None, float]:
         """Plan to a pose, (4, 4); return knots or None, and the time."""
-        start = problem.values('start', self.chain.joint_names)
-        request = PlanRequest(start, T[None], planning_time=LONGEST, seed=seed)
         begin = time.perf_counter()
-        self._process.request(request, problem.obstacles, other_joints=problem.start)
+        self._request(problem, T, seed)
         while (answer := self._process.poll()) is None:
             time.sleep(NAP)
         taken = time.perf_counter() - begin
         assert isinstance(answer, Plan), answer
         return (answer.knots if answer.found else None), taken
+
+    def cancel(self, problem: Problem, T: np.ndarray, seed: int, after: float) -> float:
+        """Cancel a search after a time [s]; return how long it goes on [s]."""
+        self._request(problem, T, seed)
+        time.sleep(after)
+        begin = time.perf_counter()
+        self._process.cancel()
+        while self._process.state is not ProcessState.READY:
+            self._process.poll()
+            time.sleep(NAP)
+        return time.perf_counter() - begin
+
+    def _request(self, problem: Problem, T: np.ndarray, seed: int) -> None:
+        start = problem.values('start', self.chain.joint_names)
+        request = PlanRequest(start, T[None], planning_time=LONGEST, seed=seed)
+        self._process.request(request, problem.obstacles, other_joints=problem.start)
 
     def close(self) -> None:
         """End the process."""

@@ -6,18 +6,20 @@ from itertools import pairwise
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
-from ..collision.edge_checks import EdgeChecks
+from ..collision.edge_checks import EdgeChecks, RESOLUTION
 from ..collision.guard import CollisionGuard
 from ..transforms import Array
 
-NEAR_START = 0.05
-"""Distance from the start within which pairs too near there may stay as near [rad or m]."""
-MARGIN = 0.05
+NEAR_END = 0.05
+"""Distance from an end of a path within which pairs may be as near as there [rad or m]."""
+MARGIN, MARGIN_AT_GOALS = 0.05, 0.015
 """
-Extra clearance of planned paths, as a share of the clearance [1].
+Extra clearance of planned paths, and of their goals, as a share of the clearance [1].
 
 The follower checks other chords, and would take paths free by under half a millimetre for blocked.
 """
+RESOLUTION_NEAR_GOALS = 2e-5
+"""Resolution of edges near goals at which pairs are all but within the margin [m]."""
 ROUNDING = 1e-5
 """Error of a measured distance [m]."""
 
@@ -28,14 +30,14 @@ class FreeSpace:
 
     Edges are straight in joint space. An edge called free is free along its whole length, by
     bounds of how far the links can move, with a margin; one refused may be free by up to a
-    millimetre.
+    millimetre. Near the start and near goals pairs may be as near as there.
 
     Parameters
     ----------
     collision : CheckedPairs or None
         Knows what collides; None: nothing does.
     start : array, shape (n,)
-        Where the arm is [rad or m]: pairs too near there may stay as near, close to it.
+        Where the arm is [rad or m].
     should_stop : callable
         Whether to give up; asked before each edge. From then on no edge is free.
 
@@ -44,22 +46,32 @@ class FreeSpace:
     def __init__(
         self, collision: CheckedPairs | None, start: Array, should_stop: Callable[[], bool]
     ) -> None:
-        self._collision, self._start, self._should_stop = collision, start, should_stop
+        self._collision, self._should_stop = collision, should_stop
         if collision is not None:
-            least = CollisionGuard(collision).least_from(start).values
-            self._least = _with_margin(collision, start)
-            self._checks = EdgeChecks(collision, self._least)
-            self._checks_near_start = EdgeChecks(collision, least)
+            clearances = collision.clearances
+            self._margin = clearances + MARGIN * np.abs(clearances)
+            self._least_at_goals = clearances + MARGIN_AT_GOALS * np.abs(clearances)
+            self._checks_at_goals = EdgeChecks(collision, self._least_at_goals)
+            self._checks_with_room = EdgeChecks(collision, self._margin + RESOLUTION)
+            self._checks = EdgeChecks(
+                collision, _least_near(collision, start, self._margin, ROUNDING)
+            )
+            near_start = CollisionGuard(collision).least_from(start).values
+            self._ends, self._checks_near_ends = start[None], [EdgeChecks(collision, near_start)]
 
-    def collision_at(self, q: Array) -> str:
-        """Say which links are too near each other at `q`, shape (n,); '' where none are."""
-        if self._collision is None or (p := self._checks.near_at(q)) < 0:
+    def take_goal(self, q: Array) -> str:
+        """Let edges end at `q`, shape (n,); say which links are too near for that, '' if none."""
+        if self._collision is None:
             return ''
-        link_a, link_b = self._collision.links(p)
-        clearance = self._collision.clearances[p]
-        is_nearer = self._collision.distances.measure(p, q) <= clearance
-        within = 1000.0 * (clearance if is_nearer else self._least[p])
-        return f"'{link_a}' and '{link_b}' are within {within:.3g} mm of each other"
+        if (p := self._checks_at_goals.near_at(q)) >= 0:
+            return _too_near(self._collision, p, q, self._least_at_goals)
+        if self._checks_with_room.near_at(q) >= 0:
+            room = 2.0 * RESOLUTION_NEAR_GOALS
+            least = _least_near(self._collision, q, self._margin, room)
+            checks = EdgeChecks(self._collision, least, RESOLUTION_NEAR_GOALS)
+            self._ends = np.vstack([self._ends, q])
+            self._checks_near_ends.append(checks)
+        return ''
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:
         """Whether nothing comes too near on the straight path between two, shape (n,) each."""
@@ -67,15 +79,25 @@ class FreeSpace:
             return False
         if self._collision is None:
             return True
-        if np.max(np.abs(q_next - self._start)) <= NEAR_START:
-            q, q_next = q_next, q
-        if np.max(np.abs(q - self._start)) > NEAR_START:
+        near, near_next = self._checks_near(q), self._checks_near(q_next)
+        if near is None and near_next is None:
             return self._checks.near_at(q_next) < 0 and self._checks.near_between(q, q_next) < 0
-        share = min(1.0, NEAR_START / max(float(np.max(np.abs(q_next - q))), NEAR_START))
-        until = q + share * (q_next - q)
-        if self._checks_near_start.near_between(q, until) >= 0:
+        length = float(np.max(np.abs(q_next - q)))
+        ends = (near is not None) + (near_next is not None)
+        share = min(NEAR_END / max(length, NEAR_END), 1.0 / ends)
+        until = q if near is None else q + share * (q_next - q)
+        since = q_next if near_next is None else q_next - share * (q_next - q)
+        if near is not None and near.near_between(q, until) >= 0:
             return False
-        return share == 1.0 or self._checks.near_between(until, q_next) < 0
+        if near_next is not None and near_next.near_between(since, q_next) >= 0:
+            return False
+        return share * ends == 1.0 or self._checks.near_between(until, since) < 0
+
+    def _checks_near(self, q: Array) -> EdgeChecks | None:
+        """Return the checks for where `q` is, if that is near an end."""
+        away = np.abs(self._ends - q).max(axis=1)
+        nearest = int(np.argmin(away))
+        return self._checks_near_ends[nearest] if away[nearest] <= NEAR_END else None
 
     def is_curve_free(self, knots: Array) -> bool:
         """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
@@ -86,10 +108,19 @@ class FreeSpace:
         return 1.0 if self._collision is None else self._checks.free_share(q, q_next)
 
 
-def _with_margin(collision: CheckedPairs, start: Array) -> Array:
-    """Distances that pairs keep on paths [m], shape (p,); less for pairs near at the start."""
-    distances, clearances = collision.distances, collision.clearances
-    least: Array = clearances + MARGIN * np.abs(clearances)
-    for p in distances.due(start, least):
-        least[p] = np.clip(distances.measure(int(p), start) - ROUNDING, clearances[p], least[p])
+def _least_near(collision: CheckedPairs, q: Array, most: Array, room: float) -> Array:
+    """Distances to keep where pairs may be as near as at `q`, less some room [m], shape (p,)."""
+    distances = collision.distances
+    least: Array = most.copy()
+    for p in distances.due(q, most):
+        as_near = distances.measure(int(p), q) - room
+        least[p] = np.clip(as_near, collision.clearances[p], most[p])
     return least
+
+
+def _too_near(collision: CheckedPairs, p: int, q: Array, least: Array) -> str:
+    """Say that a pair is nearer than its clearance at `q`, or than what else it has to keep."""
+    link_a, link_b = collision.links(p)
+    is_nearer = collision.distances.measure(p, q) <= collision.clearances[p]
+    within = 1000.0 * (collision.clearances[p] if is_nearer else least[p])
+    return f"'{link_a}' and '{link_b}' are within {within:.3g} mm of each other"

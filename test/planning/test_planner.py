@@ -75,6 +75,30 @@ def test_way_ends_at_the_goal_and_trigonometry_finds_it_free(world, seed):
     assert np.array_equal(again.knots, way.knots)
 
 
+def configuration_at(least, rng):
+    """Find joint values at which links are so far apart, between free ones and a collision."""
+    free, touching = np.zeros(JOINTS), np.zeros(JOINTS)
+    while distance(touching) > least:
+        touching = ARM.random_configuration(rng)
+    for _ in range(50):
+        middle = 0.5 * (free + touching)
+        free, touching = (middle, touching) if distance(middle) > least else (free, middle)
+    return free
+
+
+@pytest.mark.parametrize('beyond', [0.02, 0.04, 0.06, 0.1, 0.14])
+def test_goal_with_little_more_than_its_clearance_is_reached(world, beyond):
+    rng = np.random.default_rng(round(100 * beyond))
+    for _ in range(5):
+        goal = configuration_at((1.0 + beyond) * CLEARANCE, rng)
+        way = plan(ARM, np.zeros(JOINTS), goal, world, options=POSITION)
+        assert way.found, way.reason
+        assert_close(way.q, goal)
+        for a, b in pairwise(way.knots):
+            shares = np.linspace(0.0, 1.0, 20)
+            assert min(distance(a + share * (b - a)) for share in shares) > CLEARANCE
+
+
 def test_plan_says_why_there_is_no_way(world):
     start, folded = np.zeros(JOINTS), np.array([0.0, 2.8, 2.8, 0.0])
     assert distance(folded) < 0.0
