@@ -105,6 +105,7 @@ class PointInput:
     ) -> None:
         self.shape = shape
         self.last_refusal, self.accepted, self.refused = '', 0, 0
+        self.is_closed = False
         self._node, self._clock, self._frames = node, clock, frames
         self._joints, self._needed, self._root_link = joints, needed, root_link
         self._map, self._on_cells = point_map, on_cells
@@ -125,7 +126,8 @@ class PointInput:
         return bool(self._waiting) or self._running is not None
 
     def close(self) -> None:
-        """Take no more clouds."""
+        """Take no more clouds; what the executor still calls does nothing."""
+        self.is_closed = True
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_timer(self._timer)
         self._waiting.clear()
@@ -138,6 +140,8 @@ class PointInput:
         Of each frame one waits, the newest of which the joint states are known: if new ones took
         the place of one that waits for these, none would ever be worked on.
         """
+        if self.is_closed:
+            return
         frame = message.header.frame_id.removeprefix('/')
         try:
             cloud = self._checked(message, frame, self._clock.at(received))
@@ -151,6 +155,8 @@ class PointInput:
 
     def look(self) -> None:
         """Hand over cells that are ready, and have the next cloud worked on."""
+        if self.is_closed:
+            return
         if self._running is not None:
             cloud, future = self._running
             if not future.done():

@@ -92,7 +92,6 @@ class PointWatch:
         """Take no more clouds."""
         self._input.close()
         self._node.destroy_timer(self._timer)
-        self._renewal = None
 
     def add_joint_state(
         self, names: Sequence[str], values: Sequence[float], stamp: float, received: float
@@ -150,6 +149,8 @@ class PointWatch:
 
     def _go_on(self) -> None:
         """Measure how near new cells are, for a short time, and put them in force at last."""
+        if self._input.is_closed:
+            return
         if self._renewal is None:
             if not self._waiting:
                 self._timer.cancel()

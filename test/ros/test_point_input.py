@@ -189,3 +189,14 @@ def test_clouds_of_the_topic_come_in(bench, context):
         executor.spin_once(timeout_sec=0.05)
     assert bench.cells[0][0] == 'l0'
     other.destroy_node()
+
+
+def test_what_the_executor_calls_after_the_end_does_nothing(bench):
+    """It has a list of what is due, and goes through that though a callback before ends it all."""
+    now = time.time()
+    bench.state(now)
+    bench.send([BESIDE], now)
+    bench.input.close()
+    bench.input.look()
+    bench.send([BESIDE], now)
+    assert bench.cells == []
