@@ -84,8 +84,8 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on 
 	$(PYTEST) -m 'not long'
 
 .PHONY: test-long
-test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; ten minutes or so
-	@echo 'make test-long takes ten minutes or so on two cores.'
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 12 minutes or so
+	@echo 'make test-long takes 12 minutes or so on two cores.'
 	$(PYTEST) -m long --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
