@@ -8,7 +8,9 @@ instructions gain nothing measurable.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 import ctypes
+from functools import cache
 import importlib
 from itertools import groupby
 import multiprocessing
@@ -16,7 +18,9 @@ import os
 from pathlib import Path
 import pickle
 import re
+import signal
 import sys
+from threading import Thread
 import types
 from typing import Any, NamedTuple
 
@@ -39,7 +43,6 @@ FROM_GLUE = {'numba_attempt_nocopy_reshape'}
 # array another shape, which is no matter for contiguous ones.
 RAISED = {ZeroDivisionError, NotImplementedError}
 RESULTS = {'bool': 'b', 'int64': 'i', 'float64': 'f', 'none': 'n'}
-
 
 MOST_WORKERS = 2
 """Most processes that compile; each needs a gigabyte [1]."""
@@ -76,16 +79,21 @@ def compile_entries(
     Returns object files and entries. `report` is told after each module how many kernels are
     compiled, and how many there are.
     """
-    modules = {name: dict(some) for name, some in groupby(kinds.items(), module_of)}
+    modules = {name: dict(some) for name, some in groupby(sorted(kinds.items()), module_of)}
     workers = min(MOST_WORKERS, os.cpu_count() or 1)
     context = multiprocessing.get_context('spawn')
-    with ProcessPoolExecutor(workers, context, prepare, (root,)) as pool:
+    with ProcessPoolExecutor(workers, context, end_with_parent) as pool:
         order = [*LONGEST, *sorted(modules.keys() - LONGEST)]
-        parts = [pool.submit(compile_module, modules[name]) for name in order]
+        parts = [pool.submit(compile_module, root, modules[name]) for name in order]
         done = 0
-        for part in as_completed(parts):
-            done += len(part.result()[1])
-            report(done, len(kinds))
+        try:
+            for part in as_completed(parts):
+                done += len(part.result()[1])
+                report(done, len(kinds))
+        except BrokenProcessPool:
+            sys.exit('a process that compiles kernels was killed; each of two needs a gigabyte')
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
     codes, entries = zip(*(part.result() for part in parts), strict=True)
     return list(codes), [entry for some in entries for entry in some]
 
@@ -94,6 +102,29 @@ def module_of(item: tuple[str, str]) -> str:
     return item[0].split('.')[0]
 
 
+def end_with_parent() -> None:
+    """Let no process that compiles outlive the build, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def compile_module(root: Path, kinds: dict[str, str]) -> tuple[bytes, list[Entry]]:
+    """Compile the kernels of a module; return one object file of them."""
+    prepare(root)
+    entries, codes = zip(*(compile_entry(*item) for item in kinds.items()), strict=True)
+    module = link(entries, codes)
+    machine = optimise(module)
+    check(module)
+    return machine.emit_object(module), list(entries)
+
+
+@cache
 def prepare(root: Path) -> None:
     """Get a process ready to compile."""
     os.environ.update(BUILD_SETTINGS)
@@ -104,26 +135,18 @@ def prepare(root: Path) -> None:
     stand_in_for_jit()
 
 
-def compile_module(kinds: dict[str, str]) -> tuple[bytes, list[Entry]]:
-    """Compile the kernels of a module; return one object file of them."""
-    entries, codes = zip(*(compile_entry(*item) for item in kinds.items()), strict=True)
-    module = link(entries, codes)
-    machine = optimise(module)
-    check(module)
-    return machine.emit_object(module), list(entries)
-
-
 def leave_out_machine_code() -> None:
     """
     Keep numba from asking for machine code of each function with all that it calls.
 
-    Nothing is run here: half of the time would be for nothing.
+    It would take half of the time, and nothing is run here. numba takes note of these methods when
+    it is imported.
     """
     import llvmlite.binding as llvm
 
     unused = ctypes.c_void_p()
     llvm.ExecutionEngine.finalize_object = lambda engine: None
-    # Where numba writes the address of its globals to.
+    # numba writes the address of the surroundings of a function there.
     llvm.ExecutionEngine.get_global_value_address = lambda engine, name: ctypes.addressof(unused)
 
 
@@ -254,7 +277,7 @@ def check(module: Any) -> None:
     unknown = foreign - FROM_MATH_LIBRARY - FROM_GLUE
     if unknown:
         sys.exit(f'kernels call what only numba has: {", ".join(sorted(unknown))}')
-    pickled = (v for v in module.global_variables if re.search(r'pickledata\.\d+$', v.name))
+    pickled = (v for v in module.global_variables if re.search(r'pickledata\.[0-9a-f]+$', v.name))
     raised = {pickle.loads(bytes_of(variable))[0] for variable in pickled}
     if raised - RAISED:
         sys.exit(f'kernels raise what Python would not learn of: {raised - RAISED}')

@@ -94,7 +94,7 @@ def pip_install(progress, folder, *arguments, **variables):
     """Run pip, whose errors go past the progress to the terminal."""
     options = ['--disable-pip-version-check', '--progress-bar', 'off', *arguments]
     if not sys.dont_write_bytecode:
-        options.append('--no-compile')  # Python keeps what it compiles, of what is imported alone
+        options.append('--no-compile')  # most is never imported; Python keeps what it compiles
     pip = [folder / 'bin' / 'python', '-m', 'pip', 'install', *options]
     environment = {**os.environ, **variables}
     with subprocess.Popen(pip, env=environment, stdout=subprocess.PIPE, text=True) as running:

@@ -17,8 +17,8 @@ SHORTEST_PART = 1.0 / 256.0
 """Shortest part of an edge in the search for its free share, as a share of the edge [1]."""
 SHARES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 """Shares of an edge that are tried where pairs have no kernel [1]."""
-RESOLUTION = 2e-4
-"""Resolution of edges that are not said to need another [m]."""
+RESOLUTION = 2e-5
+"""Parts on which no pair can come nearer by more are not halved; undecided, they are near [m]."""
 
 
 class EdgeChecks:
@@ -31,16 +31,11 @@ class EdgeChecks:
         The pairs, as they are now: obstacles may not change.
     least : array, shape (p,)
         Distance that each pair must keep [m].
-    resolution : float
-        Parts on which no pair can come nearer by more are not halved [m]; undecided, they are
-        near.
 
     """
 
-    def __init__(
-        self, collision: CheckedPairs, least: Array, resolution: float = RESOLUTION
-    ) -> None:
-        self._distances, self._least, self._resolution = collision.distances, least, resolution
+    def __init__(self, collision: CheckedPairs, least: Array) -> None:
+        self._distances, self._least = collision.distances, least
         self._kernels = collision.distances.kernels
         self._lower, self._upper = prismatic_limits(collision.mechanism)
         is_ours = self._kernels.covers & (least >= 0.0)
@@ -61,7 +56,7 @@ class EdgeChecks:
         """Return the number of a pair that may come too near on a straight edge; -1 if none."""
         if self._holds(q) and self._holds(q_next):
             near = self._kernels.near_on_edge(
-                self._ours, self._least, q, q_next, resolution=self._resolution
+                self._ours, self._least, q, q_next, resolution=RESOLUTION
             )
             if near >= 0:
                 return near

@@ -16,12 +16,11 @@ MARGIN, MARGIN_AT_GOALS = 0.05, 0.015
 """
 Extra clearance of planned paths, and of their goals, as a share of the clearance [1].
 
-The follower checks other chords, and would take paths free by under half a millimetre for blocked.
+The follower checks other chords, and takes some paths for blocked that are free by little: with
+the margin of goals one of twelve.
 """
-RESOLUTION_NEAR_GOALS = 2e-5
-"""Resolution of edges near goals at which pairs are all but within the margin [m]."""
-ROUNDING = 1e-5
-"""Error of a measured distance [m]."""
+ROOM = 2.0 * RESOLUTION
+"""No edge is called free without so much room to what pairs keep [m]."""
 
 
 class FreeSpace:
@@ -30,7 +29,8 @@ class FreeSpace:
 
     Edges are straight in joint space. An edge called free is free along its whole length, by
     bounds of how far the links can move, with a margin; one refused may be free by up to a
-    millimetre. Near the start and near goals pairs may be as near as there.
+    millimetre. Pairs that are within the margin at the start may stay so, and near goals pairs
+    may be as near as there.
 
     Parameters
     ----------
@@ -49,13 +49,14 @@ class FreeSpace:
         self._collision, self._should_stop = collision, should_stop
         if collision is not None:
             clearances = collision.clearances
-            self._margin = clearances + MARGIN * np.abs(clearances)
-            self._least_at_goals = clearances + MARGIN_AT_GOALS * np.abs(clearances)
-            self._checks_at_goals = EdgeChecks(collision, self._least_at_goals)
-            self._checks_with_room = EdgeChecks(collision, self._margin + RESOLUTION)
-            self._checks = EdgeChecks(
-                collision, _least_near(collision, start, self._margin, ROUNDING)
-            )
+            with_margin = clearances + MARGIN * np.abs(clearances)
+            self._least = _least_near(collision, start, with_margin)
+            self._checks = EdgeChecks(collision, self._least)
+            at_goals = clearances + np.maximum(MARGIN_AT_GOALS * np.abs(clearances), ROOM)
+            has_kernel = collision.distances.kernels.covers
+            self._at_goals = np.where(has_kernel, np.minimum(at_goals, self._least), self._least)
+            self._checks_at_goals = EdgeChecks(collision, self._at_goals)
+            self._checks_with_room = EdgeChecks(collision, self._least + ROOM)
             near_start = CollisionGuard(collision).least_from(start).values
             self._ends, self._checks_near_ends = start[None], [EdgeChecks(collision, near_start)]
 
@@ -64,13 +65,11 @@ class FreeSpace:
         if self._collision is None:
             return ''
         if (p := self._checks_at_goals.near_at(q)) >= 0:
-            return _too_near(self._collision, p, q, self._least_at_goals)
+            return _too_near(self._collision, p, q, self._at_goals)
         if self._checks_with_room.near_at(q) >= 0:
-            room = 2.0 * RESOLUTION_NEAR_GOALS
-            least = _least_near(self._collision, q, self._margin, room)
-            checks = EdgeChecks(self._collision, least, RESOLUTION_NEAR_GOALS)
+            least = _least_near(self._collision, q, self._least)
             self._ends = np.vstack([self._ends, q])
-            self._checks_near_ends.append(checks)
+            self._checks_near_ends.append(EdgeChecks(self._collision, least))
         return ''
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:
@@ -91,7 +90,8 @@ class FreeSpace:
             return False
         if near_next is not None and near_next.near_between(since, q_next) >= 0:
             return False
-        return share * ends == 1.0 or self._checks.near_between(until, since) < 0
+        is_all = share * ends == 1.0
+        return is_all or self._checks.near_between(until, since) < 0
 
     def _checks_near(self, q: Array) -> EdgeChecks | None:
         """Return the checks for where `q` is, if that is near an end."""
@@ -108,18 +108,19 @@ class FreeSpace:
         return 1.0 if self._collision is None else self._checks.free_share(q, q_next)
 
 
-def _least_near(collision: CheckedPairs, q: Array, most: Array, room: float) -> Array:
-    """Distances to keep where pairs may be as near as at `q`, less some room [m], shape (p,)."""
+def _least_near(collision: CheckedPairs, q: Array, most: Array) -> Array:
+    """Distances to keep where pairs may be as near as at `q` [m], shape (p,)."""
     distances = collision.distances
     least: Array = most.copy()
-    for p in distances.due(q, most):
-        as_near = distances.measure(int(p), q) - room
-        least[p] = np.clip(as_near, collision.clearances[p], most[p])
+    for p in distances.due(q, most + ROOM):
+        distance = distances.measure(int(p), q)
+        spare = max(distance - collision.clearances[p], 0.0)
+        least[p] = min(most[p], distance - min(ROOM, 0.5 * spare))
     return least
 
 
 def _too_near(collision: CheckedPairs, p: int, q: Array, least: Array) -> str:
-    """Say that a pair is nearer than its clearance at `q`, or than what else it has to keep."""
+    """Say that a pair is nearer than its clearance at `q`, or than the distance asked of it."""
     link_a, link_b = collision.links(p)
     is_nearer = collision.distances.measure(p, q) <= collision.clearances[p]
     within = 1000.0 * (collision.clearances[p] if is_nearer else least[p])

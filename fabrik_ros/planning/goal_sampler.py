@@ -32,8 +32,9 @@ class GoalSampler:
         Turns them.
     solve : callable
         Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,).
-    collision_at : callable
-        Says what collides at joint values of shape (n,); '' where nothing does.
+    take_goal : callable
+        Takes joint values of shape (n,) for a goal; says what collides there, '' where nothing
+        does.
     T : array, shape (k, 4, 4), or None
         The poses, NaN for tips without a target; None: nothing is drawn.
     start : array, shape (n,)
@@ -59,13 +60,13 @@ class GoalSampler:
         robot: Mechanism,
         turns: WholeTurns,
         solve: Callable[[Array, Array], Solution],
-        collision_at: Callable[[Array], str],
+        take_goal: Callable[[Array], str],
         T: Array | None,
         start: Array,
         rng: np.random.Generator,
     ) -> None:
         self._robot, self._turns, self._solve = robot, turns, solve
-        self._collision_at, self._T, self._start, self._rng = collision_at, T, start, rng
+        self._take_goal, self._T, self._start, self._rng = take_goal, T, start, rng
         self._moves = joints_with_goal(robot, T)
         self._limits = robot.finite_limits()
         self._seen: set[tuple[float, ...]] = set()
@@ -104,7 +105,7 @@ class GoalSampler:
             return False
         self._seen.add(key)
         self._fruitless = 0
-        collision = self._collision_at(q)
+        collision = self._take_goal(q)
         self.collision = self.collision or collision
         if not collision:
             self.found.append(q)

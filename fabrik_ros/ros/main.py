@@ -1,8 +1,6 @@
 """The process of the node: signals, and spinning until it is told to stop."""
 
 from collections.abc import Callable
-from contextlib import suppress
-import ctypes
 import json
 import signal
 from types import FrameType
@@ -24,8 +22,6 @@ STOP_CHECK_PERIOD = 0.05
 """Time between two looks whether the node is to stop [s]."""
 SPIN_TIME = 60.0
 """How long the executor spins at most before it is called again [s]."""
-M_MMAP_THRESHOLD, LARGE = -3, 128 * 1024
-"""Name of an option of glibc, in malloc.h, and its value at first [bytes]."""
 
 
 def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
@@ -53,7 +49,6 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
     if robot is not None:
         overrides = [Parameter('robot_description', value=robot.source)]
         args = [*_mesh_paths(robot.folder), *(args or [])]
-    _return_large_buffers()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     _on_signals(ask_to_stop)
     try:
@@ -74,17 +69,6 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-
-
-def _return_large_buffers() -> None:
-    """
-    Have the buffers of clouds and meshes go back to the system when they are freed.
-
-    glibc raises this threshold to the largest buffer that was freed: those to come lie in the
-    heaps of the threads, which grow by the holes between. See mallopt(3).
-    """
-    with suppress(AttributeError, OSError):  # another C library
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def _mesh_paths(folder: str) -> list[str]:

@@ -131,6 +131,7 @@ class PointInput:
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_timer(self._timer)
         self._waiting.clear()
+        self._running = None
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def on_cloud(self, message: PointCloud2, received: int) -> None:

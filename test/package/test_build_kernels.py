@@ -1,6 +1,7 @@
 """What the build tells LLVM, whichever version of it numba brings."""
 
 from pathlib import Path
+import pickle
 import sys
 
 import pytest
@@ -37,3 +38,12 @@ def test_all_but_entries_are_put_where_they_are_called():
     module.verify()
     inlined = {f.name: 'alwaysinline' in str(list(f.attributes)) for f in module.functions}
     assert inlined == {'plain': True, 'with(brackets)': True, 'kernel_entry': False}
+
+
+@pytest.mark.parametrize('ending', ['12', '0a9f3c'])
+def test_kernel_that_raises_what_python_would_not_learn_of_ends_the_build(ending):
+    pickled = pickle.dumps((ValueError, ()))
+    text = ''.join(f'\\{byte:02X}' for byte in pickled)
+    constant = f'@.const.pickledata.{ending} = constant [{len(pickled)} x i8] c"{text}"'
+    with pytest.raises(SystemExit, match='ValueError'):
+        object_code.check(llvm.parse_assembly(constant))

@@ -63,3 +63,27 @@ def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(world)
             blocked.append(str(found.reason))
         q = way.knots[-1]
     assert blocked == []
+
+
+def table_below(gap, clearance) -> WorldCollision:
+    """Make a world with a table so far below the shoulder, which turns above it."""
+    setup = PlannerSetup(ROBOT, ARM, obstacle_clearance=clearance)
+
+    def world(top):
+        box = Box((2.0, 2.0, 0.1))
+        return setup.world(
+            Scene([Obstacle('table', box, transform(np.eye(3), np.array([0.0, 0.0, top - 0.05])))])
+        )
+
+    deep = world(-1.0)
+    pairs = [p for p in range(len(deep.clearances)) if deep.links(p)[0] == 'shoulder_link']
+    return world(-1.0 - gap + min(deep.distances.measure(p, START) for p in pairs))
+
+
+@pytest.mark.parametrize('clearance', [0.02, 0.05])
+@pytest.mark.parametrize('gap', [0.01, 0.0191, 0.0199, 0.0201, 0.0211, 0.045, 0.0501, 0.0525])
+def test_arm_turns_above_a_table_that_is_near_its_shoulder(gap, clearance):
+    world, goal = table_below(gap, clearance), START + 0.7 * np.eye(len(ARM))[0]
+    for end in (goal, START):
+        way = plan(ARM, START, end, world)
+        assert way.found, way.reason
