@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+import platform
 import signal
 import subprocess
 import sys
@@ -19,6 +20,32 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 FASTEST, HARDEST = 1.5, 5.0
+THREADS = """
+import ctypes
+import threading
+
+from fabrik_ros.ros.main import share_one_heap
+
+libc = ctypes.CDLL(None)
+stdout = ctypes.c_void_p.in_dll(libc, 'stdout')
+everyone = threading.Barrier(20)
+
+def allocate():
+    everyone.wait()
+    libc.malloc(1000)
+    everyone.wait()
+
+def start():
+    threads = [threading.Thread(target=allocate) for _ in range(everyone.parties)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    libc.malloc_info(0, stdout)
+    libc.puts(b'')
+    libc.fflush(stdout)
+
+"""
 
 
 @pytest.fixture
@@ -128,6 +155,22 @@ def test_commands_keep_their_pace_on_the_way(bench, moving):
     """No pause: neither the compiler nor the garbage collector holds them up."""
     bench.wait_for_state('REACHED')
     assert len(bench.commands.runs()) == 1
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != 'glibc', reason='only glibc has heaps of threads')
+def test_threads_bring_no_heaps_of_their_own():
+    """With them, a node that sees clouds would take far more memory."""
+
+    def heaps_after(*statements):
+        program = THREADS + '\n'.join(statements)
+        environment = os.environ | {'PYTHONPATH': str(ROOT)}
+        return subprocess.check_output(
+            [sys.executable, '-c', program], env=environment, text=True
+        ).count('<heap nr=')
+
+    before = heaps_after('libc.malloc_info(0, stdout)', 'libc.fflush(stdout)')
+    assert heaps_after('share_one_heap()', 'start()') == before
+    assert heaps_after('start()') > before
 
 
 def test_node_without_a_model_ends_when_it_is_interrupted(bench, start_process, said):
