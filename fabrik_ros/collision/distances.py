@@ -122,6 +122,10 @@ class PairDistances:
         distance_bounds(self._known, self._at, self._motion_bounds, pairs, q, around, bounds)
         return bounds
 
+    def closing(self, around: Array, pairs: npt.NDArray[np.intp]) -> Array:
+        """Most that such pairs come nearer [m], if joints move by `around`, shape (n,)."""
+        return np.asarray(self._motion_bounds[pairs] @ around)
+
     def due(
         self,
         q: Array,

@@ -87,4 +87,4 @@ class EdgeChecks:
         if len(pairs) == 0:
             return -1
         path = StraightPath(q, q_next, self._stays)
-        return find_blocking(self._distances, path, pairs, self._least)
+        return find_blocking(self._distances, path, pairs, self._least, RESOLUTION, shortest=0.0)

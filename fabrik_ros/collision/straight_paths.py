@@ -41,14 +41,19 @@ class StraightPath:
 
 
 def find_blocking(
-    distances: PairDistances, path: StraightPath, pairs: npt.NDArray[np.intp], least: Array
+    distances: PairDistances,
+    path: StraightPath,
+    pairs: npt.NDArray[np.intp],
+    least: Array,
+    resolution: float = 0.0,
+    shortest: float = SHORTEST_PART,
 ) -> int:
     """
     Find a pair that may come as near as `least` on a path.
 
     Parts of the path where the bounds of the distances do not rule this out are measured in the
-    middle and halved, so nothing between is missed. A part of a 64th that is still undecided
-    counts as blocked. Kernels do this for the pairs that they can look at.
+    middle and halved, so nothing between is missed. A short part that is still undecided counts
+    as blocked. Kernels do this for the pairs that they can look at.
 
     Parameters
     ----------
@@ -60,6 +65,9 @@ def find_blocking(
         Numbers of the pairs in question.
     least : array, shape (p,)
         Distance that each pair must keep [m].
+    resolution, shortest : float
+        Parts are not halved on which no pair can come nearer by more [m], nor parts that are no
+        longer than this share of the path [1].
 
     Returns
     -------
@@ -77,17 +85,23 @@ def find_blocking(
             path.start,
             path.end,
             strays=path.strays,
-            shortest=SHORTEST_PART,
+            resolution=resolution,
+            shortest=shortest,
             known=distances.known,
         )
         if near >= 0:
             return near
         pairs = pairs[~is_theirs]
-    return _first_near(distances, path, pairs, least)
+    return _first_near(distances, path, pairs, least, resolution, shortest)
 
 
 def _first_near(
-    distances: PairDistances, path: StraightPath, pairs: npt.NDArray[np.intp], least: Array
+    distances: PairDistances,
+    path: StraightPath,
+    pairs: npt.NDArray[np.intp],
+    least: Array,
+    resolution: float,
+    shortest: float,
 ) -> int:
     """Find such a pair by measuring one after the other."""
     parts = [(0.0, 1.0, pairs)] if len(pairs) > 0 else []
@@ -101,7 +115,8 @@ def _first_near(
         pairs = pairs[distances.bounds(q, around, pairs) <= least[pairs]]
         if len(pairs) == 0:
             continue
-        if end - begin <= SHORTEST_PART:
+        closing = float(np.max(distances.closing(around, pairs)))
+        if closing <= resolution or end - begin <= shortest:
             return int(pairs[0])
         middle = 0.5 * (begin + end)
         parts += [(middle, end, pairs), (begin, middle, pairs)]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks, RESOLUTION
-from ..collision.guard import CollisionGuard
+from ..collision.guard import EASE
 from ..transforms import Array
 
 NEAR_END = 0.05
@@ -53,11 +53,10 @@ class FreeSpace:
             self._least = _least_near(collision, start, with_margin)
             self._checks = EdgeChecks(collision, self._least)
             at_goals = clearances + np.maximum(MARGIN_AT_GOALS * np.abs(clearances), ROOM)
-            has_kernel = collision.distances.kernels.covers
-            self._at_goals = np.where(has_kernel, np.minimum(at_goals, self._least), self._least)
+            self._at_goals = np.minimum(at_goals, self._least)
             self._checks_at_goals = EdgeChecks(collision, self._at_goals)
             self._checks_with_room = EdgeChecks(collision, self._least + ROOM)
-            near_start = CollisionGuard(collision).least_from(start).values
+            near_start = _least_from(collision, start, with_margin)
             self._ends, self._checks_near_ends = start[None], [EdgeChecks(collision, near_start)]
 
     def take_goal(self, q: Array) -> str:
@@ -106,6 +105,21 @@ class FreeSpace:
     def free_share(self, q: Array, q_next: Array) -> float:
         """Share of the straight path between two, (n,) each, that is free from `q` on."""
         return 1.0 if self._collision is None else self._checks.free_share(q, q_next)
+
+
+def _least_from(collision: CheckedPairs, start: Array, most: Array) -> Array:
+    """
+    Distances to keep on the way from the start [m], shape (p,).
+
+    No bound proves free what starts at its distance. Who follows the way lets pairs that are
+    nearer than their clearance move apart only, so such pairs are given more room.
+    """
+    least: Array = most.copy()
+    for p in collision.distances.due(start, most + EASE):
+        distance = collision.distances.measure(int(p), start)
+        room = ROOM if distance > collision.clearances[p] else EASE
+        least[p] = min(most[p], distance - room)
+    return least
 
 
 def _least_near(collision: CheckedPairs, q: Array, most: Array) -> Array:

@@ -24,6 +24,7 @@ from fabrik_ros.planning import (
     PlanRequest,
     ProcessState,
 )  # fmt: skip
+from fabrik_ros.planning.free_space import FreeSpace
 from fabrik_ros.planning.message_channel import MessageChannel
 from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
 from helpers import assert_close
@@ -86,18 +87,34 @@ def configuration_at(least, rng):
     return free
 
 
-@pytest.mark.skipif(not COMPILED, reason='without kernels goals keep the whole margin')
-@pytest.mark.parametrize('beyond', [0.02, 0.04, 0.06, 0.1, 0.14])
-def test_goal_with_little_more_than_its_clearance_is_reached(world, beyond):
+@pytest.mark.parametrize('is_start', [False, True])
+@pytest.mark.parametrize('beyond', [0.03, 0.04, 0.06, 0.1, 0.14])
+def test_end_with_little_more_than_its_clearance_is_reached_or_left(world, beyond, is_start):
     rng = np.random.default_rng(round(100 * beyond))
     for _ in range(5):
-        goal = configuration_at((1.0 + beyond) * CLEARANCE, rng)
-        way = plan(ARM, np.zeros(JOINTS), goal, world, options=POSITION)
+        ends = [np.zeros(JOINTS), configuration_at((1.0 + beyond) * CLEARANCE, rng)]
+        start, goal = reversed(ends) if is_start else ends
+        way = plan(ARM, start, goal, world, options=POSITION)
         assert way.found, way.reason
         assert_close(way.q, goal)
         for a, b in pairwise(way.knots):
             shares = np.linspace(0.0, 1.0, 20)
             assert min(distance(a + share * (b - a)) for share in shares) > CLEARANCE
+
+
+@settings(max_examples=40 if COMPILED else 4, deadline=None)
+@given(seeds, st.floats(0.03, 1.0), st.floats(0.001, 0.3))
+def test_no_edge_from_a_start_that_keeps_the_clearance_comes_nearer_than_that(
+    world, seed, beyond, length
+):
+    rng = np.random.default_rng(seed)
+    start = configuration_at((1.0 + beyond) * CLEARANCE, rng)
+    space = FreeSpace(world, start, lambda: False)
+    for _ in range(10):
+        end = start + length * rng.uniform(-1.0, 1.0, JOINTS)
+        if space.is_edge_free(start, end):
+            edge = (start + share * (end - start) for share in np.linspace(0.0, 1.0, 20))
+            assert min(distance(q) for q in edge) > CLEARANCE
 
 
 def test_plan_says_why_there_is_no_way(world):

@@ -1,5 +1,7 @@
 """Who follows a planned way looks along it in another way than the planner, and finds it free."""
 
+from itertools import product
+
 from fabrik_ros import example_arm, FollowerOptions, load_urdf
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, WorldCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.model.geometry import Box
+from fabrik_ros.model.geometry import Box, Mesh
 from fabrik_ros.motion.motion import Motion
 from fabrik_ros.motion.planned_path import PlannedPath
 from fabrik_ros.planning import plan, PlannerSetup
@@ -20,6 +22,14 @@ ROBOT = load_urdf(example_arm('six_axis'))
 ARM = ROBOT.chain()
 START = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
 WAYS = 25 if COMPILED else 2
+PATIENCE = 60.0
+NEAR = 0.005
+SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
+TRIANGLES = (
+    (0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
+    (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3),
+)  # fmt: skip
+"""Of the sides of a box, as numbers of its corners; see `SIGNS`."""
 BOXES = {
     'table': ((1.2, 1.5, 0.04), (0.35, 0.0, -0.02)),
     'wall': ((0.5, 0.03, 0.36), (0.6, 0.0, 0.18)),
@@ -63,6 +73,53 @@ def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(world)
             blocked.append(str(found.reason))
         q = way.knots[-1]
     assert blocked == []
+
+
+@pytest.fixture(scope='module')
+def world_with_a_shelf(tmp_path_factory) -> WorldCollision:
+    """Make the same world, with all but the table as one mesh, which is not convex."""
+    lines, folder = [], tmp_path_factory.mktemp('meshes')
+    for size, centre in [BOXES[name] for name in ('wall', 'board', 'side')]:
+        corners = np.array(centre) + 0.5 * np.array(size) * SIGNS
+        first = 8 * len(lines) // (len(SIGNS) + len(TRIANGLES)) + 1
+        lines += [f'v {x} {y} {z}' for x, y, z in corners]
+        lines += [f'f {a + first} {b + first} {c + first}' for a, b, c in TRIANGLES]
+    (folder / 'shelf.obj').write_text('\n'.join(lines))
+    size, centre = BOXES['table']
+    shelf = Obstacle('shelf', Mesh('shelf.obj'), np.eye(4))
+    table = Obstacle('table', Box(size), transform(np.eye(3), np.array(centre)))
+    return PlannerSetup(ROBOT, ARM, mesh_paths=(str(folder),)).world(Scene([table, shelf]))
+
+
+def least_room(world, q) -> float:
+    """Tell by how much the pair keeps its clearance that does so least; at most `NEAR`."""
+    near = world.distances.due(q, world.clearances + NEAR)
+    room = [world.distances.measure(int(p), q) - world.clearances[p] for p in near]
+    return min([*room, NEAR])
+
+
+def configuration_near(world, most, rng) -> np.ndarray:
+    """Draw joint values at which the arm keeps its clearances, but not by more than `most`."""
+    while True:
+        free, blocked = free_configuration(world, rng), START + rng.uniform(-1.2, 1.2, len(ARM))
+        if least_room(world, blocked) > 0.0:
+            continue
+        while not 0.75 * most < least_room(world, free) < most:
+            middle = 0.5 * (free + blocked)
+            is_free = least_room(world, middle) > 0.75 * most
+            free, blocked = (middle, blocked) if is_free else (free, middle)
+        return free
+
+
+@pytest.mark.parametrize('room', [0.0005, 0.001, 0.002, 0.004])
+def test_ways_end_and_begin_near_a_mesh_as_near_boxes(world, world_with_a_shelf, room):
+    rng = np.random.default_rng(3)
+    for _ in range(WAYS // 5 + 1):
+        far, near = free_configuration(world, rng), configuration_near(world, room, rng)
+        for start, goal in ((far, near), (near, far)):
+            way = plan(ARM, start, goal, world_with_a_shelf, planning_time=PATIENCE)
+            assert way.found, way.reason
+            assert all(least_room(world, q) > 0.0 for q in way.knots)
 
 
 def table_below(gap, clearance) -> WorldCollision:
