@@ -172,6 +172,9 @@ class CheckedPairs:
     def keep_distances_at(self, q: Array) -> None:
         """Let obstacles that are too near at `q`, shape (n,), be as near; here there are none."""
 
+    def meet_obstacles_at(self, q: Array) -> None:
+        """Let new obstacles that are too near at `q`, shape (n,), be as near."""
+
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set joints outside the arm [rad or m]; names of other joints are ignored."""
         self.distances.others_moved(self.frames.set_other_joints(values))

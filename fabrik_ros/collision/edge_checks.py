@@ -6,17 +6,21 @@ solids. Distances that other edges have shown are neither kept nor used.
 
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..transforms import Array
 from .checked_pairs import CheckedPairs
 from .distances import prismatic_limits
-from .straight_paths import find_blocking, StraightPath
+from .straight_paths import Detail, find_blocking, StraightPath, USUAL_DETAIL
 
 SHORTEST_PART = 1.0 / 256.0
 """Shortest part of an edge in the search for its free share, as a share of the edge [1]."""
 SHARES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 """Shares of an edge that are tried where pairs have no kernel [1]."""
+ROUNDING = 1e-12
+"""Share of an edge that ends so much within the limits of joints [1]."""
 RESOLUTION = 2e-5
 """Parts on which no pair can come nearer by more are not halved; undecided, they are near [m]."""
 
@@ -31,15 +35,23 @@ class EdgeChecks:
         The pairs, as they are now: obstacles may not change.
     least : array, shape (p,)
         Distance that each pair must keep [m].
+    should_stop : callable
+        Whether to give up; asked within edges that take long. From then on pairs may be near.
 
     """
 
-    def __init__(self, collision: CheckedPairs, least: Array) -> None:
+    def __init__(
+        self,
+        collision: CheckedPairs,
+        least: Array,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._distances, self._least = collision.distances, least
         self._kernels = collision.distances.kernels
         self._lower, self._upper = prismatic_limits(collision.mechanism)
         is_ours = self._kernels.covers & (least >= 0.0)
         self._ours, self._others = np.flatnonzero(is_ours), np.flatnonzero(~is_ours)
+        self._fine = Detail(RESOLUTION, shortest=0.0, should_stop=should_stop)
         self._stays = np.zeros(len(collision.mechanism), dtype=bool)
 
     def warm_up(self) -> None:
@@ -60,7 +72,7 @@ class EdgeChecks:
             )
             if near >= 0:
                 return near
-        return self._other_near(q, q_next)
+        return self._other_near(q, q_next, self._fine)
 
     def free_share(self, q: Array, q_next: Array) -> float:
         """
@@ -68,23 +80,34 @@ class EdgeChecks:
 
         Parts of a 256th are not looked at more closely: what is free by little may not count.
         """
-        if not (self._holds(q) and self._holds(q_next)):
+        if not self._holds(q):
             return 0.0
-        share = 1.0
+        share = self._share_within_limits(q, q_next)
         if len(self._others) > 0:
-            share = next((s for s in SHARES if self._other_near(q, q + s * (q_next - q)) < 0), 0.0)
+            ends = ((s, q + s * (q_next - q)) for s in share * np.array(SHARES))
+            looks = (s for s, end in ends if self._other_near(q, end, USUAL_DETAIL) < 0)
+            share = next(looks, 0.0)
         until = q + share * (q_next - q)
         return share * self._kernels.free_share(self._ours, self._least, q, until, SHORTEST_PART)
+
+    def _share_within_limits(self, q: Array, q_next: Array) -> float:
+        """Share of an edge, from a beginning where the motion bounds hold, on which they do."""
+        if self._holds(q_next):
+            return 1.0
+        displacement = q_next - q
+        room = np.where(displacement > 0.0, self._upper - q, q - self._lower)
+        moves = displacement != 0.0
+        return float(np.min(room[moves] / np.abs(displacement[moves]))) * (1.0 - ROUNDING)
 
     def _holds(self, q: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""
         return bool(np.all(q >= self._lower) and np.all(q <= self._upper))
 
-    def _other_near(self, q: Array, q_next: Array) -> int:
+    def _other_near(self, q: Array, q_next: Array, detail: Detail) -> int:
         """Look at the pairs that have no kernel, or at all where motion bounds do not hold."""
         holds = self._holds(q) and self._holds(q_next)
         pairs = self._others if holds else np.arange(len(self._distances))
         if len(pairs) == 0:
             return -1
         path = StraightPath(q, q_next, self._stays)
-        return find_blocking(self._distances, path, pairs, self._least, RESOLUTION, shortest=0.0)
+        return find_blocking(self._distances, path, pairs, self._least, detail)

@@ -116,11 +116,11 @@ class CollisionGuard:
         numbers : mapping
             The new numbers of pairs that stay, by their numbers before.
         q : array, shape (n,)
-            Where the arm is [rad or m]: what is too near there may stay as near.
+            Where the arm is [rad or m]: what is new and too near there may stay as near.
 
         """
         self._kept = {numbers[p]: kept for p, kept in self._kept.items() if p in numbers}
-        self._collision.keep_distances_at(q)
+        self._collision.meet_obstacles_at(q)
 
     def warm_up(self) -> None:
         """Compile what a step needs."""

@@ -1,5 +1,6 @@
 """Whether links come too near each other on a straight path in joint space."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,13 +41,27 @@ class StraightPath:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """How closely a path is looked at; parts that are undecided then count as blocked."""
+
+    resolution: float = 0.0
+    """Parts on which no pair can come nearer by more are not halved [m]."""
+    shortest: float = SHORTEST_PART
+    """Nor are parts that are no longer than this share of the path [1]."""
+    should_stop: Callable[[], bool] = lambda: False
+    """Whether to give up; asked before a part is halved."""
+
+
+USUAL_DETAIL = Detail()
+
+
 def find_blocking(
     distances: PairDistances,
     path: StraightPath,
     pairs: npt.NDArray[np.intp],
     least: Array,
-    resolution: float = 0.0,
-    shortest: float = SHORTEST_PART,
+    detail: Detail = USUAL_DETAIL,
 ) -> int:
     """
     Find a pair that may come as near as `least` on a path.
@@ -65,9 +80,8 @@ def find_blocking(
         Numbers of the pairs in question.
     least : array, shape (p,)
         Distance that each pair must keep [m].
-    resolution, shortest : float
-        Parts are not halved on which no pair can come nearer by more [m], nor parts that are no
-        longer than this share of the path [1].
+    detail : Detail
+        When to end.
 
     Returns
     -------
@@ -85,14 +99,14 @@ def find_blocking(
             path.start,
             path.end,
             strays=path.strays,
-            resolution=resolution,
-            shortest=shortest,
+            resolution=detail.resolution,
+            shortest=detail.shortest,
             known=distances.known,
         )
         if near >= 0:
             return near
         pairs = pairs[~is_theirs]
-    return _first_near(distances, path, pairs, least, resolution, shortest)
+    return _first_near(distances, path, pairs, least, detail)
 
 
 def _first_near(
@@ -100,8 +114,7 @@ def _first_near(
     path: StraightPath,
     pairs: npt.NDArray[np.intp],
     least: Array,
-    resolution: float,
-    shortest: float,
+    detail: Detail,
 ) -> int:
     """Find such a pair by measuring one after the other."""
     parts = [(0.0, 1.0, pairs)] if len(pairs) > 0 else []
@@ -116,7 +129,8 @@ def _first_near(
         if len(pairs) == 0:
             continue
         closing = float(np.max(distances.closing(around, pairs)))
-        if closing <= resolution or end - begin <= shortest:
+        is_short = closing <= detail.resolution or end - begin <= detail.shortest
+        if is_short or detail.should_stop():
             return int(pairs[0])
         middle = 0.5 * (begin + end)
         parts += [(middle, end, pairs), (begin, middle, pairs)]

@@ -25,6 +25,12 @@ OBSTACLE_CLEARANCE = 0.02
 """Distance that links keep from obstacles by default [m]."""
 EASE = 0.001
 """Links that are too near at the start may come this much nearer [m]."""
+APART = 2.0
+"""A link that is so many clearances from an obstacle has to keep its whole clearance again [1]."""
+ELSEWHERE = 0.1
+"""A link that has moved so far may keep less from what is new there [m]."""
+ROUNDING = 1e-6
+"""Links that have moved by less are where they were [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +103,12 @@ class WorldCollision(CheckedPairs):
         self._solids: dict[Obstacle, Solid] = {}
         self._ends: list[tuple[object, object]] = [(p, p) for p in range(self._own_count)]
         """What each pair consists of: it is the same pair as long as that is the same."""
+        self._keys: list[tuple[object, object]] = list(self._ends)
+        """The same, with obstacles by their names: one that has moved is no other obstacle."""
+        self._unmet: set[tuple[object, object]] = set()
+        """Keys of pairs that are new."""
+        self._places: dict[object, Array] = {}
+        """Where links were when something new was so near that they keep less from it [m]."""
         bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
         count = len(own.frames.names)
         self._bounds_in_root = [bounds.in_root(a, count) for a in range(len(own.solids))]
@@ -245,12 +257,22 @@ class WorldCollision(CheckedPairs):
         number_of = {pair: number for number, pair in enumerate(ends)}
         numbers = {p: number_of[pair] for p, pair in enumerate(self._ends) if pair in number_of}
         distances.take_over(self.distances, numbers)
-        clearances = np.concatenate([own.clearances[:count], np.full(len(added), self._clearance)])
-        clearances[list(numbers.values())] = self.clearances[list(numbers)]
+        names_of_parts = [*range(len(own.solids)), *(f'/{o.name}' for o in scene), *points]
+        keys = self._keys[:count] + [
+            (names_of_parts[a], names_of_parts[b]) for a, b in (p.solids for p in added)
+        ]
+        before = dict(zip(self._keys, self.clearances.tolist(), strict=False))
+        clearances = np.array([before.get(key, self._clearance) for key in keys])
+        self._unmet = {key for key in keys if key in self._unmet or key not in before}
+        carried = {key[0] for key in keys[count:]}
+        self._places = {
+            a: place for a, place in self._places.items() if isinstance(a, int) or a in carried
+        }
         names = [own.links(p) for p in range(count)]
         self._names = names + [(pair.name_a, pair.name_b) for pair in added]
         self.scene, self.frames, self.distances = scene, frames, distances
-        self.clearances, self._ends, self._solids = clearances, ends, loaded
+        self.clearances, self._ends, self._keys = clearances, ends, keys
+        self._solids = loaded
         self.version += 1
         return numbers
 
@@ -259,15 +281,50 @@ class WorldCollision(CheckedPairs):
         Let links that are nearer to obstacles than their clearance keep the distance they have.
 
         Arms stand on tables: their first links turn there, as near as they always are. What
-        touches at `q`, shape (n,), may only move apart: see `CollisionGuard`.
+        touches at `q`, shape (n,), may only move apart: see `CollisionGuard`. What they keep does
+        not shrink from start to start.
         """
         before, self.clearances = self.clearances, self.clearances.copy()
         self.clearances[self._own_count :] = self._clearance
-        for p in self.distances.due(q, self.clearances):
+        self._unmet = set(self._keys[self._own_count :])
+        self._places.clear()
+        self.meet_obstacles_at(q)
+        self._places.clear()
+        is_kept = (before < self._clearance) & (before < self.clearances + EASE)
+        is_kept[: self._own_count] = False
+        self.clearances[is_kept] = np.maximum(before, self.clearances)[is_kept]
+
+    def meet_obstacles_at(self, q: Array) -> None:
+        """
+        Let links that are near a new obstacle keep the distance they have, and only from it.
+
+        From what was there before, wherever it is now, they keep what they kept; so obstacles
+        that tremble, or are measured with noise, let no arm creep up to them. Neither do those
+        that are replaced by new ones again and again: a link gets this once, and again where it
+        is `ELSEWHERE`. What has come apart keeps its whole clearance again.
+        """
+        self.clearances = self.clearances.copy()
+        obstacles = np.arange(self._own_count, len(self.distances))
+        for p in obstacles[self.clearances[obstacles] < self._clearance]:
+            if self.distances.measure(int(p), q) > APART * self._clearance:
+                self.clearances[p] = self._clearance
+        if not self._unmet:
+            return
+        new = obstacles[[self._keys[p] in self._unmet for p in obstacles]]
+        self._unmet.clear()
+        for p in self.distances.due(q, self.clearances, pairs=new):
             distance = self.distances.measure(int(p), q)
-            if p >= self._own_count and 0.0 < distance <= self._clearance:
-                kept = before[p] < self._clearance and before[p] < distance
-                self.clearances[p] = before[p] if kept else max(distance - EASE, 0.0)
+            if 0.0 < distance <= self._clearance and self._may_keep_less(int(p), q):
+                self.clearances[p] = max(distance - EASE, 0.0)
+
+    def _may_keep_less(self, p: int, q: Array) -> bool:
+        """Whether the link of a pair has not come nearer to something since it last kept less."""
+        link = self._keys[p][0]
+        here = self.distances.centres_at(q)[self.distances.pairs[p][0]]
+        moved = float(np.linalg.norm(here - self._places.setdefault(link, here)))
+        if moved >= ELSEWHERE:
+            self._places[link] = here
+        return moved <= ROUNDING or moved >= ELSEWHERE
 
     def _pairs(
         self, scene: Scene, solids: list[Solid], frames: SolidFrames

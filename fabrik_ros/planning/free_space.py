@@ -39,7 +39,8 @@ class FreeSpace:
     start : array, shape (n,)
         Where the arm is [rad or m].
     should_stop : callable
-        Whether to give up; asked before each edge. From then on no edge is free.
+        Whether to give up; asked before each edge, and within those that take long. From then on
+        no edge is free.
 
     """
 
@@ -51,13 +52,14 @@ class FreeSpace:
             clearances = collision.clearances
             with_margin = clearances + MARGIN * np.abs(clearances)
             self._least = _least_near(collision, start, with_margin)
-            self._checks = EdgeChecks(collision, self._least)
+            self._checks = EdgeChecks(collision, self._least, should_stop)
             at_goals = clearances + np.maximum(MARGIN_AT_GOALS * np.abs(clearances), ROOM)
             self._at_goals = np.minimum(at_goals, self._least)
             self._checks_at_goals = EdgeChecks(collision, self._at_goals)
             self._checks_with_room = EdgeChecks(collision, self._least + ROOM)
             near_start = _least_from(collision, start, with_margin)
-            self._ends, self._checks_near_ends = start[None], [EdgeChecks(collision, near_start)]
+            self._ends = start[None]
+            self._checks_near_ends = [EdgeChecks(collision, near_start, should_stop)]
 
     def take_goal(self, q: Array) -> str:
         """Let edges end at `q`, shape (n,); say which links are too near for that, '' if none."""
@@ -68,7 +70,8 @@ class FreeSpace:
         if self._checks_with_room.near_at(q) >= 0:
             least = _least_near(self._collision, q, self._least)
             self._ends = np.vstack([self._ends, q])
-            self._checks_near_ends.append(EdgeChecks(self._collision, least))
+            checks = EdgeChecks(self._collision, least, self._should_stop)
+            self._checks_near_ends.append(checks)
         return ''
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:

@@ -255,6 +255,8 @@ class PlanSearch:
         if goals.collision:
             reason = f'no configuration at the goal is free: {goals.collision}'
             return self._none(PlanOutcome.GOAL_IN_COLLISION, reason)
+        if not goals.attempts and self._should_stop():
+            return self._not_found()
         status = Status.STALLED if goals.status is None else goals.status
         reason = f'no configuration at the goal: {status.value}'
         return self._none(PlanOutcome.GOAL_NOT_REACHABLE, reason)

@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from ..collision.point_cells import PointCells
-from ..collision.scene import Scene
+from ..collision.scene import Obstacle, Scene
 from ..errors import FabrikError
 from .message_channel import MessageChannel
 from .plan_request import PlanRequest
@@ -114,13 +114,18 @@ class PlannerWorker:
 
     def _answer(self, task: Task) -> Answer:
         try:
-            self._world.set_scene(task.scene)
+            self._world.set_scene(self._with_known(task.scene))
             for frame in {**self._world.points, **task.points}:
                 self._world.set_points(frame, task.points.get(frame))
             self._world.set_other_joints(task.other_joints)
             return Answer(task.number, self._planner.plan(task.request, self._should_stop))
         except (FabrikError, ValueError) as error:
             return Answer(task.number, None, str(error))
+
+    def _with_known(self, scene: Scene) -> Scene:
+        """Put obstacles that are known in the place of their copies: these are loaded already."""
+        known = {_parts(obstacle): obstacle for obstacle in self._world.scene}
+        return Scene(known.get(_parts(obstacle), obstacle) for obstacle in scene)
 
     def _should_stop(self) -> bool:
         """Whether a message has come, or the other process is gone."""
@@ -142,6 +147,12 @@ class PlannerWorker:
         self._channel.send(message)
         while not self._channel.flush():
             select.select([], [self._channel], [])
+
+
+def _parts(obstacle: Obstacle) -> tuple[object, ...]:
+    """Return all that an obstacle consists of; a copy consists of the same."""
+    pose = obstacle.T_link_obstacle.tobytes()
+    return obstacle.name, obstacle.shape, pose, obstacle.link, obstacle.touch_links
 
 
 def main() -> None:

@@ -48,6 +48,7 @@ class RrtConnect:
 
     def __init__(self, lower: Array, upper: Array, weights: Array, longest: float) -> None:
         self._ompl, self._weights, self._longest = import_ompl(), weights, longest
+        self._limits = lower, upper
         self._lower, self._upper = lower * weights, upper * weights
 
     def route(
@@ -93,11 +94,12 @@ class RrtConnect:
         should_stop: Callable[[], bool],
     ) -> list[Array] | None:
         base, weights, count = self._ompl.base, self._weights, len(self._weights)
-        space = self._space()
+        space, limits = self._space(), self._limits
         information = base.SpaceInformation(space)
 
         def values(state: Any) -> Array:
-            array: Array = np.array(state[0:count]) / weights
+            # Not beyond the limits, by rounding: motion bounds do not hold there.
+            array: Array = np.clip(np.array(state[0:count]) / weights, *limits)
             return array
 
         class Edges(base.MotionValidator):  # type: ignore[misc,name-defined]

@@ -299,7 +299,7 @@ class ConfiguredArm:
         """Drop what was measured by another time, and stop: the clock jumped back."""
         self.measured.forget()
         if self._points is not None:
-            self._points.forget_joints()
+            self._points.forget_times()
         if self.base is not None:
             self.base.forget()
         if self.follower is not None:

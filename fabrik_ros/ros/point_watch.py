@@ -1,6 +1,7 @@
 """Points that sensors have measured: renewed in pieces, and obstacles while they are new."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import math
 import time
 
 from rclpy.clock import Clock, ClockType
@@ -17,7 +18,7 @@ from .frame_resolver import FrameResolver
 from .joint_history import JointHistory
 from .node_clock import NodeClock
 from .parameters import NodeParameters
-from .point_input import PointInput
+from .point_input import FUTURE, PointInput
 
 PIECES_PERIOD, PIECES_TIME = 0.001, 0.0005
 """New cells are measured in pieces this often, for so long each time [s]."""
@@ -99,9 +100,10 @@ class PointWatch:
         """Take a joint state, with its stamp and the time it was received [s]."""
         self._joints.add(names, values, stamp, received)
 
-    def forget_joints(self) -> None:
-        """Drop joint values measured by another time."""
+    def forget_times(self) -> None:
+        """Drop joint values, and count clouds as too old, that were measured by another time."""
         self._joints.forget()
+        self._stamps = dict.fromkeys(self._stamps, -math.inf)
 
     def change_shape(self) -> None:
         """Take note that the robot carries something else."""
@@ -124,8 +126,13 @@ class PointWatch:
                 f'{parameters.obstacle_clearance:g} m is not greater than points_padding '
                 f'{parameters.points_padding:g} m'
             )
+        if timeout == 0.0:
+            return ''
+        for frame, stamp in self._stamps.items():
+            if stamp == -math.inf or stamp > now + FUTURE:
+                return f"no points of '{shown(frame)}' have come since the clock jumped back"
         frame, stamp = min(self._stamps.items(), key=lambda item: item[1])
-        if 0.0 < timeout < now - stamp:
+        if timeout < now - stamp:
             return (
                 f"the newest points of '{shown(frame)}' are {now - stamp:.2f} s old "
                 f'(scene_timeout {timeout:g} s)'

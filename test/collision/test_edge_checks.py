@@ -12,6 +12,7 @@ from fabrik_ros.kernels import convex_gaps
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
+from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -151,3 +152,38 @@ def test_prismatic_joint_outside_its_limits_is_not_called_free_unseen():
     world = WorldCollision(SelfCollision(robot, chain), Scene([post]), clearance=CLEARANCE)
     checks = EdgeChecks(world, world.clearances)
     assert checks.near_between(chain.upper, np.array([10.0])) >= 0
+
+
+def test_search_that_is_to_stop_stops_within_an_edge(tmp_path):
+    """A link turns beside a plate of two triangles for long: thousands of looks."""
+    corners = [f'{x} {y} 0' for x in (-3, 3) for y in (-3, 3)]
+    facets = [f'v {corner}' for corner in corners] + ['f 1 2 4', 'f 1 4 3']
+    (tmp_path / 'plate.obj').write_text('\n'.join(facets))
+    arm = planar()
+    plate = Obstacle('plate', Mesh('plate.obj'), transform(np.eye(3), np.array([0, 0, -0.0525])))
+    own = SelfCollision(arm.robot, arm.chain)
+    world = WorldCollision(own, Scene([plate]), finder=MeshFinder([tmp_path]), clearance=CLEARANCE)
+    asked = []
+
+    def near_after(looks):
+        asked.clear()
+        checks = EdgeChecks(
+            world, world.clearances, lambda: asked.append(0) is None and len(asked) > looks
+        )
+        return checks.near_between(np.zeros(JOINTS), 2.0 * np.eye(JOINTS)[0])
+
+    assert near_after(10_000) < 0
+    assert len(asked) > 100
+    assert near_after(10) >= 0
+    assert len(asked) == 11
+
+
+def test_free_share_of_an_edge_that_leaves_the_limits_is_the_part_within():
+    slide = planar_arm(1).replace('type="revolute"', 'type="prismatic"')
+    robot = load_urdf(slide)
+    chain = robot.chain('l0', robot.links[-1])
+    post = Obstacle('post', Sphere(0.1), transform(np.eye(3), np.array([5.0, 0.0, 0.0])))
+    world = WorldCollision(SelfCollision(robot, chain), Scene([post]), clearance=CLEARANCE)
+    checks, room = EdgeChecks(world, world.clearances), chain.upper - 0.5
+    assert_close(checks.free_share(room, room + 2.0), 0.25)
+    assert checks.free_share(chain.upper + 0.1, chain.upper + 1.0) == 0.0

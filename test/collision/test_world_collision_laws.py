@@ -6,11 +6,14 @@ that may meet it; distances of the planar arm are worked out on paper.
 
 """
 
+from collections.abc import Iterator
+from itertools import count, islice
 import math
 
 from collision_models import planar_arm
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, SelfCollision, WorldCollision
+from fabrik_ros.collision.world_collision import EASE
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
@@ -23,6 +26,7 @@ coal = pytest.importorskip('coal', reason='coal measures the distances')
 pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 EXAMPLES = 40 if COMPILED else 3
+STEPS = 400 if COMPILED else 100
 JOINTS = 4
 CAPSULES = planar_arm(JOINTS).replace('revolute', 'continuous')
 DRUMS = CAPSULES.replace('capsule', 'cylinder')
@@ -224,6 +228,63 @@ def test_distance_that_is_kept_does_not_shrink_from_start_to_start_and_is_given_
         assert_close(world.clearances, [0.009], 1e-5)
     guard.reset(np.array([-1.0]))
     assert_close(world.clearances, [0.02])
+
+
+WALL, LENGTH, RADIUS, TREMBLING = 0.3, 1.9, 0.05, 0.0005
+"""Where the wall begins, and the arm to the middle of its round end [m]."""
+GENTLE = 1.0
+"""[rad/s^2]; in a step an arm gets nearer by less than the wall trembles."""
+
+
+def wall_at(y, name) -> Scene:
+    T = transform(np.eye(3), np.array([1.0, y + 0.05, 0.0]))
+    return Scene([Obstacle(name, Box((2.0, 0.1, 0.5)), T)])
+
+
+def walls(rng, kind) -> Iterator[Scene]:
+    """Show a wall that trembles; with other names or not, and without a break or with one."""
+    for number in count():
+        name = f'wall {number}' if kind == 'renamed' else 'wall'
+        yield wall_at(WALL + rng.uniform(-TREMBLING, TREMBLING), name)
+        if kind == 'removed at times':
+            yield Scene()
+
+
+@pytest.mark.parametrize(
+    ('kind', 'lost'),
+    [('the same', 0.0), ('renamed', EASE), ('removed at times', EASE)],
+)
+def test_arm_does_not_creep_up_to_a_wall_that_trembles(kind, lost):
+    """On paper: the gap is what the round end of the stretched arm leaves."""
+    world, first = world_of(Scene(), CAPSULES, clearance=0.02), np.eye(JOINTS)[0]
+    guard, q, speed, gaps = CollisionGuard(world), np.zeros(JOINTS), 0.0, []
+    full, fastest = np.full(JOINTS, GENTLE), np.full(JOINTS, FASTEST)
+    guard.reset(q)
+    for scene in islice(walls(np.random.default_rng(1), kind), STEPS):
+        guard.change_world(world.set_scene(scene), q)
+        for _ in range(5 if len(scene) else 0):
+            change = DT * GENTLE
+            wishes = (min(speed + change, 0.1), speed, max(speed - change, 0.0))
+            allowed = (
+                s for s in wishes if guard.allows(q, q + s * DT * first, s * first, full, fastest)
+            )
+            speed = next(allowed, wishes[-1])
+            q = q + speed * DT * first
+        gaps.append(WALL - LENGTH * math.sin(q[0]) - RADIUS)
+    assert min(gaps) > 0.02 - lost - 2.0 * TREMBLING - 1e-4
+    assert gaps[-1] < 0.021, 'it is there'
+
+
+def test_known_obstacle_that_comes_near_lets_links_move_apart_only():
+    world = world_of(wall_at(WALL, 'wall'), CAPSULES, clearance=0.02, checks_links=False)
+    guard, q = CollisionGuard(world), np.zeros(JOINTS)
+    guard.reset(q)
+    guard.change_world(world.set_scene(wall_at(RADIUS + 0.01, 'wall')), q)
+    assert world.clearances.min() == 0.02
+    guard.change_world(world.set_scene(wall_at(RADIUS + 0.01, 'another wall')), q)
+    assert_close(world.clearances.min(), 0.009, 1e-5)
+    guard.change_world(world.set_scene(wall_at(WALL, 'another wall')), q)
+    assert world.clearances.min() == 0.02, 'it has come apart'
 
 
 def test_obstacle_may_be_called_like_a_link():

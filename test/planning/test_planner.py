@@ -1,6 +1,6 @@
 """Ways among obstacles: judged by trigonometry; refusals by name; the planner's process."""
 
-from itertools import pairwise
+from itertools import pairwise, repeat
 import os
 from pathlib import Path
 import signal
@@ -27,6 +27,7 @@ from fabrik_ros.planning import (
 from fabrik_ros.planning.free_space import FreeSpace
 from fabrik_ros.planning.message_channel import MessageChannel
 from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
+from fabrik_ros.planning.rrt_connect import RrtConnect
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -115,6 +116,32 @@ def test_no_edge_from_a_start_that_keeps_the_clearance_comes_nearer_than_that(
         if space.is_edge_free(start, end):
             edge = (start + share * (end - start) for share in np.linspace(0.0, 1.0, 20))
             assert min(distance(q) for q in edge) > CLEARANCE
+
+
+def test_search_for_a_goal_at_a_limit_stays_within_it_to_the_last_bit():
+    """Weighting a value and back may change its last bit: the search works on weighted ones."""
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        lower, upper = -rng.uniform(0.1, 2.0, 2), rng.uniform(0.1, 2.0, 2)
+        edges = []
+
+        def is_free(q, q_next, edges=edges):
+            edges.extend((q, q_next))
+            return True
+
+        search = RrtConnect(lower, upper, rng.uniform(0.3, 2.0, 2), 0.3)
+        goals = repeat(upper)
+        route = search.route(lower, goals.__next__, is_free, lambda: False, 1)
+        assert_close(route[-1], upper)
+        assert np.all(np.array(edges) <= upper)
+        assert np.all(np.array(edges) >= lower)
+
+
+def test_time_that_is_over_before_the_first_draw_says_nothing_of_the_goal(world):
+    goal = ARM.forward_kinematics(np.full(JOINTS, 0.3))
+    way = plan(ARM, np.zeros(JOINTS), goal, world, options=POSITION, planning_time=1e-9)
+    assert way.outcome is PlanOutcome.NOT_FOUND
+    assert 'within 1e-09 s' in way.reason
 
 
 def test_plan_says_why_there_is_no_way(world):

@@ -36,8 +36,8 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState, PointCloud2, PointField
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE
@@ -832,6 +832,27 @@ class TestSimulatedTime:
         check_accelerations_over_a_jump(bench)
         stamps = [stamp_seconds(m.header.stamp) for m in bench.commands.messages]
         assert stamps[-1] < 50.0
+
+    def test_points_from_before_a_jump_back_are_no_new_ones(self, bench, clock, beside):
+        cloud = PointCloud2(height=1, width=1, point_step=12, row_step=12)
+        cloud.header.frame_id = 'base_link'
+        bench.wait_for_statuses()
+        cloud.header.stamp.sec = int(clock.now)
+        cloud.header.stamp.nanosec = int(1e9 * (clock.now % 1.0))
+        cloud.fields = [
+            PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
+            for i, name in enumerate('xyz')
+        ]
+        cloud.data = np.array([3.0, 0.0, 0.0], dtype=np.float32).tobytes()
+        publisher = bench.tester.create_publisher(
+            PointCloud2, 'fabrik/points', qos_profile_sensor_data
+        )
+        bench.spin_until(lambda: publisher.get_subscription_count() > 0, 'the node listens')
+        publisher.publish(cloud)
+        bench.wait_for_count('clouds_accepted', 1)
+        clock.now = 10.0
+        bench.wait_for_statuses(2)
+        assert 'since the clock jumped back' in bench.refusal(beside)
 
     @pytest.mark.long
     @pytest.mark.parametrize('far', [1.5, pytest.param(60.0, marks=pytest.mark.long)])
