@@ -305,9 +305,11 @@ class WorldCollision(CheckedPairs):
         """
         self.clearances = self.clearances.copy()
         obstacles = np.arange(self._own_count, len(self.distances))
-        for p in obstacles[self.clearances[obstacles] < self._clearance]:
-            if self.distances.measure(int(p), q) > APART * self._clearance:
-                self.clearances[p] = self._clearance
+        lowered = obstacles[self.clearances[obstacles] < self._clearance]
+        for p in lowered[self.distances.bounds(q, pairs=lowered) == -math.inf]:
+            self.distances.measure(int(p), q)
+        is_apart = self.distances.bounds(q, pairs=lowered) > APART * self._clearance
+        self.clearances[lowered[is_apart]] = self._clearance
         if not self._unmet:
             return
         new = obstacles[[self._keys[p] in self._unmet for p in obstacles]]

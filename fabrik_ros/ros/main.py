@@ -81,7 +81,7 @@ def share_one_heap() -> None:
     Have all threads to come share one heap, where the C library is glibc.
 
     It would give each a heap of its own, and what one of them has freed is of no use to another:
-    a node among clouds of points would grow to 230 MB instead of 155.
+    a node among clouds of points would grow to 230 MB instead of 165.
     """
     with suppress(AttributeError, TypeError):  # other C libraries; Windows
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
