@@ -143,14 +143,18 @@ def test_pairs_with_triangles_are_looked_at_one_by_one(tmp_path):
     assert checks.near_between(along, -across) < 0
 
 
+def slide_beside_a_post(x, z):
+    """Make an arm of one link that slides along z, and what checks its edges."""
+    robot = load_urdf(planar_arm(1).replace('type="revolute"', 'type="prismatic"'))
+    chain = robot.chain('l0', robot.links[-1])
+    post = Obstacle('post', Sphere(0.1), transform(np.eye(3), np.array([x, 0.0, z])))
+    world = WorldCollision(SelfCollision(robot, chain), Scene([post]), clearance=CLEARANCE)
+    return chain, EdgeChecks(world, world.clearances)
+
+
 def test_prismatic_joint_outside_its_limits_is_not_called_free_unseen():
     """Its motion bounds hold inside the limits alone."""
-    slide = planar_arm(1).replace('type="revolute"', 'type="prismatic"')
-    robot = load_urdf(slide)
-    chain = robot.chain('l0', robot.links[-1])
-    post = Obstacle('post', Sphere(0.1), transform(np.eye(3), np.array([0.25, 0.0, 8.0])))
-    world = WorldCollision(SelfCollision(robot, chain), Scene([post]), clearance=CLEARANCE)
-    checks = EdgeChecks(world, world.clearances)
+    chain, checks = slide_beside_a_post(0.25, 8.0)
     assert checks.near_between(chain.upper, np.array([10.0])) >= 0
 
 
@@ -179,11 +183,7 @@ def test_search_that_is_to_stop_stops_within_an_edge(tmp_path):
 
 
 def test_free_share_of_an_edge_that_leaves_the_limits_is_the_part_within():
-    slide = planar_arm(1).replace('type="revolute"', 'type="prismatic"')
-    robot = load_urdf(slide)
-    chain = robot.chain('l0', robot.links[-1])
-    post = Obstacle('post', Sphere(0.1), transform(np.eye(3), np.array([5.0, 0.0, 0.0])))
-    world = WorldCollision(SelfCollision(robot, chain), Scene([post]), clearance=CLEARANCE)
-    checks, room = EdgeChecks(world, world.clearances), chain.upper - 0.5
-    assert_close(checks.free_share(room, room + 2.0), 0.25)
+    chain, checks = slide_beside_a_post(5.0, 0.0)
+    q = chain.upper - 0.5
+    assert_close(checks.free_share(q, q + 2.0), 0.25)
     assert checks.free_share(chain.upper + 0.1, chain.upper + 1.0) == 0.0
