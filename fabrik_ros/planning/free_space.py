@@ -21,6 +21,8 @@ the margin of goals one of twelve.
 """
 ROOM = 2.0 * RESOLUTION
 """No edge is called free without so much room to what pairs keep [m]."""
+LEAST_AT_GOALS = 1.5 * RESOLUTION
+"""Extra clearance of goals at least: to half of it edges are found free [m]."""
 
 
 class FreeSpace:
@@ -53,7 +55,9 @@ class FreeSpace:
             with_margin = clearances + MARGIN * np.abs(clearances)
             self._least = _least_near(collision, start, with_margin)
             self._checks = EdgeChecks(collision, self._least, should_stop)
-            at_goals = clearances + np.maximum(MARGIN_AT_GOALS * np.abs(clearances), ROOM)
+            at_goals = clearances + np.maximum(
+                MARGIN_AT_GOALS * np.abs(clearances), LEAST_AT_GOALS
+            )
             self._at_goals = np.minimum(at_goals, self._least)
             self._checks_at_goals = EdgeChecks(collision, self._at_goals)
             self._checks_with_room = EdgeChecks(collision, self._least + ROOM)
