@@ -168,6 +168,12 @@ class PairDistances:
         self._move(q)
         return self._meter.points(*self.pairs[p])
 
+    def places(self, p: int, q: Array) -> Array:
+        """Rotation, by rows, and origin [m] of the solids of pair number `p`, shape (2, 12)."""
+        self._move(q)
+        places: Array = self._frames.frames[list(self.pairs[p])]
+        return places
+
     def centres_at(self, q: Array) -> Array:
         """Where the centres of the balls around the g solids are, shape (g, 3) [m]."""
         self._move(q)

@@ -9,6 +9,7 @@ from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks, RESOLUTION
 from ..collision.guard import EASE
 from ..transforms import Array
+from .blocked_goal import BlockedGoal
 
 NEAR_END = 0.05
 """Distance from an end of a path within which pairs may be as near as there [rad or m]."""
@@ -43,11 +44,17 @@ class FreeSpace:
     should_stop : callable
         Whether to give up; asked before each edge, and within those that take long. From then on
         no edge is free.
+    T : array, shape (k, 4, 4), or None
+        Poses of the tips at the goal; None where it is joint values.
 
     """
 
     def __init__(
-        self, collision: CheckedPairs | None, start: Array, should_stop: Callable[[], bool]
+        self,
+        collision: CheckedPairs | None,
+        start: Array,
+        should_stop: Callable[[], bool],
+        T: Array | None = None,
     ) -> None:
         self._collision, self._should_stop = collision, should_stop
         if collision is not None:
@@ -64,6 +71,7 @@ class FreeSpace:
             near_start = _least_from(collision, start, with_margin)
             self._ends = start[None]
             self._checks_near_ends = [EdgeChecks(collision, near_start, should_stop)]
+            self._blocked_goal = BlockedGoal(collision.distances, collision.mechanism, T)
 
     def take_goal(self, q: Array) -> str:
         """Let edges end at `q`, shape (n,); say which links are too near for that, '' if none."""
@@ -77,6 +85,18 @@ class FreeSpace:
             checks = EdgeChecks(self._collision, least, self._should_stop)
             self._checks_near_ends.append(checks)
         return ''
+
+    def why_blocked(self, q: Array) -> str:
+        """
+        Say which links are too near at a goal whatever the configuration; '' if that is unknown.
+
+        To find that out it is asked about one configuration, `q` of shape (n,), after the other,
+        at which something is too near.
+        """
+        if self._collision is None or (p := self._checks_at_goals.near_at(q)) < 0:
+            return ''
+        p = self._blocked_goal.pair_in_any(p, q)
+        return _too_near(self._collision, p, q, self._at_goals) if p >= 0 else ''
 
     def is_edge_free(self, q: Array, q_next: Array) -> bool:
         """Whether nothing comes too near on the straight path between two, shape (n,) each."""

@@ -7,6 +7,7 @@ import numpy as np
 from ..model.mechanism import Mechanism
 from ..solver.solution import Solution, Status
 from ..transforms import Array
+from .free_space import FreeSpace
 from .moving_joints import joints_with_goal
 from .whole_turns import WholeTurns
 
@@ -32,9 +33,8 @@ class GoalSampler:
         Turns them.
     solve : callable
         Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,).
-    take_goal : callable
-        Takes joint values of shape (n,) for a goal; says what collides there, '' where nothing
-        does.
+    space : FreeSpace
+        Takes the configurations as goals, or says what collides there.
     T : array, shape (k, 4, 4), or None
         The poses, NaN for tips without a target; None: nothing is drawn.
     start : array, shape (n,)
@@ -49,7 +49,7 @@ class GoalSampler:
     attempts : int
         Number of draws so far.
     collision : str
-        What collided at the first configuration that is not free.
+        What collided at the first configuration that is not free, or does so at all.
     status : Status or None
         What the solver said at first; CONVERGED once any configuration was found.
 
@@ -60,17 +60,17 @@ class GoalSampler:
         robot: Mechanism,
         turns: WholeTurns,
         solve: Callable[[Array, Array], Solution],
-        take_goal: Callable[[Array], str],
+        space: FreeSpace,
         T: Array | None,
         start: Array,
         rng: np.random.Generator,
     ) -> None:
         self._robot, self._turns, self._solve = robot, turns, solve
-        self._take_goal, self._T, self._start, self._rng = take_goal, T, start, rng
+        self._space, self._T, self._start, self._rng = space, T, start, rng
         self._moves = joints_with_goal(robot, T)
         self._limits = robot.finite_limits()
         self._seen: set[tuple[float, ...]] = set()
-        self._fruitless = 0
+        self._fruitless, self._is_blocked = 0, False
         self.found: list[Array] = []
         self.attempts, self.collision = 0, ''
         self.status: Status | None = None
@@ -78,7 +78,7 @@ class GoalSampler:
     @property
     def is_exhausted(self) -> bool:
         """Whether there are no other configurations, as far as one can tell."""
-        return self._T is None or self._fruitless >= FRUITLESS
+        return self._T is None or self._is_blocked or self._fruitless >= FRUITLESS
 
     def add(self, q: Array) -> list[Array]:
         """Take a configuration that is known to be at the goal; return it, if it is free."""
@@ -96,7 +96,10 @@ class GoalSampler:
         if not answer.converged:
             return []
         q = np.where(self._moves, answer.q, self._start)
-        return [q_goal for q_goal in self._turns.of(q, self._start) if self._take(q_goal)]
+        found = [q_goal for q_goal in self._turns.of(q, self._start) if self._take(q_goal)]
+        if not self._fruitless and not found:
+            self._note_blocked(q)
+        return found
 
     def _take(self, q: Array) -> bool:
         """Take note of a configuration; return whether it is new and collision-free."""
@@ -105,11 +108,16 @@ class GoalSampler:
             return False
         self._seen.add(key)
         self._fruitless = 0
-        collision = self._take_goal(q)
+        collision = self._space.take_goal(q)
         self.collision = self.collision or collision
         if not collision:
             self.found.append(q)
         return not collision
+
+    def _note_blocked(self, q: Array) -> None:
+        """Take note of a configuration, `q` or it and its whole turns, that is not free."""
+        if blocked := self._space.why_blocked(q):
+            self.collision, self._is_blocked = blocked, True
 
     def _seed(self) -> Array:
         """Return the start at first, then configurations farther and farther from it."""

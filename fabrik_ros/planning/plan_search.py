@@ -99,7 +99,7 @@ class PlanSearch:
                 if apart is None:
                     return self._none(PlanOutcome.START_IN_COLLISION, f'at the start {collision}')
                 before, start = [*before, start], apart
-        space = FreeSpace(self._collision, start, self._should_stop)
+        space = FreeSpace(self._collision, start, self._should_stop, self._request.T)
         knots = self._knots(start, space)
         if isinstance(knots, Plan):
             return knots
@@ -148,7 +148,7 @@ class PlanSearch:
         """Find the first free configurations at the goal, or go on until there are no others."""
         robot, request = self._robot, self._request
         T, turns = request.T, self._turns
-        goals = GoalSampler(robot, turns, self._solve, space.take_goal, T, start, self._rng)
+        goals = GoalSampler(robot, turns, self._solve, space, T, start, self._rng)
         for q in request.q_goals:
             goals.add(np.clip(q, robot.lower, robot.upper))
         while not (goals.is_exhausted or self._should_stop()):

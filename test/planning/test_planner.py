@@ -1,6 +1,6 @@
 """Ways among obstacles: judged by trigonometry; refusals by name; the planner's process."""
 
-from itertools import pairwise, repeat
+from itertools import count, pairwise, repeat
 import os
 from pathlib import Path
 import signal
@@ -12,9 +12,11 @@ import time
 
 from collision_models import planar_arm, planar_distances
 from fabrik_ros import load_urdf, SolverOptions
+from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.collision.distances import MEASURING_ERROR
 from fabrik_ros.errors import CollisionError, JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.model.geometry import Sphere
 from fabrik_ros.planning import (
     Plan,
     plan,
@@ -29,6 +31,7 @@ from fabrik_ros.planning.free_space import FreeSpace
 from fabrik_ros.planning.message_channel import MessageChannel
 from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
 from fabrik_ros.planning.rrt_connect import RrtConnect
+from fabrik_ros.transforms import transform
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -50,8 +53,6 @@ seeds = st.integers(1, 2**31 - 1)
 
 @pytest.fixture(scope='module')
 def world():
-    from fabrik_ros.collision import Scene
-
     return WORLD(Scene())
 
 
@@ -159,6 +160,54 @@ def test_plan_says_why_there_is_no_way(world):
     assert stopped.outcome is PlanOutcome.CANCELLED
     with pytest.raises(ValueError, match='no way was found'):
         _ = stopped.q
+
+
+def distance_to_post(q, post):
+    """Distance of the capsules from a ball of 0.1 m at `post`, shape (2,), by trigonometry."""
+    turned = np.cumsum(q)
+    along = np.column_stack([np.cos(turned), np.sin(turned)])
+    joints = 0.5 * np.vstack([np.zeros(2), np.cumsum(along, axis=0)[:-1]])
+    inside = np.clip(np.sum((post - joints) * along, axis=1), 0.1, 0.4)
+    return np.min(np.linalg.norm(post - joints - inside[:, None] * along, axis=1)) - 0.15
+
+
+def scene_with_post(post):
+    return Scene([Obstacle('post', Sphere(0.1), transform(np.eye(3), np.append(post, 0.0)))])
+
+
+def test_redundant_arm_is_not_searched_for_a_goal_where_what_its_tip_carries_collides():
+    q = np.array([0.3, 0.9, -1.1, 0.4])
+    T = ARM.forward_kinematics(q)
+    post = (T[:3, 3] + 0.25 * T[:3, 0])[:2]
+    assert distance_to_post(q, post) < -0.1
+    asked = count()
+    way = plan(
+        ARM,
+        -q,
+        T,
+        WORLD(scene_with_post(post)),
+        options=SolverOptions(mode='pose'),
+        planning_time=1e6,
+        should_stop=lambda: next(asked) > 2000,
+    )
+    assert way.outcome is PlanOutcome.GOAL_IN_COLLISION
+    assert "'l4' and 'post' are within 20 mm" in way.reason
+
+
+@pytest.mark.parametrize('mode', ['position', 'pose'])
+@settings(max_examples=60 if COMPILED else 3, deadline=None)
+@given(seed=seeds)
+def test_goal_that_a_free_configuration_reaches_is_not_called_blocked(world, mode, seed):
+    rng = np.random.default_rng(seed)
+    start, goal = (ARM.random_configuration(rng) for _ in range(2))
+    T = ARM.forward_kinematics(goal)
+    post = T[:2, 3] + rng.uniform(-0.4, 0.4, 2)
+    if min(distance(start), distance(goal)) < 0.01:
+        return
+    if min(distance_to_post(q, post) for q in (start, goal)) < 0.03:
+        return
+    way = plan(ARM, start, T, WORLD(scene_with_post(post)), options=SolverOptions(mode=mode))
+    assert way.outcome in (PlanOutcome.FOUND, PlanOutcome.NOT_FOUND), way.reason
 
 
 @pytest.mark.parametrize('share', [0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0])
