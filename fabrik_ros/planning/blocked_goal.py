@@ -6,6 +6,8 @@ from ..collision.distances import PairDistances
 from ..model.mechanism import Mechanism
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
+from .moving_joints import joints_with_goal
+from .whole_turns import TURN
 
 ENOUGH = 20
 """Configurations with the solids in the same places that leave no doubt [1]."""
@@ -37,7 +39,8 @@ class BlockedGoal:
     def __init__(self, distances: PairDistances, robot: Mechanism, T: Array | None) -> None:
         self._distances, self._is_revolute = distances, robot.is_revolute
         tips = [] if T is None else np.flatnonzero(~is_unconstrained(T)).tolist()
-        self._moved_with_tips = [robot.moves(t) for t in tips]
+        self._joints_of_tips = [robot.moves(t) for t in tips]
+        self._moves = joints_with_goal(robot, T)
         self._pair, self._places = -1, np.empty((2, 12))
         self._configurations: list[Array] = []
 
@@ -64,15 +67,15 @@ class BlockedGoal:
         return self._pair if len(self._configurations) >= ENOUGH else -1
 
     def _goes_with_tips(self, p: int) -> bool:
-        """Whether solids are fixed to tips that have a goal, or stand still."""
-        moved = self._distances.motion_bounds[p, : len(self._is_revolute)] > 0.0
+        """Whether each of its solids is fixed to a tip with a goal, or stands still."""
+        moved = self._moves & (self._distances.motion_bounds[p, : len(self._moves)] > 0.0)
         with_tips = np.zeros_like(moved)
-        for joints in self._moved_with_tips:
-            with_tips |= joints if np.all(moved[joints]) else False
+        for joints in self._joints_of_tips:
+            with_tips |= joints & bool(moved[joints].all())
         return bool(np.array_equal(moved, with_tips))
 
     def _differ(self, q: Array, other: Array) -> bool:
         """Whether two configurations differ, whole turns aside."""
         away = q - other
-        turned = np.where(self._is_revolute, np.abs(np.angle(np.exp(1j * away))), np.abs(away))
-        return bool(np.any(turned > OTHER))
+        turns = np.where(self._is_revolute, np.round(away / TURN), 0.0)
+        return bool(np.any(np.abs(away - TURN * turns) > OTHER))
