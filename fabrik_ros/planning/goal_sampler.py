@@ -49,7 +49,7 @@ class GoalSampler:
     attempts : int
         Number of draws so far.
     collision : str
-        What collided at the first configuration that is not free, or does so at all.
+        What collided at the first configuration that is not free, or collides at all of them.
     status : Status or None
         What the solver said at first; CONVERGED once any configuration was found.
 
@@ -97,8 +97,9 @@ class GoalSampler:
             return []
         q = np.where(self._moves, answer.q, self._start)
         found = [q_goal for q_goal in self._turns.of(q, self._start) if self._take(q_goal)]
-        if not self._fruitless and not found:
-            self._note_blocked(q)
+        is_new = self._fruitless == 0
+        if is_new and not found and (blocked := self._space.why_blocked(q)):
+            self.collision, self._is_blocked = blocked, True
         return found
 
     def _take(self, q: Array) -> bool:
@@ -113,11 +114,6 @@ class GoalSampler:
         if not collision:
             self.found.append(q)
         return not collision
-
-    def _note_blocked(self, q: Array) -> None:
-        """Take note of a configuration, `q` or it and its whole turns, that is not free."""
-        if blocked := self._space.why_blocked(q):
-            self.collision, self._is_blocked = blocked, True
 
     def _seed(self) -> Array:
         """Return the start at first, then configurations farther and farther from it."""
