@@ -141,8 +141,8 @@ class ArmFollower:
         self._follower = Follower(arm, self._motion, options.rules, self._measured)
         self._follower.looks_in_ticks = looking_time == math.inf
         self._now = 0.0
-        self._is_placed = not options.wait_for_state
-        """Whether the position of the arm is known."""
+        self._is_placed = False
+        """Whether the arm was measured before it was first sent somewhere."""
         self._away_since = math.inf
         """Time since which a resting arm is away from its last command [s]; inf: it is not."""
         self._moved_to: Array | None = None
@@ -177,7 +177,7 @@ class ArmFollower:
         measured : array-like, shape (n,), optional
             Where the joints are [rad or m]. None, or NaN for some of them, where nothing was
             read: the last values count until they are older than `state_timeout`; then the arm
-            stops. With the option wait_for_state=False the arm counts as at its last command.
+            stops. With the option wait_for_state=False the arm then counts as at its last command.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class ArmFollower:
             raise ValueError(f'dt must be positive and finite, got {dt}')
         now = self._now + dt
         self._take_measured(measured, now)
-        if not self._is_placed:
+        if not self._is_placed and self.options.wait_for_state:
             self._now = now
             raise RefusedError(UNKNOWN)
         self.refusal = None if target is None else self._take(target, now)
@@ -227,9 +227,11 @@ class ArmFollower:
                 f'{listed(names)}'
             )
         self._measured.update(names, q.tolist(), now)
-        if not self._is_placed and not self._follower.observer.missing(now):
+        follower = self._follower
+        may_be_placed = not (self._is_placed or follower.is_engaged)
+        if may_be_placed and follower.observer.is_measured(now):
             self._is_placed = True
-            self._motion.reset(self._follower.observer.q)
+            self._motion.reset(follower.observer.q)
 
     def _take(self, target: Target, now: float) -> Reason | None:
         """Hand over a target; return why it is refused."""
@@ -257,13 +259,16 @@ class ArmFollower:
         """Joint values, shape (n,), of a resting arm; measured ones if it was moved away."""
         q, observer = self._motion.command[0], self._follower.observer
         self._motion.rest(dt)
-        is_known = observer.rules.wait_for_state and not observer.missing(now)
-        if not is_known or observer.does_not_follow(q) is None:
+        if not observer.is_measured(now) or observer.does_not_follow(q) is None:
             self._away_since, self._moved_to = math.inf, None
-            observer.remember(now, q)
+            if self._follower.was_moved:
+                observer.forget_commands()
+            else:
+                observer.remember(now, q)
             return np.array(q)
         self._away_since = min(self._away_since, now)
-        if now - self._away_since < observer.restart_pause:
+        is_certain = observer.why_contradicted(now) is None
+        if now - self._away_since < observer.restart_pause or not is_certain:
             return np.array(q)
         measured, held = observer.near_command(observer.q, q), self._moved_to
         # It holds where it was let go: an arm that sags does not sink for ever.

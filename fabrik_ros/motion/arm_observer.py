@@ -11,7 +11,9 @@ from ..model.mechanism import Mechanism
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .following_rules import FollowingRules
+from .joint_belief import believable_speed
 from .measured_joints import MeasuredJoints
+from .resting_arm import RestingArm
 
 FOLLOWING_TIME = 0.3
 """Longest time by which a measured arm may trail its commands, besides `delay` [s]."""
@@ -19,6 +21,13 @@ RESTART_PAUSE = 0.2
 """Time after which the arm has carried out a command, besides `delay` [s]."""
 REFERENCE_TIMEOUT = 0.2
 """Greatest age of a controller's reference that counts [s]."""
+FRESH = 0.25
+"""Greatest age of measurements that commands go back to [s]."""
+CONTINUITY = 5.0
+"""Time for which joints must have moved as joints do, before commands go back to them [s]."""
+MOVES = Reason(
+    ReasonKind.STATE_IN_DOUBT, 'the arm is being moved, or its measurements do not agree: waiting'
+)
 TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
 """Largest believed measurement of a continuous joint [turns]."""
@@ -49,6 +58,10 @@ class ArmObserver:
         What is unknown of the surroundings, so that the arm may not move.
     paused_by : Reason or None
         Why the robot pauses the motion.
+    state_sources : str
+        Who publishes the states of joints, for people; '' where that is not known.
+    resting : RestingArm
+        Where the arm settled after its last motion.
 
     """
 
@@ -64,17 +77,63 @@ class ArmObserver:
         """How far each joint goes until it stands as before [rad]; infinite unless continuous."""
         self._commands: deque[tuple[float, Array]] = deque()
         """Times [s] and joint values of the newest commands."""
+        self._commanded: tuple[Array, Array] | None = None
+        """Least and greatest joint values that were commanded since the arm rested."""
+        self._watched_at = -math.inf
+        """When the oldest value was received that was taken note of last [s]."""
+        self.state_sources = ''
+        self.resting = RestingArm()
+        speeds = map(believable_speed, robot.velocity.tolist())
+        measured.expect(robot.joint_names, speeds, self._cycles)
 
-    def remember(self, now: float, q: Array) -> None:
-        """Take note of a command, shape (n,)."""
+    # -- the commands
+
+    def remember(self, now: float, q: Array, rests: bool = True) -> None:
+        """Take note of a command, shape (n,), and of whether the arm rests there."""
         self._commands.append((now, q))
-        while not 0.0 <= now - self._commands[0][0] <= FOLLOWING_TIME + self.delay:
+        longest = FOLLOWING_TIME + self.delay + self.rules.state_timeout
+        while not 0.0 <= now - self._commands[0][0] <= longest:
             self._commands.popleft()
+        if not rests:
+            self.resting.forget()
+            least, greatest = self._commanded or (q, q)
+            self._commanded = np.minimum(least, q), np.maximum(greatest, q)
+        elif self.resting.began == math.inf:
+            self.resting.begin(now, self.delay, q)
+            self._commanded = q, q
+
+    def begin_at(self, now: float, q_command: Array) -> None:
+        """Take note that the commands begin anew, where the arm stands that is measured."""
+        self.resting.stand(now, q_command, self.near_command(self.q, q_command))
+        self._commanded = q_command, q_command
+
+    def forget_commands(self) -> None:
+        """Take note that the last commands are no longer in force."""
+        self._commands.clear()
+
+    # -- what is wrong
 
     @property
     def fault(self) -> Reason | None:
         """Why the arm may not move, whatever its joints do; None where it may."""
         return self.not_ready or self.world_fault
+
+    def unknown_state(self, now: float, text: str) -> Reason | None:
+        """Say which joints have no fresh state, behind a text, or contradicting ones."""
+        return self.why_missing(now, text) or self.why_contradicted(now)
+
+    def why_contradicted(self, now: float) -> Reason | None:
+        """Say about which joints two sources contradict each other; None where none do."""
+        found = self._measured.contradictions(self._robot.joint_names, now)
+        if not found:
+            return None
+        joints = ', '.join(f"'{name}' ({a:.3f} and {b:.3f})" for name, (a, b) in found.items())
+        sources = f'; publishers: {self.state_sources}' if self.state_sources else ''
+        text = (
+            f'two sources of joint states contradict each other about {joints}{sources}; '
+            'end all but one'
+        )
+        return Reason(ReasonKind.STATE_CONTRADICTED, text, tuple(found))
 
     def missing(self, now: float) -> tuple[str, ...]:
         """Names of the joints whose state is needed, but unknown or too old."""
@@ -90,6 +149,64 @@ class ArmObserver:
         if not names:
             return None
         return Reason(ReasonKind.STATE_MISSING, f'{text}: {", ".join(names)}', names)
+
+    @property
+    def doubt(self) -> Reason | None:
+        """Which joints were measured just now where they cannot have come to; None: none."""
+        names = tuple(self._measured.in_doubt(self._robot.joint_names))
+        if not names:
+            return None if self.resting.is_calm else MOVES
+        joints = ', '.join(map(repr, names))
+        text = f'{joints} measured where it cannot have come to: waiting for a second measurement'
+        return Reason(ReasonKind.STATE_IN_DOUBT, text, names)
+
+    def is_measured(self, now: float) -> bool:
+        """Whether every joint has a fresh state, whether or not the rules ask for one."""
+        timeout = self.rules.state_timeout
+        return not self._measured.missing(self._robot.joint_names, now, timeout)
+
+    # -- where the arm is
+
+    def watch(self, now: float, q_command: Array) -> None:
+        """Take note of where the arm is while it rests at its last command, shape (n,)."""
+        resting, names = self.resting, self._robot.joint_names
+        measured_at = self._measured.oldest_time(names)
+        if resting.began < math.inf and measured_at not in (-math.inf, self._watched_at):
+            self._watched_at = measured_at
+            has_jumped = self._measured.jumped_at(names) > resting.began
+            resting.add(now, self.near_command(self.q, q_command), has_jumped)
+
+    def moved(self, q_command: Array) -> Array | None:
+        """
+        How far somebody moved the arm since it settled at its last command, shape (n,).
+
+        Zeros where nobody did; None where it has not settled, or has no last command.
+        """
+        is_known = self._measured.oldest_time(self._robot.joint_names) > -math.inf
+        if not (is_known and self.resting.has_settled):
+            return None
+        return self.resting.moved(self.near_command(self.q, q_command))
+
+    def way_back(self, now: float, q_command: Array) -> Array | None:
+        """
+        Joint values, shape (n,), at which commands meet an arm that did not follow them.
+
+        They are measured, as far as they were commanded on the way. None where the measurement is
+        old, contradicted, or the arm cannot have come there as joints move.
+        """
+        if not self.may_go_back(now) or self._commanded is None:
+            return None
+        back: Array = np.clip(self.near_command(self.q, q_command), *self._commanded)
+        return back
+
+    def may_go_back(self, now: float) -> bool:
+        """Whether the measurement is fresh, from one source, and was reached continuously."""
+        names, measured = self._robot.joint_names, self._measured
+        return (
+            now - measured.oldest_time(names) <= min(FRESH, self.rules.state_timeout)
+            and not measured.contradictions(names, now)
+            and not now - measured.jumped_at(names) <= CONTINUITY
+        )
 
     @property
     def q(self) -> Array:
@@ -111,7 +228,8 @@ class ArmObserver:
     def gap(self, q_command: Array) -> Array:
         """Distance of each joint from the range of its recent commands; a mere delay gives 0."""
         measured = self.near_command(self.q, q_command)
-        recent = np.array([q for _, q in self._commands] or [q_command])
+        oldest = self._measured.oldest_time(self._robot.joint_names) - FOLLOWING_TIME - self.delay
+        recent = np.array([q for time, q in self._commands if time >= oldest] or [q_command])
         gap: Array = np.maximum(recent.min(axis=0) - measured, measured - recent.max(axis=0))
         return np.maximum(gap, 0.0)
 
@@ -156,20 +274,20 @@ class ArmObserver:
         # The stamp of a command may be a little ahead of the time.
         return q if abs(now - time) < self.restart_pause else None
 
-    def start_near(self, q: Array, now: float) -> Array:
+    def reference_near(self, q: Array, now: float) -> Array | None:
         """
-        Joint values to begin with where the arm is measured at `q`, shape (n,).
+        Get the reference of the controller, shape (n,), for an arm measured at `q`.
 
-        The controller's reference, if it is known, within the limits and near `q`: then the
-        controller does not step. Else `q`.
+        Commands that begin there do not make the controller step. None where it is not known,
+        outside the limits, or not near `q`.
         """
         robot, reference = self._robot, self.reference
         if reference is None or reference.missing(robot.joint_names, now, REFERENCE_TIMEOUT):
-            return q
+            return None
         wanted = np.array(reference.newest(robot.joint_names))
         inside = np.all((robot.lower <= wanted) & (wanted <= robot.upper))
         is_near = np.max(np.abs(wanted - q)) <= self.rules.resync_tolerance
-        return wanted if inside and is_near else q
+        return wanted if inside and is_near else None
 
     def check_limits(self, q: Array, margin: float) -> None:
         """

@@ -18,6 +18,15 @@ SEND_AGAIN = Reason(
 )
 
 
+def ready_again(fault: Reason) -> Reason:
+    """Say that an arm takes targets again, after a fault that is gone; of the same kind."""
+    text = (
+        f'ready again after: {fault}; a new target sets out once none came for 1 s, the one that '
+        'was interrupted after ~/resume'
+    )
+    return Reason(fault.kind, text, fault.joints, fault.place)
+
+
 class State(Enum):
     """What the arm is doing, in the words of the status topic."""
 

@@ -16,7 +16,17 @@ from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
-from .arm_state import Command, JOG_ENDED, MOVED_AWAY, PAUSED, RESUMED, SEND_AGAIN, State
+from .arm_state import (
+    Command,
+    JOG_ENDED,
+    MOVED_AWAY,
+    PAUSED,
+    ready_again,
+    RESUMED,
+    SEND_AGAIN,
+    State,
+)
+from .arrival import Arrival
 from .blockage import Blockage
 from .following_rules import FollowingRules, home_of
 from .goal import Goal
@@ -32,6 +42,7 @@ TRY_AGAIN_TIME = 0.5
 """Time between tries for an unreachable goal held in the world [s]."""
 SECOND_TARGET_TIME = 0.2
 """Wait for a second target before the arm leaves the line to a first one [s]; two are a stream."""
+STATE_LOST = 'the state of these joints is lost'
 LONGEST_BRAKING = 0.5
 """Longest braking of a tip whose jog is lost [s]; a slower one is stopped by its joints."""
 
@@ -82,8 +93,10 @@ class Follower:
         self.robot, self.motion = robot, motion
         self.gate = StartGate() if gate is None else gate
         self.observer = ArmObserver(robot, measured, rules)
+        measured.on_update = self._on_measured
         self._engagement = Engagement()
         self._start = StartRules(robot, motion, self.observer, self.gate, self._engagement)
+        self._arrival = Arrival(robot, motion, self.observer)
         self.goal: Goal | None = None
         self._joints: JointGoal | None = None
         """The newest joint goal; in force while `self.goal` is its `goal`."""
@@ -120,7 +133,7 @@ class Follower:
     def state(self, now: float) -> tuple[State, Reason | None]:
         """State, and the reason for it."""
         motion = self.motion
-        missing = self.observer.why_missing(now, 'no fresh state of')
+        missing = self.observer.unknown_state(now, 'no fresh state of')
         if self.gate.is_held and not self._start.is_under_way:
             return State.HOLDING, joined((TOLD_TO_HOLD, self.observer.fault or missing))
         if self._jog_is_blocked:
@@ -136,21 +149,32 @@ class Follower:
             return state, paused or motion.reason
         reason = self._engagement.hold_reason or motion.reason
         if self._is_stopping or (self._engagement.is_engaged and reason is not None):
-            is_at_fault = self._is_stopping or self._engagement.hold_reason is not None
-            trouble = self.observer.fault or missing or self._moved_away
-            return State.HOLDING, reason if is_at_fault else joined((trouble, reason))
+            return State.HOLDING, self._reason_to_hold(now, reason, missing)
         if self.observer.fault is not None:
             return State.HOLDING, self.observer.fault
         if missing is not None:
             return State.WAITING_FOR_STATE, missing
-        return self._state_at_rest()
+        return self._state_at_rest(now)
 
-    def _state_at_rest(self) -> tuple[State, Reason | None]:
+    def _reason_to_hold(
+        self, now: float, reason: Reason | None, missing: Reason | None
+    ) -> Reason | None:
+        """Reason of an arm that stops, or rests short of where it was sent."""
+        if self._is_stopping:
+            return reason
+        if self._engagement.hold_reason is not None:
+            is_ready = reason is not None and self._is_ready_again(now)
+            return ready_again(reason) if reason is not None and is_ready else reason
+        return joined((self.observer.fault or missing or self._moved_away, reason))
+
+    def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
         if not self._engagement.is_engaged:
             return State.IDLE, None
         if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
-        return (State.HOLDING, JOG_ENDED) if self.goal is None else (State.REACHED, None)
+        if self.goal is None:
+            return State.HOLDING, JOG_ENDED
+        return self._arrival.state(now)
 
     @property
     def _moved_away(self) -> Reason | None:
@@ -159,6 +183,24 @@ class Follower:
             return None
         gap = self.observer.gap(self.motion.q)
         return MOVED_AWAY if np.max(gap) > self.rules.resync_tolerance else None
+
+    def _is_ready_again(self, now: float) -> bool:
+        """Whether what stopped the arm is gone, so that it waits for a target."""
+        engagement, observer = self._engagement, self.observer
+        is_gone = engagement.has_failed and observer.unknown_state(now, '') is None
+        is_gone &= observer.fault is None and not self._blockage.is_there
+        return is_gone and not self.gate.is_blocked(now)
+
+    def measured_errors(self, now: float) -> tuple[Array, Array] | None:
+        """
+        Distances of the measured tips from the goal, shapes (k,) [m] and (k,) [rad].
+
+        NaN for tips without a goal; None while there is no goal or no fresh state.
+        """
+        T_goal = self.goal_in_base()
+        if T_goal is None or not self.observer.is_measured(now):
+            return None
+        return self.motion.errors_between(self.robot.tip_poses(self.observer.q), T_goal)
 
     @property
     def is_on_the_way(self) -> bool:
@@ -181,6 +223,11 @@ class Follower:
     def is_under_way(self) -> bool:
         """Whether the arm goes to its goal, or looks for a path there."""
         return self.is_on_the_way or self.is_looking
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the arm was sent somewhere or jogged, and no `resume` has ended that since."""
+        return self._engagement.is_engaged
 
     @property
     def should_publish(self) -> bool:
@@ -254,7 +301,7 @@ class Follower:
         self._jogs.clear()
         follows_soon = self._follows_soon(now, self._target_times[tip])
         self._target_times[tip] = now
-        in_stream = self.motion.is_jogging or follows_soon
+        in_stream = (self.motion.is_jogging or follows_soon) and self._doubt is None
         self._set_out()
         self.gate.open()
         self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
@@ -328,7 +375,7 @@ class Follower:
         """
         check_joint_values(self.robot, values)
         self._start.check_gate(now)
-        if not self._has_goal_of(values):
+        if not self._has_goal_of(values, now):
             self.gate.check_joints(values)
             self._start.begin(now)
             follows_soon = self._follows_soon(now, self._joints_time)
@@ -390,15 +437,13 @@ class Follower:
         is_goal = self._joints is not None and self._joints.goal is self.goal
         return self._joints if is_goal else None
 
-    def _has_goal_of(self, values: Mapping[str, float]) -> bool:
+    def _has_goal_of(self, values: Mapping[str, float], now: float) -> bool:
         """Whether joint values are the goal already, and the arm goes or stays there."""
         goal, engagement = self._goal_in_joints, self._engagement
         if goal is None or engagement.hold_reason is not None:
             return False
-        if self.is_at_rest and self.rules.wait_for_state:
-            gap = self.observer.gap(self.motion.q)
-            if np.max(gap) > self.rules.resync_tolerance:
-                return False
+        if self.is_at_rest and self.state(now)[1] is MOVED_AWAY:
+            return False
         return is_part_of(values, goal.asked)
 
     def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> bool:
@@ -436,6 +481,8 @@ class Follower:
         if not np.any(twist):
             return self._end_jog(tip)
         self._start.check_gate(now)
+        if self._doubt is not None:
+            raise RefusedError(self._doubt)
         self._start.begin(now)
         self.goal = None
         self._goal_time = math.inf
@@ -559,7 +606,7 @@ class Follower:
             If the arm cannot start now, was moved, or the goal is held in the world.
 
         """
-        goal, joints = self.goal, self._goal_in_joints
+        goal = self.goal
         self._start.check_start(now)
         if goal is None or goal.in_world.any() or self._moved_away is not None:
             self.goal = None
@@ -568,18 +615,15 @@ class Follower:
         self._blockage.go_on()
         self._engagement.begin()
         self._goal_time = now
-        if joints is None:
-            self.motion.pursue(goal)
-        else:
-            self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
+        self._pursue_goal()
         self._look_at_once(now)
 
     def resume(self, now: float) -> None:
         """
         Let the arm set out again, after a hold or a fault.
 
-        An arm whose path was blocked goes on to its goal, if there is a path now. A stream of
-        targets that is running has to pause first.
+        An arm whose path was blocked goes on to its goal, if there is a path now. The next target
+        is accepted at once, but a stream that is running has to pause first.
 
         Raises
         ------
@@ -591,14 +635,14 @@ class Follower:
         if self._is_stopping:
             raise RefusedError(self._start.still_stopping())
         if self._blockage.is_there and not self.gate.is_held and self.goal is not None:
-            self.gate.release(RESUMED)
+            self.gate.release(RESUMED, now)
             self._go_on(now)
             return
         if self.gate.is_held or self._engagement.hold_reason is not None:
             self._engagement.end()
             self.goal = None
         if not self._start.is_under_way:
-            self.gate.release(RESUMED)
+            self.gate.release(RESUMED, now)
 
     # -- steps
 
@@ -613,13 +657,13 @@ class Follower:
         self._watch(now)
         self._end_lost_jogs(now)
         if self.is_at_rest:
-            self._repeat_time -= dt
+            self._repeat_time = 0.0 if self.was_moved else self._repeat_time - dt
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
             velocity = self.motion.step_in_parts(dt)
             self._repeat_time = 0.0 if self._engagement.hold_reason is not None else REPEAT_TIME
-            self._go_back_once_at_rest()
+            self._go_back_once_at_rest(now)
         return self._command(now, velocity)
 
     def _look_at_once(self, now: float) -> None:
@@ -643,15 +687,38 @@ class Follower:
         if not (self.is_looking or self.motion.departure.is_checking):
             return
         if self.is_at_rest and self.rules.wait_for_state:
-            missing = self.observer.why_missing(now, 'the state of these joints is lost')
-            lost = missing or self.observer.fault
+            lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
             if lost is not None:
                 self.fail(lost, now)
             elif self.observer.does_not_follow(self.motion.command[0]) is not None:
                 self.hold(MOVED_AWAY)
+            elif self.was_moved and not self._look_from_the_arm(now):
+                return
+        if self._doubt is not None:
+            return
         self.motion.look(dt, seconds)
         if self.motion.departure.blocked_by_change is not None:
             self.heed_blockage(now)
+
+    def _look_from_the_arm(self, now: float) -> bool:
+        """
+        Begin the search anew where the arm is now, as somebody moved it meanwhile.
+
+        Tells whether that may be now: not right after the last command.
+        """
+        if self.observer.command_a_moment_ago(now) is not None:
+            return False
+        self._start.begin(now)
+        self._pursue_goal()
+        return True
+
+    def _pursue_goal(self) -> None:
+        """Look for a path to the goal."""
+        joints = self._goal_in_joints
+        if joints is not None:
+            self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
+        elif self.goal is not None:
+            self.motion.pursue(self.goal)
 
     def follow_stop(self, now: float, duration: float, dt: float) -> Command:
         """
@@ -668,13 +735,28 @@ class Follower:
 
         """
         self.motion.follow_stop(duration, dt)
-        self._go_back_once_at_rest()
+        self._go_back_once_at_rest(now)
         return self._command(now, self.motion.command[1])
 
     def _command(self, now: float, velocity: Array) -> Command:
         command = Command(self.motion.command[0], velocity)
-        self.observer.remember(now, command.q)
+        self.observer.remember(now, command.q, self.is_at_rest)
         return command
+
+    def _on_measured(self, now: float) -> None:
+        if self.is_at_rest:
+            self.observer.watch(now, self.motion.command[0])
+
+    @property
+    def _doubt(self) -> Reason | None:
+        """Why it is not certain where an arm at rest stands; None where it is."""
+        return self.observer.doubt if self.is_at_rest else None
+
+    @property
+    def was_moved(self) -> bool:
+        """Whether somebody moved the arm since it settled at its last command."""
+        moved = self.observer.moved(self.motion.command[0])
+        return moved is not None and bool(moved.any())
 
     def _try_again(self, dt: float) -> None:
         """Set out again for a goal in the world that may be in reach by now."""
@@ -699,18 +781,21 @@ class Follower:
         if lost and brakes_slowly and motion.is_jogging:
             motion.stop(motion.reason or JOG_ENDED)
 
-    def _go_back_once_at_rest(self) -> None:
+    def _go_back_once_at_rest(self, now: float) -> None:
         """Bring the commands to where the arm is, after the stop of one that did not follow."""
         if not self.is_at_rest:
             return
         must_go_back, self._must_go_back = self._must_go_back, False
-        self.is_going_back = must_go_back
-        if must_go_back:
-            measured = self.observer.near_command(self.observer.q, self.motion.q)
-            self.motion.go_to(np.clip(measured, self.robot.lower, self.robot.upper))
+        back = self.observer.way_back(now, self.motion.q) if must_go_back else None
+        self.is_going_back = back is not None
+        if back is not None:
+            self.motion.go_to(back)
 
     def _watch(self, now: float) -> None:
         """Look for reasons to stop."""
+        if self.is_going_back and not self.observer.may_go_back(now):
+            self.is_going_back = False
+            self.motion.stop(self._engagement.hold_reason)
         if self._engagement.has_failed and self._engagement.hold_reason is not None:
             self.gate.block(self._engagement.hold_reason, now)
         if self.is_at_rest or self._is_stopping:
@@ -719,10 +804,7 @@ class Follower:
         if 0.0 < timeout < age:
             text = f'no target for {age:.2f} s (target_timeout {timeout:g} s)'
             self.hold(Reason(ReasonKind.TARGET_TIMEOUT, text))
-        lost = (
-            self.observer.why_missing(now, 'the state of these joints is lost')
-            or self.observer.fault
-        )
+        lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
         if lost is not None:
             self.fail(lost, now)
         elif self.rules.wait_for_state:
@@ -757,4 +839,6 @@ class Follower:
         """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""
         if self.is_looking or self.motion.choice.proposal is not None:
             return True
-        return self.state(now)[0] in (State.MOVING, State.REACHED)
+        state, reason = self.state(now)
+        stays_short = reason is not None and reason.kind is ReasonKind.STAYS_SHORT
+        return stays_short or state in (State.MOVING, State.REACHED)

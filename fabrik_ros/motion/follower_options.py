@@ -42,6 +42,8 @@ POSITIVE = (
     'command_rate',
     'state_timeout',
     'resync_tolerance',
+    'arrival_tolerance_position',
+    'arrival_tolerance_orientation',
     'jog_timeout',
 )
 NOT_NEGATIVE = (
@@ -141,6 +143,10 @@ class FollowerOptions:
         Age at which a measured value is lost, and the arm stops [s].
     resync_tolerance : float
         Greatest gap between commands and the measured state [rad or m].
+    arrival_tolerance_position : float
+        The arm is at its target where the measured tips are this near their commands [m].
+    arrival_tolerance_orientation : float
+        The same for their orientation [rad].
     limit_margin : float
         A start outside a limit by up to this may move inwards [rad or m].
     target_timeout : float
@@ -197,6 +203,8 @@ class FollowerOptions:
     home_configuration: tuple[float, ...] = FollowingRules.home_configuration
     state_timeout: float = FollowingRules.state_timeout
     resync_tolerance: float = FollowingRules.resync_tolerance
+    arrival_tolerance_position: float = FollowingRules.arrival_tolerance_position
+    arrival_tolerance_orientation: float = FollowingRules.arrival_tolerance_orientation
     limit_margin: float = FollowingRules.limit_margin
     target_timeout: float = FollowingRules.target_timeout
     jog_timeout: float = FollowingRules.jog_timeout
@@ -246,6 +254,8 @@ class FollowerOptions:
             target_timeout=self.target_timeout,
             jog_timeout=self.jog_timeout,
             resync_tolerance=self.resync_tolerance,
+            arrival_tolerance_position=self.arrival_tolerance_position,
+            arrival_tolerance_orientation=self.arrival_tolerance_orientation,
             limit_margin=self.limit_margin,
             stream_timeout=self.stream_timeout,
             idle_tips=self.idle_tips,

@@ -24,6 +24,10 @@ class FollowingRules:
     """The arm stops when no target came for this long [s]; 0: never."""
     resync_tolerance: float = 0.1
     """Greatest gap between a command and what is measured [rad or m]."""
+    arrival_tolerance_position: float = 0.01
+    """Greatest distance of the measured tips from their last command at the goal [m]."""
+    arrival_tolerance_orientation: float = 0.05
+    """The same for their orientation [rad]."""
     home_configuration: tuple[float, ...] = ()
     """Joint values of home [rad or m]; empty: there is no home."""
     limit_margin: float = 0.1

@@ -1,50 +1,130 @@
 """The measured joint values, from any publisher."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
+
+from .joint_belief import JointBelief
 
 
 class MeasuredJoints:
     """
-    The newest value of every joint, from any publisher, with its age.
+    The newest believable value of every joint, from any publisher, with its age.
 
     Parameters
     ----------
     names : iterable of str, optional
         The joints whose values are kept; None: all.
 
+    Attributes
+    ----------
+    on_update : callable or None
+        Is called after each message, with the time it was received [s].
+
     """
 
     def __init__(self, names: Iterable[str] | None = None) -> None:
+        self.on_update: Callable[[float], None] | None = None
         self._names = None if names is None else frozenset(names)
-        self._values: dict[str, float] = {}
-        self._times: dict[str, float] = {}
+        self._speeds: dict[str, tuple[float, float]] = {}
+        self._joints: dict[str, JointBelief] = {}
 
-    def update(self, names: Iterable[str], values: Iterable[float], now: float) -> None:
-        """Merge a message; values that are not finite are left out."""
+    def expect(
+        self, names: Iterable[str], speeds: Iterable[float], cycles: Iterable[float]
+    ) -> None:
+        """
+        Believe of some joints only what they can have reached since the value before.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The joints; of all others every value is believed.
+        speeds : iterable of float
+            Their greatest speeds [rad/s or m/s].
+        cycles : iterable of float
+            How far each goes until it stands as before [rad]; inf unless it is continuous.
+
+        """
+        for name, speed, cycle in zip(names, speeds, cycles, strict=True):
+            self._speeds[name] = speed, cycle
+            if name in self._joints:
+                self._joints[name].expect(speed, cycle)
+
+    def update(
+        self,
+        names: Iterable[str],
+        values: Iterable[float],
+        now: float,
+        stamp: float | None = None,
+    ) -> None:
+        """
+        Merge a message; values that are not finite are left out.
+
+        Parameters
+        ----------
+        names, values : iterable
+            Joints and their values [rad or m].
+        now : float
+            When it was received [s].
+        stamp : float, optional
+            When it was measured [s]; left out: as it was received.
+
+        """
+        measured = now if stamp is None else stamp
         for name, value in zip(names, values, strict=False):
-            if math.isfinite(value) and (self._names is None or name in self._names):
-                self._values[name] = value
-                self._times[name] = now
+            if not math.isfinite(value) or (self._names is not None and name not in self._names):
+                continue
+            joint = self._joints.get(name)
+            if joint is None:
+                joint = JointBelief(*self._speeds.get(name, ()))
+                self._joints[name] = joint
+            joint.take(value, now, measured)
+        if self.on_update is not None:
+            self.on_update(now)
 
     def fresh(self, now: float, timeout: float) -> Mapping[str, float]:
         """Values no older than `timeout`."""
         return {
-            name: value
-            for name, value in self._values.items()
-            if abs(now - self._times[name]) <= timeout
+            name: track.value
+            for name, joint in self._joints.items()
+            if (track := joint.believed) is not None and abs(now - track.time) <= timeout
         }
 
     def newest(self, names: Iterable[str]) -> list[float]:
         """Values of some joints, none of which is missing, however old."""
-        return [self._values[name] for name in names]
+        tracks = (self._joints[name].believed for name in names)
+        return [track.value for track in tracks if track is not None]
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old."""
-        never = -math.inf
-        return [name for name in names if not abs(now - self._times.get(name, never)) <= timeout]
+        return [name for name in names if not abs(now - self._time(name)) <= timeout]
+
+    def oldest_time(self, names: Iterable[str]) -> float:
+        """When the oldest value of some joints was received [s]; -inf: one never was."""
+        return min(map(self._time, names))
+
+    def contradictions(self, names: Iterable[str], now: float) -> dict[str, tuple[float, float]]:
+        """Both values of each joint about which two sources contradict each other [rad or m]."""
+        found: dict[str, tuple[float, float]] = {}
+        for name in names:
+            joint = self._joints.get(name)
+            rival = None if joint is None else joint.rival(now)
+            if joint is not None and joint.believed is not None and rival is not None:
+                found[name] = joint.believed.value, rival
+        return found
+
+    def in_doubt(self, names: Iterable[str]) -> list[str]:
+        """Names of joints whose newest value was put aside, as they cannot have come there."""
+        return [name for name in names if name in self._joints and self._joints[name].is_in_doubt]
+
+    def jumped_at(self, names: Iterable[str]) -> float:
+        """When one of some joints was last somewhere else at once [s]; -inf: never."""
+        joints = (self._joints.get(name) for name in names)
+        return max((joint.jumped_at for joint in joints if joint is not None), default=-math.inf)
 
     def forget(self) -> None:
         """Drop everything, as when the clock jumped."""
-        self._values.clear()
-        self._times.clear()
+        self._joints.clear()
+
+    def _time(self, name: str) -> float:
+        joint = self._joints.get(name)
+        return -math.inf if joint is None or joint.believed is None else joint.believed.time

@@ -109,7 +109,8 @@ class Motion:
         jerk_filter: JerkFilter | None = None,
         route_planner: RoutePlanner | None = None,
     ) -> None:
-        self.robot, self._guard, self._solver_options = robot, guard, solver_options
+        self.robot, self._guard = robot, guard
+        self._solver_options, self._tips = solver_options, tips
         if jerk_filter is None:
             self.limiter = JointLimiter(robot, limits, guard)
         else:
@@ -149,7 +150,7 @@ class Motion:
         """
         self.pursuit.resolve_pending()
         self.limiter.change_limits(limits)
-        self._solver_options = solver_options
+        self._solver_options, self._tips = solver_options, tips
         self.pursuit.change(solver_options, options, tips)
         self._change_limits_of_paths()
         self.departure.change_rules()
@@ -299,6 +300,36 @@ class Motion:
 
         """
         self.departure.pursue(goal, in_stream, patience)
+
+    def errors_between(self, T: Array, T_goal: Array) -> tuple[Array, Array]:
+        """
+        Distances and angles between poses of the tips, in the parts that are asked for.
+
+        Parameters
+        ----------
+        T, T_goal : array, shape (k, 4, 4)
+            The poses; a tip with a NaN pose as its goal has NaN errors.
+
+        Returns
+        -------
+        tuple of array
+            Distances [m] and angles [rad], shape (k,) each.
+
+        """
+        distances = np.linalg.norm(T[:, :3, 3] - T_goal[:, :3, 3], axis=1)
+        tips = zip(self._asked, T[:, :3, :3], T_goal[:, :3, :3], strict=True)
+        angles = [_angle(*asked, R, R_goal) for asked, R, R_goal in tips]
+        return distances, np.array(angles)
+
+    @property
+    def _asked(self) -> list[tuple[str, Array]]:
+        """Mode of each tip, and its tool axis, shape (3,)."""
+        options, tips = self._solver_options, self._tips or {}
+        asked = [tips.get(link, TipOptions()) for link in self.robot.tip_links]
+        return [
+            (tip.mode or options.mode, np.array(options.axis if tip.axis is None else tip.axis))
+            for tip in asked
+        ]
 
     def is_same(self, T: Array, T_other: Array) -> bool:
         """Whether two poses, shape (4, 4), are the same within the tolerances of the solver."""
@@ -595,3 +626,13 @@ class Motion:
         """Take back the steps since a checkpoint; none of them was sent."""
         self._rested_at = self.q
         self.limiter.restore(checkpoint)
+
+
+def _angle(mode: str, axis: Array, R: Array, R_goal: Array) -> float:
+    """Angle between two orientations, shape (3, 3), as far as a mode asks for them [rad]."""
+    if mode == 'position':
+        return 0.0
+    if mode == 'axis':
+        here, there = R @ axis, R_goal @ axis
+        return math.atan2(float(np.linalg.norm(np.cross(here, there))), float(here @ there))
+    return float(np.linalg.norm(rotation_vector(R @ R_goal.T)))

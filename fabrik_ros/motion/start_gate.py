@@ -20,6 +20,7 @@ from .joint_goal import is_part_of
 
 QUIET = 1.0
 """Pause without targets after which the next one is accepted [s]."""
+PAUSE_NEEDED = f'targets and jogs are accepted again after {QUIET:g} s without any'
 SAME_POSITION, SAME_ANGLE = 1e-4, 1e-3
 """Largest difference of targets that count as the same [m, rad]."""
 TOLD_TO_HOLD = Reason(ReasonKind.HELD, 'told to hold, until ~/resume')
@@ -40,8 +41,11 @@ class StartGate:
         self.is_held = False
         self._reason: Reason | None = None
         """Why a stream has to pause before it is followed; None if it need not."""
-        self._asked_at = self._blocked_at = -math.inf
-        """When a target or jog came last, and when the cause of a stop was seen last [s]."""
+        self._asked_at = self._asked_before = self._blocked_at = -math.inf
+        """
+        When a target or jog came last, the one before that, and when the cause of a stop was seen
+        last [s].
+        """
         self._interrupted: list[tuple[int, Array, bool]] = []
         """Number of a tip, its target and whether that is held in the world."""
         self._interrupted_values: Mapping[str, float] = {}
@@ -51,11 +55,12 @@ class StartGate:
         """Let nothing through until `release`."""
         self.is_held = True
 
-    def release(self, reason: Reason) -> None:
-        """Let new targets through; a stream that is running already has to pause first."""
+    def release(self, reason: Reason, now: float) -> None:
+        """Let targets through from `now` [s] on; a stream that is running has to pause first."""
         self.is_held = False
-        self._interrupted, self._interrupted_values = [], {}
-        self.expect_pause(reason)
+        self.open()
+        if now - self._asked_before <= QUIET:
+            self.expect_pause(reason)
 
     def expect_pause(self, reason: Reason) -> None:
         """Refuse targets and jogs, for a reason, until none came for `QUIET`."""
@@ -75,7 +80,7 @@ class StartGate:
 
     def ask(self, now: float) -> None:
         """Take note of a target or jog that came `now` [s], accepted or not."""
-        self._asked_at = max(self._asked_at, now)
+        self._asked_before, self._asked_at = self._asked_at, max(self._asked_at, now)
 
     def open(self) -> None:
         """Take note that a target was accepted: what follows belongs to the same stream."""
@@ -85,8 +90,13 @@ class StartGate:
         """Whether a target or jog that came `now` [s] would belong to a stream."""
         # A clock that went back must not close the gate for long.
         self._asked_at, self._blocked_at = min(self._asked_at, now), min(self._blocked_at, now)
+        self._asked_before = min(self._asked_before, now)
         last = max(self._asked_at, self._blocked_at)
         return self._reason is not None and now - last < QUIET
+
+    def is_blocked(self, now: float) -> bool:
+        """Whether the cause of a stop is there `now` [s], or was a moment ago."""
+        return now - self._blocked_at < QUIET
 
     def check_hold(self) -> None:
         """
@@ -112,8 +122,7 @@ class StartGate:
 
         """
         if self.waits_for_pause(now):
-            accepted = f'targets and jogs are accepted again after {QUIET:g} s without any'
-            text = f'{self._reason}: {accepted}'
+            text = f'{self._reason}: {PAUSE_NEEDED}'
             raise RefusedError(Reason(ReasonKind.WAITS_FOR_PAUSE, text))
 
     def check_target(self, tip: int, T_target: Array, in_world: bool) -> None:

@@ -16,6 +16,9 @@ from .start_gate import StartGate
 METRES_FACTOR = 3.0
 """Farthest accepted target, in reaches [1]; a farther one was probably sent in millimetres."""
 
+SAME = 1e-6
+"""Largest difference of a reference and a command that are the same [rad or m]."""
+
 
 @dataclass
 class Engagement:
@@ -120,11 +123,12 @@ class StartRules:
         Raises
         ------
         RefusedError
-            If a joint has no fresh state, the robot is not ready, or the world is not known.
+            If a joint has no fresh state or contradicting ones, the robot is not ready, or the
+            world is not known.
 
         """
         observer = self._observer
-        reason = observer.why_missing(now, 'no fresh joint state of') or observer.fault
+        reason = observer.unknown_state(now, 'no fresh joint state of') or observer.fault
         if reason is not None:
             self._gate.block(reason, now)
             raise RefusedError(reason)
@@ -147,11 +151,12 @@ class StartRules:
 
     def begin(self, now: float) -> bool:
         """
-        Begin at the last command if the arm stands there, else at the measured state.
+        Begin where the arm stands: at the last command, unless the arm was moved since.
 
-        Returns True in the second case: earlier goals are void. Such a start breaks the stream,
-        so it is refused until `restart_pause` after the last command; otherwise the driver would
-        see a jump.
+        An arm that settled beside its last command, as it sags, keeps that offset. Returns whether
+        the commands begin elsewhere than at the last one: earlier goals are void. Such a start
+        breaks the stream, so it is refused until `restart_pause` after the last command; otherwise
+        the driver would see a jump.
 
         Raises
         ------
@@ -159,15 +164,12 @@ class StartRules:
             If the last command is newer than `restart_pause`, and the arm does not stand there.
 
         """
-        if self.is_under_way or not self._observer.rules.wait_for_state:
+        observer, motion = self._observer, self._motion
+        if self.is_under_way or not observer.is_measured(now):
             return False
-        observer, motion, engagement = self._observer, self._motion, self._engagement
-        q = observer.q
-        gap = np.abs(observer.near_command(q, motion.q) - motion.q)
-        last, commanded = observer.command_a_moment_ago(now), motion.command[0]
-        is_known = engagement.is_engaged if last is None else np.array_equal(last, commanded)
-        stands_there = is_known and np.max(gap) <= self._observer.rules.resync_tolerance
-        if stands_there and (last is not None or engagement.hold_reason is None):
+        last = observer.command_a_moment_ago(now)
+        start = self._start(now, last, motion.command[0])
+        if start is None:
             return False
         if last is not None:
             text = (
@@ -175,8 +177,45 @@ class StartRules:
                 f'{observer.restart_pause:g} s after that command'
             )
             raise RefusedError(Reason(ReasonKind.MOVED_AWAY, text))
-        motion.reset(observer.start_near(q, now))
+        motion.reset(start)
+        observer.begin_at(now, start)
         return True
+
+    def _start(self, now: float, last: Array | None, commanded: Array) -> Array | None:
+        """
+        Choose where to start anew, shape (n,); None where the arm goes on from its last command.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        last : array, shape (n,), or None
+            Command of a moment ago.
+        commanded : array, shape (n,)
+            Command that the motion would go on from.
+
+        """
+        observer, engagement = self._observer, self._engagement
+        q = observer.q
+        is_known = engagement.is_engaged if last is None else np.array_equal(last, commanded)
+        goes_on = is_known and (last is not None or engagement.hold_reason is None)
+        near = observer.near_command(q, commanded)
+        goes_on &= bool(np.max(np.abs(near - commanded)) <= observer.rules.resync_tolerance)
+        moved = observer.moved(commanded) if goes_on else None
+        reference = observer.reference_near(q, now) if last is None else None
+        if reference is not None:
+            is_there = goes_on and np.max(np.abs(reference - commanded)) <= SAME
+            return None if is_there else reference
+        if goes_on and (moved is None or not moved.any()):
+            return None
+        return q if moved is None else self._moved_start(commanded, moved, near)
+
+    def _moved_start(self, commanded: Array, moved: Array, q: Array) -> Array:
+        """Command that was moved as the arm was, no farther outside the limits than that."""
+        robot = self._robot
+        lower, upper = np.minimum(robot.lower, q), np.maximum(robot.upper, q)
+        start: Array = np.clip(commanded + moved, lower, upper)
+        return start
 
     def assumed_start(self) -> Array:
         """

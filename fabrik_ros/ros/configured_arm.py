@@ -27,6 +27,7 @@ from .command_loop import CommandLoop, StreamState
 from .conversions import seconds
 from .frame_resolver import FrameResolver
 from .marker_obstacles import Groups
+from .neighbours import node_of
 from .parameters import NodeParameters
 from .planning import make_planner, NodePlanner, setup_of, why_none
 from .point_watch import PointWatch
@@ -92,7 +93,7 @@ class ConfiguredArm:
         groups: Groups,
         stream: StreamState | None = None,
     ) -> None:
-        node = surroundings.node
+        self._node = node = surroundings.node
         self._clock, self._log = surroundings.clock, node.get_logger()
         self._topics = surroundings.topics
         self._parameters = parameters
@@ -220,6 +221,7 @@ class ConfiguredArm:
 
     def look_around(self) -> None:
         """Take up what has changed around the arm without a message, and where its joints are."""
+        self._name_state_sources()
         self.watch.set_other_joints(self.fresh_values())
         try:
             self._update_world()
@@ -228,6 +230,14 @@ class ConfiguredArm:
         self._tell_world_fault()
         if self.planner is not None:
             self.planner.attend()
+
+    def _name_state_sources(self) -> None:
+        """Find out who publishes states of joints, where they contradict each other."""
+        observer = None if self.follower is None else self.follower.observer
+        if observer is not None and observer.why_contradicted(self._clock.now()) is not None:
+            topic = self._node.resolve_topic_name('joint_states')
+            publishers = map(node_of, self._node.get_publishers_info_by_topic(topic))
+            observer.state_sources = ', '.join(sorted(publishers))
 
     def _update_world(self) -> None:
         now = self._clock.now()
@@ -241,9 +251,9 @@ class ConfiguredArm:
 
     def add_joint_state(self, message: JointState, now: float) -> None:
         """Take the state of some joints, received at a time [s]."""
-        self.measured.update(message.name, message.position, now)
+        stamp = seconds(message.header.stamp)
+        self.measured.update(message.name, message.position, now, stamp or None)
         if self._points is not None:
-            stamp = seconds(message.header.stamp)
             self._points.add_joint_state(message.name, message.position, stamp, now)
 
     def point_facts(self) -> dict[str, object]:

@@ -125,7 +125,7 @@ class FabrikNode(LifecycleNode):
         if self._starts_by_itself:
             shared.gate.expect_pause(ACTIVATED)
         else:
-            shared.gate.release(ACTIVATED)
+            shared.gate.release(ACTIVATED, shared.clock.now())
         arm.start(follower)
         shared.failure_reason = ''
         shared.description_changed = False

@@ -431,6 +431,18 @@ class StateParameters:
         'Beyond it the arm holds, and starts anew from the measured state.',
         low=1e-4,
     )
+    arrival_tolerance_position: float = parameter(
+        FollowerOptions.arrival_tolerance_position,
+        'greatest distance of the measured tips from their commands for REACHED [m]',
+        'An arm that lags is settling until then; one that stays short holds, and says how far it '
+        'is off. 0.002 suits a stiff industrial arm, 0.02 one of hobby servos.',
+        low=1e-6,
+    )
+    arrival_tolerance_orientation: float = parameter(
+        FollowerOptions.arrival_tolerance_orientation,
+        'the same for their orientation [rad]',
+        low=1e-6,
+    )
     limit_margin: float = parameter(
         FollowerOptions.limit_margin,
         'a start outside a limit by up to this may move inwards [rad or m]',

@@ -7,6 +7,7 @@ from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
 from ..motion.arm_state import RESUMED
+from ..motion.start_gate import PAUSE_NEEDED
 from .node_state import NodeState
 
 
@@ -49,13 +50,17 @@ class Services:
             If something is still wrong.
 
         """
-        arm, follower = self._state.arm, self._state.follower
+        arm, follower, now = self._state.arm, self._state.follower, self._state.clock.now()
         if arm is None or follower is None:
-            self._state.gate.release(RESUMED)
+            self._state.gate.release(RESUMED, now)
             return f'no longer held, but {self._state.inactivity()}'
-        follower.resume(self._state.clock.now())
+        follower.resume(now)
         arm.loop.begin_at_once()
-        return 'going on to the target' if follower.is_under_way else 'ready for a new target'
+        if follower.is_under_way:
+            return 'going on to the target'
+        if self._state.gate.waits_for_pause(now):
+            return f'no longer held, but targets are coming: {PAUSE_NEEDED}'
+        return 'ready for a new target'
 
     def go_home(self) -> str:
         """

@@ -17,6 +17,9 @@ from ..transforms import Array, rotation_vector
 from .tip_names import topic_names
 
 ERRORS = ('position_error', 'orientation_error')
+"""Of the commanded tips."""
+MEASURED_ERRORS = ('measured_position_error', 'measured_orientation_error')
+"""Of the measured tips, in the parts that `mode` asks for."""
 GOOD = (State.IDLE, State.MOVING, State.JOGGING, State.REACHED)
 
 
@@ -120,9 +123,14 @@ def goal_facts(
             strict=True,
         )
     ]
+    measured = follower.measured_errors(now)
+    if measured is not None:
+        for tip, *errors in zip(tips, *measured, strict=True):
+            tip |= dict(zip(MEASURED_ERRORS, np.nan_to_num(errors).tolist(), strict=True))
     newest = max(tips, key=lambda facts: float(facts['target_stamp']))
-    worst = {key: max(facts[key] for facts in tips) for key in ERRORS}
-    facts: dict[str, Any] = {**newest, **worst}
+    shown = ERRORS if measured is None else ERRORS + MEASURED_ERRORS
+    worst = {key: max(facts[key] for facts in tips) for key in shown}
+    facts: dict[str, Any] = {**newest, **worst, 'is_measured': measured is not None}
     if isinstance(robot, Tree):
         names = topic_names(robot.tip_links)
         for name, own, is_target in zip(names, tips, goal.is_target.tolist(), strict=True):

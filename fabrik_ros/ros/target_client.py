@@ -17,7 +17,7 @@ from ..errors import FabrikError, listed
 from ..transforms import Array
 from .conversions import seconds, stamped_pose
 from .neighbours import node_of
-from .status import awaited_in, ERRORS, standing_in, target_stamp
+from .status import awaited_in, ERRORS, MEASURED_ERRORS, standing_in, target_stamp
 from .target_subscription import NEWEST
 from .tip_names import topic_name
 
@@ -193,8 +193,12 @@ class TargetClient:
             text = 'another target replaced it' if replaced else self.standing
             return Answer(Outcome.NOT_REACHED, text)
         if state == 'REACHED':
-            position, turn = (status[f'{self._prefix}{key}'] for key in ERRORS)
+            is_measured = status.get('is_measured') == 'True'
+            keys = MEASURED_ERRORS if is_measured else ERRORS
+            position, turn = (status[f'{self._prefix}{key}'] for key in keys)
             text = f'position error {position} m, orientation error {turn} rad'
+            if not is_measured:
+                text += ', of the commands: the arm is not measured'
             return Answer(Outcome.REACHED, text)
         if status['waits_for_execute'] == 'True':
             return Answer(Outcome.NOT_REACHED, f'{self.standing}; {self.name}/execute goes there')

@@ -137,7 +137,7 @@ class TestBeginningAnew:
         scene.until(State.REACHED)
         scene.go(1.0)
         scene.q = START + 0.3
-        scene.report()
+        scene.go(0.03)
         moved = scene.tips[LEFT]
         assert scene.state is State.HOLDING
         goal = scene.tips[RIGHT].copy()

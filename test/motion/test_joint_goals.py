@@ -305,7 +305,7 @@ def test_arm_that_was_moved_away_at_rest_goes_back_when_it_is_sent_there_again()
     scene.until(State.REACHED)
     scene.go(1.0)
     scene.at = scene.at + np.array([0.0, 0.3, 0.0])
-    scene.report()
+    scene.go(0.03)
     assert scene.state is State.HOLDING
     count = len(scene.q)
     scene.send(wide=0.3)

@@ -41,6 +41,8 @@ POSITIVE = [
     'max_joint_acceleration',
     'state_timeout',
     'resync_tolerance',
+    'arrival_tolerance_position',
+    'arrival_tolerance_orientation',
     'base_timeout',
     'jog_timeout',
 ]
@@ -125,6 +127,8 @@ LIVE = {
     'max_joint_acceleration': 4.0,
     'state_timeout': 1.0,
     'resync_tolerance': 0.2,
+    'arrival_tolerance_position': 0.02,
+    'arrival_tolerance_orientation': 0.1,
     'home_configuration': [0.5, -0.5],
     'limit_margin': 0.0,
     'target_timeout': 1.0,
@@ -480,6 +484,7 @@ class TestWhileConfigured:
         )
         assert set_one(configured, name, value) == ''
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
+        rest |= {'arrival_tolerance_position', 'arrival_tolerance_orientation'}
         rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout', 'on_blocked'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''

@@ -1,0 +1,152 @@
+"""What is believed of a measured joint: values that it can have reached since the one before."""
+
+from collections import deque
+import math
+
+MARGIN = 1.25
+"""A joint may be this many times as fast as its limit, moved by hand [1]."""
+LEAST_SPEED = 1.0
+"""Any joint may be this fast when it is moved by hand [rad/s or m/s]."""
+UNKNOWN_SPEED = 20.0
+"""Greatest speed of a joint without a limit [rad/s or m/s]."""
+NOISE = 0.005
+"""Difference of two values that says nothing [rad or m]."""
+JITTER = 0.05
+"""By how much the time between two values may be longer than it seems [s]."""
+MEMORY = 1.5
+"""Values older than this contradict nobody [s]."""
+TURNS = 3
+"""Two tracks that take turns so many times within `MEMORY` are two sources [1]."""
+
+
+def believable_speed(limit: float) -> float:
+    """Greatest speed that is believed of a joint with a velocity limit, or an infinite one."""
+    return max(MARGIN * limit, LEAST_SPEED) if math.isfinite(limit) else UNKNOWN_SPEED
+
+
+class Track:
+    """
+    Values that one joint may have gone through, one after the other.
+
+    Attributes
+    ----------
+    value : float
+        The newest [rad or m].
+    time, stamp : float
+        When that was received, and measured [s].
+    run : int
+        How many came since a value of another track [1].
+
+    """
+
+    __slots__ = ('run', 'stamp', 'time', 'value')
+
+    def __init__(self, value: float, time: float, stamp: float) -> None:
+        self.value, self.time, self.stamp, self.run = value, time, stamp, 1
+
+    def go_on(self, value: float, time: float, stamp: float) -> None:
+        """Take the next value."""
+        self.value, self.time, self.stamp = value, time, stamp
+        self.run += 1
+
+
+class JointBelief:
+    """
+    The value of one joint, from all that is said about it.
+
+    A value too far from the one before, for the time between, is put aside: a glitch. If a second
+    one agrees with it and nothing else came meanwhile, the joint is there: somebody set it anew,
+    or restarted its simulation. If both go on in turn, two sources contradict each other.
+
+    Parameters
+    ----------
+    speed : float
+        Greatest speed of the joint [rad/s or m/s]; inf: every value is believed.
+    cycle : float
+        How far it goes until it stands as before [rad]; inf unless it is continuous.
+
+    Attributes
+    ----------
+    believed : Track or None
+        What is believed; None before the first value.
+    jumped_at : float
+        When it was last somewhere else at once [s]; -inf: never.
+
+    """
+
+    __slots__ = ('_contradiction', '_cycle', '_other', '_speed', '_turns', 'believed', 'jumped_at')
+
+    def __init__(self, speed: float = math.inf, cycle: float = math.inf) -> None:
+        self._speed, self._cycle = speed, cycle
+        self.believed: Track | None = None
+        self._other: Track | None = None
+        self._turns: deque[float] = deque(maxlen=TURNS)
+        """When values of one track last followed one of the other [s]."""
+        self.jumped_at = -math.inf
+        self._contradiction = -math.inf, math.nan
+        """When another source last contradicted what is believed [s], and its value."""
+
+    def expect(self, speed: float, cycle: float) -> None:
+        """Believe in another greatest speed, and cycle, from now on."""
+        self._speed, self._cycle = speed, cycle
+
+    def take(self, value: float, time: float, stamp: float) -> None:
+        """Take a value [rad or m], received at a time and measured at another [s]."""
+        believed, other = self.believed, self._other
+        if believed is None:
+            self.believed = Track(value, time, stamp)
+            return
+        if other is not None and not abs(time - other.time) <= MEMORY:
+            other = self._other = None
+        if self._leads_to(believed, value, time, stamp):
+            believed.go_on(value, time, stamp)
+            if other is not None:
+                self._set_back(other, value, time)
+        elif other is not None and self._leads_to(other, value, time, stamp):
+            other.go_on(value, time, stamp)
+            self._weigh(believed, other, time)
+        else:
+            self._other = Track(value, time, stamp)
+            self._turns.clear()
+            self._turns.append(time)
+
+    def rival(self, now: float) -> float | None:
+        """Value that another source gives for the joint [rad or m]; None where none does."""
+        time, value = self._contradiction
+        return value if abs(now - time) <= MEMORY else None
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the newest value is one that was put aside."""
+        believed, other = self.believed, self._other
+        return believed is not None and other is not None and other.time > believed.time
+
+    def _set_back(self, other: Track, value: float, now: float) -> None:
+        """Take note that a value followed that is believed."""
+        if self._distance(other.value, value) <= NOISE:
+            self._other = None  # both say the same again
+        elif other.run > 0:
+            other.run = 0
+            self._turn(other, now)
+
+    def _weigh(self, believed: Track, other: Track, now: float) -> None:
+        """Believe in the other values, if they go on alone."""
+        if other.run == 1:
+            believed.run = 0
+            self._turn(other, now)
+        elif self.rival(now) is None:
+            self.believed, self._other = other, believed
+            believed.run, self.jumped_at = 0, now
+
+    def _turn(self, other: Track, now: float) -> None:
+        """Take note that values of one track follow those of the other."""
+        self._turns.append(now)
+        if len(self._turns) == TURNS and now - self._turns[0] <= MEMORY:
+            self._contradiction = now, other.value
+
+    def _leads_to(self, track: Track, value: float, time: float, stamp: float) -> bool:
+        passed = max(abs(time - track.time), min(stamp - track.stamp, MEMORY))
+        return self._distance(track.value, value) <= NOISE + self._speed * (passed + JITTER)
+
+    def _distance(self, value: float, other: float) -> float:
+        return abs(math.remainder(value - other, self._cycle))

@@ -1,0 +1,186 @@
+"""Commands start where the arm is, whatever happened to it since the last motion."""
+
+import contextlib
+
+from fabrik_ros import FollowerOptions, ReasonKind, RefusedError
+from helpers import SIX_AXIS
+import hypothesis
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from judging import Judge
+from pushed_arm import Bench, DT, HARDEST, HELD, NEAR, NEARBY, six_axis, START
+from two_arms import judges as two_judges, START as TWO_START, two_arms
+
+
+def send_pose(bench):
+    bench.step(Judge(SIX_AXIS, 'l0', 'l7').pose(START))
+
+
+def send_joints(bench):
+    bench.step(dict(zip(bench.follower.arm.joint_names, START, strict=True)))
+
+
+def send_name(bench):
+    bench.step('home')
+
+
+def go_home(bench):
+    bench.follower.home()
+
+
+def jog(bench):
+    bench.follower.jog([0.0, 0.0, 0.05, 0.0, 0.0, 0.0])
+
+
+DOORS = (send_pose, send_joints, send_name, go_home, jog)
+OPTIONS = FollowerOptions(
+    home_configuration=tuple(START), arrival_tolerance_position=0.1,
+    arrival_tolerance_orientation=0.5, jog_timeout=5.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize('door', DOORS)
+@pytest.mark.parametrize('duration', [0.0, 0.3])
+@pytest.mark.parametrize('sag', [0.0, -0.02])
+@pytest.mark.parametrize('by', [0.0, 0.003, -0.04, 0.07])
+def test_arm_that_was_moved_by_hand_starts_where_it_is(by, sag, duration, door):
+    """Less the offset with which it settled after its last motion: else it would dip."""
+    bench = Bench(six_axis(), START, OPTIONS, lag=0.02, sag=sag)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    pushed = by * np.array([1.0, -1.0, 0.5, 0.0, 1.0, -0.3])
+    bench.push(pushed, duration)
+    bench.go(0.4)
+    first = bench.first_command(door)
+    assert np.abs(first - (bench.arm.q - sag)).max() < NEARBY + HARDEST * DT**2
+
+
+@pytest.mark.parametrize('door', DOORS)
+def test_arm_that_was_moved_far_away_starts_where_it_is_measured(door):
+    bench = Bench(six_axis(), START, OPTIONS, lag=0.02)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    bench.push(np.full(6, 3.0 * HELD), 0.5)
+    bench.go(0.6)
+    assert bench.follower.reason.kind is ReasonKind.MOVED_AWAY
+    first = bench.first_command(door)
+    assert np.abs(first - bench.arm.q).max() < NEARBY + HARDEST * DT**2
+
+
+def test_path_that_was_proposed_is_not_taken_from_elsewhere():
+    options = FollowerOptions(confirm='always')
+    bench = Bench(six_axis(), START, options, lag=0.02)
+    bench.step(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.5)
+    assert bench.follower.reason.kind is ReasonKind.AWAITS_EXECUTE
+    bench.push(np.full(6, 0.03), 0.1)
+    bench.go(0.3)
+    with pytest.raises(RefusedError, match='moved away'):
+        bench.follower.execute()
+    bench.go(1.0)
+    assert bench.follower.is_at_rest
+
+
+def test_arm_that_is_moved_while_it_looks_for_a_path_sets_out_from_where_it_is():
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.go(0.2)
+    held = bench.sent[-1]
+    bench.follower._follower.looks_in_ticks = False  # one piece of the search in each step
+    bench.follower._looking_time = 1e-9
+    bench.step(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.push(np.full(6, 0.04), 0.1)
+    bench.follower._looking_time = np.inf
+    while np.array_equal(bench.sent[-1], held):
+        bench.step()
+    assert np.abs(bench.sent[-1] - bench.arm.q).max() < NEARBY + HARDEST * DT**2
+
+
+def test_arms_that_share_a_base_start_where_they_are():
+    bench = Bench(two_arms(), TWO_START, OPTIONS_OF_TWO, lag=0.02, sag=0.01)
+    poses = two_judges().poses(TWO_START)
+    left = poses.copy()
+    left[0, 2, 3] += 0.05
+    left[1] = np.nan
+    bench.arrive(left)
+    bench.go(0.8)
+    pushed = np.zeros(12)
+    pushed[8] = 0.05  # the arm that did not move
+    bench.push(pushed, 0.2)
+    bench.go(0.4)
+    first = bench.first_command(lambda bench: bench.step(poses))
+    assert np.abs(first - (bench.arm.q - 0.01)).max() < NEARBY + HARDEST * DT**2
+
+
+OPTIONS_OF_TWO = FollowerOptions(arrival_tolerance_position=0.1, arrival_tolerance_orientation=0.5)
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    seed=st.integers(0, 10_000), lag=st.sampled_from([0.0, 0.02, 0.1, 0.3]),
+    sag=st.sampled_from([0.0, 0.01, -0.03]), noise=st.sampled_from([0.0, 5e-4]),
+    pause=st.floats(0.05, 2.5),
+)  # fmt: skip
+def test_next_target_begins_without_a_jump_however_soon_it_comes(seed, lag, sag, noise, pause):
+    """Nobody moves the arm: so the commands go on from the last one, or all but."""
+    rng = np.random.default_rng(seed)
+    bench = Bench(six_axis(), START, OPTIONS, lag=lag, sag=sag, noise=noise, seed=seed)
+    judge = Judge(SIX_AXIS, 'l0', 'l7')
+    bench.arrive(judge.pose(START + rng.uniform(-0.3, 0.3, 6)))
+    bench.go(pause)
+    last = bench.sent[-1]
+    bench.step(judge.pose(START))
+    bench.step()
+    jump = np.abs(bench.sent[-1] - last).max()
+    assert jump < NEARBY + 3.0 * noise + 4.0 * HARDEST * DT**2
+
+
+@pytest.mark.parametrize('door', [send_pose, send_joints, jog])
+def test_measured_state_counts_though_it_need_not_be_waited_for(door):
+    options = FollowerOptions(wait_for_state=False, jog_timeout=5.0)
+    bench = Bench(six_axis(), NEAR, options)
+    assert np.array_equal(bench.sent[0], NEAR)
+    first = bench.first_command(door)
+    assert np.abs(first - NEAR).max() < NEARBY
+
+
+@pytest.mark.parametrize('joint', range(6))
+@pytest.mark.parametrize('door', DOORS)
+def test_one_wrong_measurement_is_no_start(joint, door):
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    right = bench.arm.q
+    glitch = right.copy()
+    glitch[joint] += 0.5
+    bench.arm.measured = iter([glitch, *500 * [right]]).__next__
+    bench.step()
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(1.0)
+    jumps = np.abs(np.diff(bench.sent, axis=0)).max()
+    assert jumps <= 1.5 * DT + 1e-9
+
+
+@pytest.mark.parametrize('door', DOORS)
+def test_nothing_starts_while_two_sources_contradict_each_other(door):
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    right, ghost = bench.arm.q, bench.arm.q - 1.0
+    bench.arm.measured = iter(250 * [right, ghost]).__next__
+    bench.go(0.5)
+    held = bench.sent[-1]
+    try:
+        door(bench)
+    except RefusedError as refused:
+        reason = refused.reason
+    else:
+        reason = bench.follower.refusal
+    assert reason.kind is ReasonKind.STATE_CONTRADICTED
+    assert 'two sources' in reason.text
+    bench.go(2.0)
+    assert np.array_equal(bench.sent[-1], held)
