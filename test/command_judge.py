@@ -21,8 +21,14 @@ ROUNDING = 1e-9
 """Tolerance of joint limits [rad or m]."""
 VIOLATIONS_KEPT = 20
 """The first violations are kept in words; all are counted."""
-STATES_KEPT, PATHS_KEPT = 20_000, 50
+STATES_KEPT, PATHS_KEPT = 300, 50
 """A run may begin at one of the last states of the arm, or on one of the last announced paths."""
+NEARBY = 2e-3
+"""How far from a state of the arm a run may begin [rad or m]."""
+STATES_OF_A_REPORT = 60
+"""One of so many last states is the one that a report was made of."""
+BRAKING, NOTICE = 0.6, 0.2
+"""Longest braking, and how long a status may be on its way when the arm moves again [s]."""
 COMMANDS_KEPT = 8
 """Commands shown with a violation."""
 TIP_EXCESS = 0.25
@@ -68,9 +74,13 @@ class CommandJudge:
     Checks names, numbers, stamps, limits, velocities and accelerations of a stream of commands.
 
     Velocities and accelerations are divided differences over the stamps, within runs. A pause of
-    more than `pause` seconds begins a new run. It must begin where the last run ended, at a known
-    state of the arm, or on an announced stop trajectory. A command may be outside a position limit
-    only as far as the command before it, or, at the start of a run, as far as the arm.
+    more than `pause` seconds begins a new run. It must begin at one of the last states of the arm,
+    or on an announced stop trajectory. A command may be outside a position limit only as far as
+    the command before it, or, at the start of a run, as far as the arm.
+
+    A stop does not travel: from the report that the arm holds to the one that it goes on, commands
+    go no farther than braking, but for the way back over values that were commanded in this run.
+    At its target is only an arm that says so.
 
     Where the states of the arm are unknown, no command may pass a position limit, and a new run
     may begin as far from the last command as the velocity limit allows in the pause.
@@ -131,6 +141,10 @@ class CommandJudge:
         """What was asked for, and how many commands had come, at reports of a path that waits."""
         self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=PATHS_KEPT)
         """Least and greatest joint values on announced stop trajectories."""
+        self._run: tuple[np.ndarray, np.ndarray] | None = None
+        """Least and greatest joint values commanded in this run."""
+        self._stop: tuple[np.ndarray, np.ndarray] | None = None
+        """Least and greatest joint values that a stop may command; None while there is none."""
         self._stamp: int | None = None
         self._q = np.zeros(len(self.names))
         self._velocity: np.ndarray | None = None
@@ -143,13 +157,48 @@ class CommandJudge:
         here = self._said[-1] if self._said else self._q
         said = np.array([values.get(name, q) for name, q in zip(self.names, here, strict=True)])
         said = np.where(np.isfinite(said), said, here)
-        if not self._said or np.any(said != here):
-            self._said.append(said)
+        self._said.append(said)
 
     def is_announced(self, points: Sequence[Sequence[float]]) -> None:
         """Note a stop trajectory that was sent: a run may begin on it."""
         path = np.array(points, dtype=np.float64)
         self._announced.append((path.min(axis=0), path.max(axis=0)))
+
+    def arm_holds(self, may_go_back: bool) -> None:
+        """
+        Note a report that the arm holds still.
+
+        Parameters
+        ----------
+        may_go_back : bool
+            Whether it is one that does not follow, to which commands may come back.
+
+        """
+        if self._stop is not None or self._stamp is None:
+            return
+        velocity = np.zeros_like(self._q) if self._velocity is None else self._velocity
+        reach = BRAKING * np.abs(velocity).max() + 0.5 * self._acceleration * NOTICE**2
+        least, greatest = self._q, self._q
+        if may_go_back and self._run is not None:
+            least, greatest = self._run
+        self._stop = np.minimum(least, self._q) - reach, np.maximum(greatest, self._q) + reach
+
+    def arm_goes_on(self) -> None:
+        """Note a report that the arm does not hold."""
+        self._stop = None
+
+    def arm_is_at_target(self, position: float, orientation: float) -> None:
+        """Note a report that the arm is at its target, within tolerances [m, rad]."""
+        if self._frames is None or not self._said or self._stamp is None:
+            return
+        (points, turns) = self._frames(self._q)
+        errors = []
+        for said in list(self._said)[-STATES_OF_A_REPORT:]:
+            places, rotations = self._frames(said)
+            distance = float(np.linalg.norm(places[-1] - points[-1]))
+            errors.append((distance / position, _angle(rotations[-1], turns[-1]) / orientation))
+        if min(map(max, errors)) > 1.0 + 1e-6:
+            self._complain(f'at the target, but {min(errors)} tolerances away from the commands')
 
     def path_waits(self, asked: Hashable) -> None:
         """
@@ -207,6 +256,11 @@ class CommandJudge:
             self._check_limits(q, self._q, bounds)
             self._check_motion(q, step, bounds)
         self._stamp, self._q = stamp, q
+        least, greatest = self._run or (q, q)
+        self._run = np.minimum(least, q), np.maximum(greatest, q)
+        if self._stop is not None and (np.any(q < self._stop[0]) or np.any(q > self._stop[1])):
+            self._complain(f'the stop travels to {q}, beyond {self._stop}')
+            self._stop = None
 
     def _step_back(self, step: float) -> float | None:
         """Length of a step to an earlier stamp: a period during a motion, else a pause."""
@@ -218,7 +272,7 @@ class CommandJudge:
 
     def _begin_run(self, q: np.ndarray, pause: float | None, bounds: Bounds) -> None:
         self.runs += 1
-        self._velocity, self._step = None, self.period
+        self._velocity, self._step, self._run, self._stop = None, self.period, None, None
         self._rest(bounds)
         if self._knows_states:
             self._check_start(q, bounds)
@@ -228,14 +282,13 @@ class CommandJudge:
             self._check_velocity((q - self._q) / pause, q, pause)
 
     def _check_start(self, q: np.ndarray, bounds: Bounds) -> None:
-        places = np.array([*self._said, *([] if self._stamp is None else [self._q])])
-        if len(places) == 0:
+        if not self._said:
             self._complain(f'a command before any state: {q}')
             return
-        places = np.array([*places, *(np.clip(q, *ends) for ends in self._announced)])
+        places = np.array([*self._said, *(np.clip(q, *ends) for ends in self._announced)])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
         # The first step from rest: the acceleration for one period.
-        reach = bounds.acceleration * self.period**2 + ROUNDING
+        reach = NEARBY + bounds.acceleration * self.period**2 + ROUNDING
         gaps = np.abs(places - q).min(axis=0)  # each joint on its own: states are merged by name
         if np.any(gaps > reach):
             self._complain(f'a run begins {gaps.max():.6f} from anything the arm said')
@@ -307,6 +360,11 @@ class CommandJudge:
         self.violation_count += 1
         if len(self.violations) < VIOLATIONS_KEPT:
             self.violations.append(f'command {self.count}: {what}')
+
+
+def _angle(R: np.ndarray, R_other: np.ndarray) -> float:
+    chord = float(np.linalg.norm(R - R_other))
+    return 2.0 * math.asin(min(1.0, chord / math.sqrt(8.0)))
 
 
 # -- recorded commands

@@ -22,6 +22,8 @@ CALM = 1e-3
 """Largest differences of measurements of an arm that stands still [rad or m]."""
 CREEP, CREEP_TIME = 2e-4, 0.2
 """An arm that creeps on by less than this in this time has come to rest [rad or m], [s]."""
+SURE_TO_CREEP = 0.5
+"""Time in which an arm may go on to come nearer though it stood still for a moment [s]."""
 SLOWEST = 1.0
 """Time constant of the slowest arm, which creeps on as it comes to rest [s]."""
 LONGEST_SETTLING = 1.5
@@ -49,6 +51,8 @@ class RestingArm:
         self.began = self._since = math.inf
         self._command: Array | None = None
         self._settled: Array | None = None
+        self._drift: Array | float = 0.0
+        """How far it may drift on as it comes to rest [rad or m]."""
         self._crept_at = -math.inf
         """When it last came nearer to its last command [s]."""
         self._threshold: Array | float = 2.0 * CALM
@@ -73,7 +77,7 @@ class RestingArm:
 
     def stand(self, now: float, q_command: Array, q: Array) -> None:
         """Take note that an arm measured at `q` rests, and will be commanded to start there."""
-        self.begin(now, 0.0, q_command)
+        self.begin(now, -math.inf, q_command)
         self._settled = q
 
     def add(self, now: float, q: Array, has_jumped: bool) -> None:
@@ -96,7 +100,7 @@ class RestingArm:
         while now - self._values[0][0] > NOISE_TIME:
             self._values.popleft()
         if self._settled is not None:
-            if now - self._crept_at <= CREEP_TIME:
+            if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
                 self._creep(now, self._command, self._settled, q)
         elif has_jumped:
             before = self._values[-2][1] if len(self._values) > 1 else self._command

@@ -261,3 +261,64 @@ def test_last_command_before_a_path_waits_may_come_after_its_first_report(stream
 def test_commands_that_somebody_asked_for_end_the_wait(stream):
     reports(stream, 1, 2, 3, None, 3, 4)
     assert stream.wrong == ''
+
+
+def test_run_that_begins_where_the_arm_was_long_ago_is_wrong(stream):
+    for _ in range(400):
+        stream.judge.arm_says({'a': 0.5, 'b': 0.0})
+    stream.send([0.0, 0.0])
+    assert 'a run begins 0.5' in stream.wrong
+
+
+@pytest.mark.parametrize(('away', 'is_wrong'), [(1e-3, False), (0.01, True), (-0.01, True)])
+def test_run_begins_within_two_milliradians_of_the_arm(stream, away, is_wrong):
+    stream.send([away, 0.0])
+    assert ('a run begins' in stream.wrong) == is_wrong
+
+
+def test_stop_that_brakes_is_right_and_one_that_travels_is_wrong(stream):
+    stream.go(1.0)
+    stream.keep_on(20)
+    stream.judge.arm_holds(may_go_back=False)
+    stream.go(0.0)
+    stream.keep_on(3)
+    assert stream.wrong == ''
+    stream.go(-1.0)
+    stream.keep_on(100)
+    assert 'the stop travels' in stream.wrong
+
+
+def test_stop_of_an_arm_that_does_not_follow_may_go_back_over_its_own_commands(stream):
+    stream.go(1.0)
+    stream.keep_on(60)
+    stream.judge.arm_holds(may_go_back=True)
+    stream.go(-1.0)
+    while stream.q[0] > 0.02:
+        stream.keep_on()
+    assert stream.wrong == ''
+    stream.keep_on(120)
+    assert 'the stop travels' in stream.wrong
+
+
+def test_motion_after_a_stop_is_no_stop(stream):
+    stream.judge.arm_holds(may_go_back=False)
+    stream.send([0.0, 0.0])
+    stream.judge.arm_goes_on()
+    stream.go(1.0)
+    stream.keep_on(60)
+    assert stream.wrong == ''
+
+
+@pytest.mark.parametrize(('away', 'is_wrong'), [(0.005, False), (0.02, True)])
+def test_arm_that_is_said_to_be_at_its_target_is_there(away, is_wrong):
+    def frames(q):
+        return np.array([[q[0], q[1], 0.0]]), np.eye(3)[None]
+
+    stream = Stream()
+    stream.judge = CommandJudge(NAMES, USUAL, DT, frames)
+    stream.judge.arm_says({'a': 0.0, 'b': 0.0})
+    stream.send([0.0, 0.0])
+    for _ in range(100):
+        stream.judge.arm_says({'a': away, 'b': 0.0})
+    stream.judge.arm_is_at_target(0.01, 0.05)
+    assert ('at the target, but' in stream.wrong) == is_wrong

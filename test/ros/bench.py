@@ -22,6 +22,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
+from witness import Witness
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 60.0
@@ -120,9 +121,10 @@ class Bench:
         self._targets: dict[str, Publisher] = {}
         self._publishers: dict[str, Publisher] = {}
         self._targets_to('')
-        self._listen(JointState, 'fabrik/joint_command', self.commands.messages.append)
+        self.witness = Witness()
+        self._listen(JointState, 'fabrik/joint_command', self._on_command)
         self._listen(DiagnosticArray, 'fabrik/status', self._on_status)
-        self._listen(JointState, 'joint_states', self.states.append)
+        self._listen(JointState, 'joint_states', self._on_state)
 
     def _listen(self, kind: type, topic: str, callback: Callable[[Any], Any]) -> None:
         self.tester.create_subscription(kind, topic, callback, 1000)
@@ -130,6 +132,17 @@ class Bench:
     def _on_status(self, message: DiagnosticArray) -> None:
         (status,) = message.status
         self.statuses.append({entry.key: entry.value for entry in status.values})
+        self.witness.hear_report(self.status)
+
+    def _on_command(self, message: JointState) -> None:
+        self.commands.messages.append(message)
+        self.witness.hear_command(
+            message.name, message.position, stamp_seconds(message.header.stamp)
+        )
+
+    def _on_state(self, message: JointState) -> None:
+        self.states.append(message)
+        self.witness.hear_state(message.name, message.position)
 
     def add(self, kind: Callable[..., Node], parameters: dict[str, Any], **options: Any) -> Node:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
@@ -145,6 +158,10 @@ class Bench:
 
     def start_node(self, **parameters: Any) -> FabrikNode:
         self.node = self.add(FabrikNode, NO_PLANNER | parameters)
+        self.witness.urdf = parameters.get('robot_description', self.witness.urdf)
+        self.witness.arrival = parameters.get('arrival_tolerance_position', self.witness.arrival)
+        self.witness.plays_trajectories = 'trajectory' in parameters.get('output', ())
+        self.witness.acceleration = parameters.get('max_joint_acceleration', HARDEST)
         return self.node
 
     def start_arm(
@@ -167,6 +184,7 @@ class Bench:
     # -- what is sent
 
     def describe(self, urdf: str) -> None:
+        self.witness.urdf = urdf
         self._descriptions.publish(String(data=urdf))
 
     def send(self, target: PoseStamped | np.ndarray, tip: str = '') -> None:
@@ -319,6 +337,7 @@ class Bench:
             # The states of a life cycle keep the participant of the network alive, until nobody
             # can be discovered any more: the node is in a circle of references, and frozen.
             vars(node).pop('_state_machine', None)
+        self.witness.check()
 
 
 class Puppet:

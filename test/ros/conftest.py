@@ -9,7 +9,7 @@ from domains import free_domain
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-pytest.register_assert_rewrite('bench', 'hostile_scene')
+pytest.register_assert_rewrite('bench', 'hostile_scene', 'witness')
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 DOMAINS = range(40, 60)

@@ -46,6 +46,8 @@ LEAST_GAP = 0.05
 """Statuses nearer together [s] waited in a queue, as where this process got no time to run."""
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
+ARRIVAL = 0.01, 0.05
+"""Defaults of `arrival_tolerance_position` and `_orientation` [m, rad]."""
 LIMITS = {
     'max_joint_velocity': 1.5,
     'max_joint_acceleration': 5.0,
@@ -108,6 +110,8 @@ class Arm:
     def __init__(self, publish: Callable[[JointState], None], judge: CommandJudge) -> None:
         self.q = np.array(START)
         self.lie: Callable[[Arm], list[JointState]] = Arm.truth
+        self.ghost: np.ndarray | None = None
+        """Joint values that somebody else publishes as the state of these joints."""
         self.past: deque[list[float]] = deque(maxlen=60)
         self._publish = publish
         self._command_judge = judge
@@ -116,6 +120,12 @@ class Arm:
         self.past.append(self.q.tolist())
         for message in self.lie(self):
             self.publish(message)
+        if self.ghost is not None:
+            self.whisper(self.ghost)
+
+    def whisper(self, q: np.ndarray) -> None:
+        """Publish a state that is not the arm's: no run of commands may begin there."""
+        self._publish(self.message(q))
 
     def publish(self, message: JointState) -> None:
         said: dict[str, float] = {}
@@ -294,12 +304,22 @@ class Scene:
         if self._told_at - before < LEAST_GAP:
             return
         self.hear()
+        self._check_standing(state)
         says_nothing = state in ('MOVING', 'JOGGING') and not reason
         self._still = [*self._still, self.command_judge.count] if says_nothing else []
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
             self.trouble.append(f'no command, yet {self.status}')
             self._still = []
         self._check_waiting()
+
+    def _check_standing(self, state: str) -> None:
+        """Have the judge know whether the arm holds, goes on, or has arrived."""
+        if state == 'HOLDING':
+            self.command_judge.arm_holds(self.status['reason_code'] == 'does_not_follow')
+        else:
+            self.command_judge.arm_goes_on()
+        if state == 'REACHED' and self.status.get('is_measured') == 'True':
+            self.command_judge.arm_is_at_target(*ARRIVAL)
 
     def _check_waiting(self) -> None:
         """Have the judge know of a path that waits, where nothing else may move the arm."""
@@ -324,13 +344,17 @@ class Scene:
 
     def _arm_speaks(self) -> None:
         if self._lie_until and self.statuses >= self._lie_until:
-            self._lie_until, self.arm.lie = 0, Arm.truth
+            self._lie_until, self.arm.lie, self.arm.ghost = 0, Arm.truth, None
         self.hear()
         self.arm.say()
 
     def lie(self, lie: Callable[[Arm], list[JointState]], reports: int) -> None:
         """Have the arm lie until so many more statuses have come."""
         self.arm.lie, self._lie_until = lie, self.statuses + reports
+
+    def haunt(self, ghost: np.ndarray, reports: int) -> None:
+        """Have somebody else publish other joint values until so many more statuses have come."""
+        self.arm.ghost, self._lie_until = ghost, self.statuses + reports
 
     def _clock_ticks(self) -> None:
         now = time.monotonic()
@@ -526,7 +550,7 @@ class Scene:
     def recover(self) -> None:
         """End all hostility, have the arm put where it started, and have it reach a target."""
         self.dismiss_guests()
-        self.arm.lie, self._lie_until, self.pace = Arm.truth, 0, 1.0
+        self.arm.lie, self.arm.ghost, self._lie_until, self.pace = Arm.truth, None, 0, 1.0
         was_driven, self.drives = self.drives, False
         if self.lifecycle_state() == State.PRIMARY_STATE_FINALIZED:
             self.restart(signal.SIGTERM)

@@ -251,6 +251,36 @@ def lie(scene: Scene, rng: Random) -> None:
     scene.counts['lie'] += 1
 
 
+def haunt(scene: Scene, rng: Random) -> None:
+    """Have a second publisher say that the arm is elsewhere, at rest or on its way."""
+    away = [rng.choice([-1.0, 1.0]) * rng.uniform(0.8, 2.0) for _ in range(6)]
+    scene.haunt(scene.arm.q + away, rng.choice([3, 8]))
+    scene.spin(rng.choice([0.0, 0.3]))
+    send_target(scene, rng)
+    scene.counts['ghost'] += 1
+
+
+def glitch(scene: Scene, rng: Random) -> None:
+    """Have a joint state be wrong once, just before a target."""
+    wrong = scene.arm.q.copy()
+    wrong[rng.randrange(6)] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 3.0)
+    scene.arm.whisper(wrong)
+    send_target(scene, rng)
+    scene.counts['glitch'] += 1
+
+
+def push(scene: Scene, rng: Random) -> None:
+    """Push the arm by a hand's breadth or a hair's, as it rests or moves, and send it on."""
+    size = rng.choice([0.001, 0.01, 0.04, 0.09])
+    away = np.array([rng.uniform(-size, size) for _ in range(6)])
+    for _ in range(5):
+        scene.arm.q = np.clip(scene.arm.q + 0.2 * away, scene.judge.lower, scene.judge.upper)
+        scene.spin(0.02)
+    scene.spin(rng.choice([0.1, 0.6]))
+    send_target(scene, rng)
+    scene.counts['push'] += 1
+
+
 def flood_of_states(scene: Scene, rng: Random) -> None:
     """Report many joint states at once, old ones among them."""
     count = 200
@@ -508,6 +538,9 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     lie: 8,
     flood_of_states: 2,
     move_by_hand: 2,
+    haunt: 3,
+    glitch: 4,
+    push: 5,
     hold: 2,
     resume: 2,
     execute: 3,
