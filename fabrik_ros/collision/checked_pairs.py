@@ -9,6 +9,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import shown
 from ..model.mechanism import Mechanism
 from ..transforms import Array
 from .distances import MANY_PAIRS, PairDistances
@@ -178,3 +179,36 @@ class CheckedPairs:
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set joints outside the arm [rad or m]; names of other joints are ignored."""
         self.distances.others_moved(self.frames.set_other_joints(values))
+
+    @property
+    def other_joints(self) -> dict[str, float]:
+        """Values of the joints outside the arm that distances depend on, by name [rad or m]."""
+        counts = self.distances.motion_bounds[:, len(self.mechanism) :].max(axis=0, initial=0.0)
+        values = self.frames.other_joints.items()
+        return {
+            name: value for (name, value), most in zip(values, counts, strict=True) if most > 0.0
+        }
+
+    @property
+    def assumed_joints(self) -> dict[str, float]:
+        """Those of them that were never set, with the values assumed: see `SolidFrames`."""
+        told = self.frames.told
+        return {name: value for name, value in self.other_joints.items() if name not in told}
+
+    @property
+    def state(self) -> str:
+        """Whether anything is kept apart: 'on: ' and what, or 'off: ' and why not."""
+        count = len(self.distances)
+        return f'on: {count} pairs' if count else 'off: no pair could come near each other'
+
+    @property
+    def checking(self) -> str:
+        """The same, with the values that are assumed for joints outside the arm."""
+        assumed = self.assumed_joints
+        untold = f'; not told, so assumed: {values_by_name(assumed)}' if assumed else ''
+        return self.state + untold
+
+
+def values_by_name(values: Mapping[str, float]) -> str:
+    """Write joint values for people: 'finger: 0, wrist: 0.5'."""
+    return ', '.join(f'{shown(name)}: {value:.4g}' for name, value in values.items())

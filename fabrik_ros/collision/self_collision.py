@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from ..errors import CollisionUnavailableError
+from ..errors import CollisionUnavailableError, listed, shown
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..transforms import Array
@@ -115,6 +115,40 @@ class SelfCollision(CheckedPairs):
     def __repr__(self) -> str:
         return f'SelfCollision({len(self.pairs)} pairs of links, {len(self.missing)} missing)'
 
+    @property
+    def state(self) -> str:
+        """Whether links are kept apart: 'on: 15 pairs of links', or 'off: ' and why not."""
+        if self.pairs:
+            names = [f'{geometry.link} ({geometry.name})' for geometry in self.missing]
+            missing = f'; no shape of {listed(names)}' if names else ''
+            count = len(self.pairs)
+            return f'on: {count} pair{"s" * (count > 1)} of links{missing}'
+        return f'off: {self._why_nothing() or "no two links that could meet have a shape"}'
+
+    def check_whole(self) -> None:
+        """
+        Make sure that every shape of the robot is known, and that two links have one.
+
+        Raises
+        ------
+        CollisionUnavailableError
+            If not; says which are missing.
+
+        """
+        why = self._why_nothing()
+        if not why and self.missing:
+            why = f'shapes are missing: {_some(self.missing)}'
+        if why:
+            raise CollisionUnavailableError(why)
+
+    def _why_nothing(self) -> str:
+        """Say that no two links have a shape; '' where they have."""
+        first = self.solids[0].link
+        if any(solid.link != first for solid in self.solids):
+            return ''
+        missing = f': {_some(self.missing)}' if self.missing else ''
+        return f"no link but '{shown(first)}' has a shape{missing}"
+
     def _chosen(
         self, allowed: Container[frozenset[str]], clearances: Clearances
     ) -> tuple[list[LinkPair], tuple[LeftOut, ...]]:
@@ -170,8 +204,11 @@ def _of_solids(pairs: Sequence[LinkPair], of: Callable[[frozenset[str]], float])
 
 def _no_geometry(robot: Robot, missing: Sequence[MissingGeometry]) -> str:
     if not robot.collisions:
-        return 'the robot has no <collision> geometry, so no collision can be found'
-    some = '; '.join(map(str, missing[:SHOWN_FILES])) + (
-        '; ...' if len(missing) > SHOWN_FILES else ''
-    )
-    return f'no collision geometry of the robot could be loaded: {some}'
+        return 'no link has a shape: the robot has no <collision> geometry'
+    return f'no link has a shape, as no collision geometry could be loaded: {_some(missing)}'
+
+
+def _some(missing: Sequence[MissingGeometry]) -> str:
+    """Name the first ones."""
+    more = '; ...' if len(missing) > SHOWN_FILES else ''
+    return '; '.join(map(str, missing[:SHOWN_FILES])) + more

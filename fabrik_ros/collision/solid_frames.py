@@ -29,6 +29,8 @@ class SolidFrames:
         Names of the joints that have a value.
     other_joints : dict
         Values of the joints that are not in the mechanism [rad or m].
+    told : dict
+        Those of them that were set; the others are assumed.
     moving : tuple of Joint
         All joints that move, parents before children.
     model : array
@@ -52,6 +54,7 @@ class SolidFrames:
         self.names = (*mechanism.joint_names, *others)
         self._limits = {name: (sources[name].lower, sources[name].upper) for name in others}
         self.other_joints = {name: _clipped(0.0, self._limits[name]) for name in others}
+        self.told: dict[str, float] = {}
         links = list(dict.fromkeys(solid.link for solid in solids))
         packed = pack(joints, robot.root_link, links, self.names)
         self.moving = packed.moving
@@ -72,7 +75,8 @@ class SolidFrames:
         before = self.values.copy()
         for name, value in values.items():
             if name in self.other_joints and math.isfinite(value):
-                self.other_joints[name] = _clipped(float(value), self._limits[name])
+                self.told[name] = _clipped(float(value), self._limits[name])
+        self.other_joints |= self.told
         self.values[self._count :] = list(self.other_joints.values())
         moved: Array = np.abs(self.values - before)
         moved[: self._count] = 0.0

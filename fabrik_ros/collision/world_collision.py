@@ -98,6 +98,7 @@ class WorldCollision(CheckedPairs):
             [own.links(p) for p in range(len(own.distances))],
         )
         self._own, self._own_count = own, len(own.distances) if checks_links else 0
+        self._checks_links = checks_links
         self._clearance = clearance
         self._finder = finder or MeshFinder()
         self._solids: dict[Obstacle, Solid] = {}
@@ -117,6 +118,13 @@ class WorldCollision(CheckedPairs):
 
     def __repr__(self) -> str:
         return f'WorldCollision({len(self.distances)} pairs, {self.scene})'
+
+    @property
+    def state(self) -> str:
+        """Whether anything is kept apart: see `CheckedPairs`."""
+        links = self._own.state if self._checks_links else 'off: not asked for'
+        is_alone = len(self.distances) > self._own_count == 0
+        return f'on: obstacles alone; links {links}' if is_alone else links
 
     def set_scene(self, scene: Scene) -> Mapping[int, int]:
         """
@@ -238,7 +246,7 @@ class WorldCollision(CheckedPairs):
         own, count = self._own, self._own_count
         solids = [*own.solids, *loaded.values(), *map(self._solid_of_points, points.values())]
         frames = SolidFrames(own.robot, own.mechanism, solids)
-        frames.set_other_joints(self.frames.other_joints)
+        frames.set_other_joints(self.frames.told)
         self._points = points
         added = [
             *self._pairs(scene, solids, frames),

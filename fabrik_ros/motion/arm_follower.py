@@ -18,9 +18,11 @@ import numpy.typing as npt
 from ..collision import CheckedPairs, CollisionGuard, Scene, WorldCollision
 from ..errors import (
     CollisionError,
+    did_you_mean,
     JointValueError,
     listed,
     RefusedError,
+    shown,
 )
 from ..model.arm_checks import check_arm
 from ..model.chain import Chain
@@ -77,6 +79,9 @@ class ArmFollower:
     configurations : mapping, optional
         Joint values, shape (n,), by names that targets may have [rad or m]. 'home' stands for
         `home_configuration`.
+    other_joints : mapping, optional
+        Values of joints outside the arm by name, as those of a gripper [rad or m]; see
+        `set_other_joints`.
     looking_time : float, optional
         Longest path search in a step [s]; left out, 40 % of its `dt`. The arm rests
         meanwhile, or follows its line. `math.inf` looks to the end within one step, so that the
@@ -86,8 +91,6 @@ class ArmFollower:
     ----------
     refusal : Reason or None
         Why the target of the last step was refused; None where it was not.
-    collision_checking : str
-        Whether the arm stops in front of collisions, and why not.
 
     Raises
     ------
@@ -120,6 +123,7 @@ class ArmFollower:
         scene: Scene | CheckedPairs | None = None,
         tips: Mapping[str, TipOptions] | None = None,
         configurations: Mapping[str, npt.ArrayLike] | None = None,
+        other_joints: Mapping[str, float] | None = None,
         looking_time: float | None = None,
     ) -> None:
         check_arm(arm, 'arm', Robot, Chain, Tree)
@@ -132,7 +136,8 @@ class ArmFollower:
         if looking_time is not None and not looking_time > 0.0:
             raise ValueError(f'looking_time must be positive, got {looking_time}')
         self._looking_time = looking_time
-        self._world, self.collision_checking = _world(arm, options, robot, scene)
+        self._world, self._why_no_world = _world(arm, options, robot, scene)
+        self.set_other_joints(other_joints or {})
         self._guard = None if self._world is None else CollisionGuard(self._world)
         limits, jerk = options.limits_for(arm), options.jerk_filter_for(arm)
         self._motion = Motion(arm, limits, options.solver, options.motion, tips, self._guard, jerk)
@@ -376,7 +381,39 @@ class ArmFollower:
         guard.change_world(world.set_scene(scene), self._motion.command[0])
         self._follower.change_world(self._now, is_near=True)
 
+    def set_other_joints(self, values: Mapping[str, float]) -> None:
+        """
+        Take the values of joints outside the arm, as those of a gripper, as often as they change.
+
+        Collisions are looked for with these. A joint that counts and of which nothing was told is
+        assumed at 0, or at the limit next to it; `collision_checking` names it.
+
+        Parameters
+        ----------
+        values : mapping
+            By the names of joints [rad or m]: those of the arm are left out, NaN changes nothing.
+
+        Raises
+        ------
+        JointValueError
+            If the robot has no such joint.
+
+        """
+        world = self._world
+        if world is None:
+            return
+        known = {*world.frames.names, *(joint.name for joint in world.frames.moving)}
+        for name in values:
+            if name not in known:
+                raise JointValueError(f"no joint '{shown(name)}' moves{did_you_mean(name, known)}")
+        world.set_other_joints(values)
+
     # -- what it says
+
+    @property
+    def collision_checking(self) -> str:
+        """Whether the arm stops in front of collisions, and why not; what is assumed there."""
+        return self._why_no_world if self._world is None else self._world.checking
 
     @property
     def state(self) -> State:
@@ -433,9 +470,9 @@ def _world(
     robot: Robot | None,
     scene: Scene | CheckedPairs | None,
 ) -> tuple[CheckedPairs | None, str]:
-    """Make what knows distances, if possible; and say whether collisions are checked."""
+    """Make what knows distances, if possible; else say why collisions are not checked."""
     if isinstance(scene, CheckedPairs):
-        return scene, 'on'
+        return scene, ''
     wants_links = options.self_collision != 'never'
     if robot is None:
         if scene is not None or options.self_collision == 'require':
@@ -450,7 +487,8 @@ def _world(
         clearance=options.collision_clearance,
         obstacle_clearance=options.obstacle_clearance,
         checks_links=wants_links,
+        requires_shapes=options.self_collision == 'require',
     )
     is_required = scene is not None or options.self_collision == 'require'
     world, why = setup.world_or_reason(scene or Scene(), is_required)
-    return world, 'on' if world is not None else f'off: {why}'
+    return world, f'off: {why}'

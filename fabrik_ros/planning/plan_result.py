@@ -67,6 +67,9 @@ class Plan:
         Greatest speeds of the joints [rad/s or m/s].
     planning_time : float
         Duration of the search [s].
+    collision_checking : str
+        What was kept apart, with the values assumed for joints outside the arm; or why nothing
+        was.
 
     """
 
@@ -77,6 +80,7 @@ class Plan:
     joint_names: tuple[str, ...]
     fastest: Array
     planning_time: float
+    collision_checking: str = ''
 
     def __bool__(self) -> bool:
         return self.found

@@ -91,4 +91,6 @@ class Planner:
         search = PlanSearch(
             self._robot, self._collision, self._solver.solve, self._turns, request, should_stop
         )
-        return search.plan()
+        collision = self._collision
+        checking = 'off: the robot is not known' if collision is None else collision.checking
+        return replace(search.plan(), collision_checking=checking)

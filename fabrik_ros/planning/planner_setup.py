@@ -45,6 +45,11 @@ class PlannerSetup:
         Distance that links keep from obstacles [m].
     checks_links : bool
         Whether links keep clear of each other, and not of obstacles alone.
+    requires_shapes : bool
+        Whether it is an error where a shape of the robot is missing.
+    other_joints : mapping of str to float
+        Values of joints outside the arm [rad or m]; those left out are assumed at 0, or at the
+        limit next to it.
 
     """
 
@@ -59,6 +64,8 @@ class PlannerSetup:
     pair_clearances: Mapping[tuple[str, str], float] = field(default_factory=dict)
     obstacle_clearance: float = OBSTACLE_CLEARANCE
     checks_links: bool = True
+    requires_shapes: bool = False
+    other_joints: Mapping[str, float] = field(default_factory=dict)
 
     def world(self, scene: Scene) -> WorldCollision:
         """
@@ -75,11 +82,14 @@ class PlannerSetup:
         own = SelfCollision(
             self.robot,
             self.arm,
+            other_joints=self.other_joints,
             mesh_paths=self.mesh_paths,
             allowed_collisions=self.allowed_collisions,
             clearance=self.clearance,
             pair_clearances=self.pair_clearances,
         )
+        if self.requires_shapes:
+            own.check_whole()
         return WorldCollision(
             own,
             scene,

@@ -77,17 +77,18 @@ class CollisionWatch:
             self.guard = CollisionGuard(self._pairs)
             self._warn_of_missing_geometry(own)
         if own is not None and is_wanted:
-            self._state = f'on: {len(own.pairs)} pairs of links'
+            self._state = own.state
             self._warn_of_unused_clearances(own, parameters.clearances_of_pairs)
         if own is not None or not is_wanted:
-            self._log.info(f'self-collision checking is {self._state}')
+            say = self._log.info if own is None or own.pairs else self._log.warning
+            say(f'self-collision checking is {self._state}')
 
     def _own_pairs(
         self, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
     ) -> SelfCollision | None:
         """Pair up the links; None, with a warning, where that is impossible and not required."""
         try:
-            return SelfCollision(
+            own = SelfCollision(
                 robot,
                 chain,
                 mesh_paths=parameters.mesh_paths,
@@ -95,6 +96,8 @@ class CollisionWatch:
                 clearance=parameters.collision_clearance,
                 pair_clearances=parameters.clearances_of_pairs,
             )
+            if parameters.self_collision == 'require':
+                own.check_whole()
         except CollisionUnavailableError as error:
             self._unavailable = str(error)
             is_needed = bool(parameters.scene) or parameters.require_points
@@ -112,11 +115,22 @@ class CollisionWatch:
                 ) from error
             self._log.warning(f'self-collision checking is {self._state}')
             return None
+        return own
 
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set the joints outside the arm, by name [rad or m]."""
         if self._pairs is not None:
             self._pairs.set_other_joints(values)
+
+    @property
+    def other_joints(self) -> dict[str, float]:
+        """Values of the joints outside the arm that count, by name [rad or m]."""
+        return {} if self._pairs is None else self._pairs.other_joints
+
+    @property
+    def assumed_joints(self) -> dict[str, float]:
+        """Those of them that were never set, with the values assumed [rad or m]."""
+        return {} if self._pairs is None else self._pairs.assumed_joints
 
     def set_scene(self, scene: Scene, q: Array) -> None:
         """
@@ -167,11 +181,11 @@ class CollisionWatch:
         return self._pairs.distance_to_balls(points, q) <= distance
 
     def snapshot(self) -> tuple[Scene, Mapping[str, PointCells], Mapping[str, float]]:
-        """Return obstacles, cells by frame, and values of the joints outside the arm."""
+        """Return obstacles, cells by frame, and values told of the joints outside the arm."""
         pairs = self._pairs
         if pairs is None:
             return Scene(), {}, {}
-        return pairs.scene, pairs.points, dict(pairs.frames.other_joints)
+        return pairs.scene, pairs.points, dict(pairs.frames.told)
 
     def distance_of(self, names: Container[str], q: Array) -> float:
         """Measure how near the arm at `q`, shape (n,), is to obstacles with these names [m]."""

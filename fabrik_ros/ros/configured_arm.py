@@ -28,6 +28,7 @@ from .conversions import seconds
 from .frame_resolver import FrameResolver
 from .marker_obstacles import Groups
 from .neighbours import node_of
+from .other_joints import OtherJoints
 from .parameters import NodeParameters
 from .planning import make_planner, NodePlanner, setup_of, why_none
 from .point_watch import PointWatch
@@ -68,6 +69,8 @@ class ConfiguredArm:
     ----------
     measured : MeasuredJoints
         The joints of the robot as measured.
+    others : OtherJoints
+        Those outside the arm that collisions depend on.
     world : World
         What stands around the arm.
     planner : NodePlanner or None
@@ -100,6 +103,7 @@ class ConfiguredArm:
         self.robot, self.chain, self.motion, self.watch = robot, chain, motion, watch
         self.planner = planner
         self.measured = MeasuredJoints(joint.name for joint in robot.joints)
+        self.others = OtherJoints(node.get_logger(), watch)
         self.frames = FrameResolver(node, robot, chain.base_link, parameters.world_frame)
         self.base = _base_pose(node, parameters, robot, chain.base_link, self.frames)
         self.loop = CommandLoop(
@@ -222,7 +226,9 @@ class ConfiguredArm:
     def look_around(self) -> None:
         """Take up what has changed around the arm without a message, and where its joints are."""
         self._name_state_sources()
-        self.watch.set_other_joints(self.fresh_values())
+        now = self._clock.now()
+        awaited = self.chain.joint_names if self._parameters.wait_for_state else ()
+        self.others.take(self.fresh_values(now), now, awaited)
         try:
             self._update_world()
         except FabrikError as error:

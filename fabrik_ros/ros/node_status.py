@@ -54,8 +54,10 @@ class NodeStatus:
             'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,
             'planner': arm.planner_state,
             **arm.watch.facts(q),
+            **arm.others.facts(),
             **arm.point_facts(),
         }
+        facts['warnings'] = '; '.join(filter(None, [facts['warnings'], *arm.others.warnings()]))
         if follower is not None:
             facts |= self._path_facts(follower) | self._goal_facts(follower)
         return Report(state, reason, awaited, facts, follower)

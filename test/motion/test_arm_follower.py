@@ -669,7 +669,7 @@ def test_arm_keeps_clear_of_what_stands_around():
     free = swept(planar_follower(None), goal)
     assert min(map(distance_to_post, free)) < 0.0
     follower = planar_follower(post(), obstacle_clearance=0.03)
-    assert follower.collision_checking == 'on'
+    assert follower.collision_checking.startswith('on: ')
     sent = swept(follower, goal)
     assert min(map(distance_to_post, sent)) >= 0.03 - 1e-4
     assert follower.at_target or follower.reason is not None

@@ -223,12 +223,19 @@ def test_joint_target_to_which_there_is_no_way_moves_nothing_and_says_why(bench)
 # What cannot be had.
 
 NO_COAL = 'off: coal is not installed; cure: sudo apt install ros-$ROS_DISTRO-coal, or'
-NO_GEOMETRY = 'off: the robot has no <collision> geometry, so no collision can be found'
+NO_GEOMETRY = 'off: no link has a shape: the robot has no <collision> geometry'
+
+ONE_SHAPE = BARE.replace('<link name="base"/>', link('base', '0.1 0.1 0.1', 0.0))
+NO_OTHER = "off: no link but 'base' has a shape"
 
 
 @pytest.mark.parametrize(
     ('robot', 'state'),
-    [(ARM, NO_COAL), pytest.param(BARE, NO_GEOMETRY, marks=pytest.mark.long)],
+    [
+        (ARM, NO_COAL),
+        (ONE_SHAPE, NO_OTHER),
+        pytest.param(BARE, NO_GEOMETRY, marks=pytest.mark.long),
+    ],
 )
 def test_what_is_missing_is_said_once_in_the_log_and_always_in_the_status(
     bench, monkeypatch, capfd, robot, state
@@ -242,7 +249,9 @@ def test_what_is_missing_is_said_once_in_the_log_and_always_in_the_status(
     assert capfd.readouterr().err.count(f'self-collision checking is {state}') == 1
 
 
-@pytest.mark.parametrize(('robot', 'state'), [(ARM, NO_COAL), (BARE, NO_GEOMETRY)])
+@pytest.mark.parametrize(
+    ('robot', 'state'), [(ARM, NO_COAL), (BARE, NO_GEOMETRY), (ONE_SHAPE, NO_OTHER)]
+)
 def test_node_does_not_configure_without_what_it_requires(bench, monkeypatch, robot, state):
     if robot is ARM:
         monkeypatch.setitem(sys.modules, 'coal', None)
