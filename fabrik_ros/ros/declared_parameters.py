@@ -16,6 +16,7 @@ from .parameter_spec import ParameterError, Spec
 from .parameter_table import CONFIGURATION, CONFIGURATIONS, REMOVED, RENAMED, SPEC_BY_NAME, SPECS
 from .parameters import NodeParameters
 from .tip_names import topic_names
+from .whole_numbers import with_fraction, with_fractions
 
 TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
 """Parameter with the topic of an output."""
@@ -35,16 +36,15 @@ TYPES = {
     str: Parameter.Type.STRING,
 }
 TYPES_OF_LISTS = {float: Parameter.Type.DOUBLE_ARRAY, str: Parameter.Type.STRING_ARRAY}
-LISTS_OF_NUMBERS = (Parameter.Type.DOUBLE_ARRAY, Parameter.Type.INTEGER_ARRAY)
 NAMES_OF_TYPES = {
     Parameter.Type.BOOL: 'true or false',
     Parameter.Type.INTEGER: 'an integer',
-    Parameter.Type.DOUBLE: 'a number such as 1.0',
+    Parameter.Type.DOUBLE: 'a number',
     Parameter.Type.STRING: 'text',
     Parameter.Type.BYTE_ARRAY: 'a list of bytes',
     Parameter.Type.BOOL_ARRAY: 'a list of true or false',
     Parameter.Type.INTEGER_ARRAY: 'a list of integers',
-    Parameter.Type.DOUBLE_ARRAY: 'a list of numbers such as 1.0',
+    Parameter.Type.DOUBLE_ARRAY: 'a list of numbers',
     Parameter.Type.STRING_ARRAY: 'a list of texts',
 }
 
@@ -61,9 +61,9 @@ def declare(node: Node) -> None:
     Raises
     ------
     ParameterError
-        If an empty list was given for a parameter that is no list, or a configuration is none.
-    InvalidParameterTypeException, InvalidParameterValueException
-        If another value was given that has another type, or is out of range.
+        If a value has another type than its parameter, or a configuration is none.
+    InvalidParameterValueException
+        If a value is out of range.
 
     """
     _rename(node)
@@ -114,6 +114,7 @@ def _refusal(change: Parameter) -> str:
     spec = SPEC_BY_NAME.get(change.name)
     if spec is None or change.type_ is Parameter.Type.NOT_SET:
         return ''
+    change = _with_fractions(spec, change)
     is_none = spec.is_list and _means_none(change.value)
     is_old_word = spec.name == 'self_collision' and isinstance(change.value, bool)
     if change.type_ == type_of(spec) or is_none or is_old_word:
@@ -160,7 +161,7 @@ def _removed(name: str) -> str:
 
 def _declare(node: Node, spec: Spec) -> None:
     descriptor, type_ = _descriptor(spec), type_of(spec)
-    overridden = given = node._parameter_overrides.get(spec.name)
+    given = node._parameter_overrides.get(spec.name)
     if given is None and spec.default != []:
         node.declare_parameter(spec.name, spec.default, descriptor)
         return
@@ -169,7 +170,10 @@ def _declare(node: Node, spec: Spec) -> None:
     elif given.value is None:  # which is what rclpy makes of an empty list in a file
         raise ParameterError(f'{spec.name} must be one value, got an empty list')
     start = _as_declared(node, given)
-    if start.type_ != type_ or start is overridden:
+    if why_not := _refusal(start):
+        raise ParameterError(why_not)
+    if start.value != []:
+        node._parameter_overrides[spec.name] = start
         node.declare_parameter(spec.name, type_, descriptor)
         return
     # First the type, then the value: rclpy would take [] for an array of bytes.
@@ -184,20 +188,22 @@ def _declare_configuration(node: Node, given: Parameter) -> None:
     node.declare_parameter(
         given.name, Parameter.Type.DOUBLE_ARRAY, _descriptor(CONFIGURATION), ignore_override=True
     )
-    node.set_parameters([_with_fractions(given)])
+    node.set_parameters([with_fractions(given)])
 
 
 def _why_no_configuration(given: Parameter) -> str:
     """Say why a value is no list of numbers; '' if it is one."""
-    if given.type_ in LISTS_OF_NUMBERS:
+    if with_fractions(given).type_ is Parameter.Type.DOUBLE_ARRAY:
         return ''
     what = 'nothing' if given.value is None else f'{NAMES_OF_TYPES[given.type_]}: {given.value}'
     return f'{shown(given.name)} must be a list of numbers, one for each joint; got {shown(what)}'
 
 
-def _with_fractions(given: Parameter) -> Parameter:
-    """Turn whole numbers, as some write joint values, into those that are declared."""
-    return Parameter(given.name, Parameter.Type.DOUBLE_ARRAY, [float(v) for v in given.value])
+def _with_fractions(spec: Spec, given: Parameter) -> Parameter:
+    """Turn whole numbers into those that are declared."""
+    if spec.type is not float:
+        return given
+    return with_fractions(given) if spec.is_list else with_fraction(given)
 
 
 def _descriptor(spec: Spec) -> ParameterDescriptor:
@@ -214,13 +220,13 @@ def _descriptor(spec: Spec) -> ParameterDescriptor:
 def _as_declared(node: Node, given: Parameter) -> Parameter:
     """Put a value that a user gave into the type that is declared, where it can only mean one."""
     spec, value = SPEC_BY_NAME.get(given.name), given.value
-    if given.name.startswith(CONFIGURATIONS) and given.type_ in LISTS_OF_NUMBERS:
-        return _with_fractions(given)
+    if given.name.startswith(CONFIGURATIONS):
+        return with_fractions(given)
     if spec is None:
         return given
     if spec.is_list and _means_none(value):
         return Parameter(spec.name, type_of(spec), [])
-    if isinstance(value, array):  # never equal to a list
+    if isinstance(value, array) and spec.type is not float:  # never equal to a list
         return Parameter(spec.name, given.type_, list(value))
     if spec.name == 'self_collision' and isinstance(value, bool):
         word = 'auto' if value else 'never'
@@ -229,7 +235,7 @@ def _as_declared(node: Node, given: Parameter) -> Parameter:
             'true and false are accepted until 1.0'
         )
         return Parameter(spec.name, value=word)
-    return given
+    return _with_fractions(spec, given)
 
 
 def _means_none(value: Any) -> bool:

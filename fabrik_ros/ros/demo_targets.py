@@ -14,6 +14,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from ..transforms import Array, rotation_from_rpy, transform
 from .conversions import stamped_pose
 from .running import run
+from .whole_numbers import declare_number, declare_numbers
 
 REMINDER_PERIOD = 5.0
 """Time between two lines in the log that say what is waited for [s]."""
@@ -54,10 +55,10 @@ class DemoTargets(Node):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('demo_targets', **kwargs)
         self._frame = self.declare_parameter('frame_id', 'base_link').value
-        self._centre = np.array(self.declare_parameter('centre', [0.45, 0.0, 0.35]).value)
-        self._radius = self.declare_parameter('radius', 0.2).value
-        self._turn_time = self.declare_parameter('turn_time', 12.0).value
-        rate = self.declare_parameter('rate', 20.0).value
+        self._centre = np.array(declare_numbers(self, 'centre', [0.45, 0.0, 0.35]))
+        self._radius = declare_number(self, 'radius', 0.2)
+        self._turn_time = declare_number(self, 'turn_time', 12.0)
+        rate = declare_number(self, 'rate', 20.0)
         self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
         self._begin = self.get_clock().now()
         self._is_awaited = False

@@ -19,6 +19,7 @@ from ..errors import FabrikError
 from ..model.robot import Robot
 from .executor import make_executor
 from .node import FabrikNode
+from .ros_arguments import init
 
 STOP_CHECK_PERIOD = 0.05
 """Time between two looks whether the node is to stop [s]."""
@@ -54,7 +55,7 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
     if robot is not None:
         overrides = [Parameter('robot_description', value=robot.source)]
         args = [*_mesh_paths(robot.folder), *(args or [])]
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    init(args, signal_handler_options=SignalHandlerOptions.NO)
     _on_signals(ask_to_stop)
     try:
         node = FabrikNode(parameter_overrides=overrides)

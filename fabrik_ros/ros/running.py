@@ -10,6 +10,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from ..errors import FabrikError
+from .ros_arguments import init
 
 RCLError = rclpy_implementation.RCLError
 
@@ -18,7 +19,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
     """Run a node until it is interrupted; errors end the process with one line and code 1."""
     node = None
     try:
-        rclpy.init(args=args)
+        init(args)
         node = make_node()
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):

@@ -16,6 +16,7 @@ from ..errors import FabrikError, JointValueError
 from ..model.robot import Robot
 from ..ros.conversions import seconds
 from ..ros.running import run
+from ..ros.whole_numbers import declare_number, declare_numbers
 from ..transforms import Array
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -59,7 +60,7 @@ class ArmNode(Node):
         super().__init__(name, **kwargs)
         self._period = 1.0 / self._number('rate', 100.0, 'joint states a second [Hz]', 1.0, 1000.0)
         names = self.declare_parameter('start_names', ['']).value
-        values = self.declare_parameter('start_values', [0.0]).value
+        values = declare_numbers(self, 'start_values', [0.0])
         self.start = _by_name(names, values)
         """Joint values to start at, as far as they were given [rad or m]."""
         self._description = ''
@@ -104,7 +105,7 @@ class ArmNode(Node):
 
     def _number(self, name: str, default: float, meaning: str, low: float, high: float) -> float:
         """Declare a parameter and check its value."""
-        value = float(self.declare_parameter(name, default).value)
+        value = declare_number(self, name, default)
         if not low <= value <= high:
             raise JointValueError(
                 f'{name} ({meaning}) must be in [{low:g}, {high:g}], got {value:g}'

@@ -226,3 +226,18 @@ def test_module_of_the_node_still_starts_it():
     ended = run('--ros-args', '-p', 'path:=sideways', module='fabrik_ros.ros.main')
     assert ended.code == 1
     assert 'path must be one of auto, line, joint' in ended.complained + ended.printed
+
+
+@pytest.mark.parametrize('name', [n for n in MODULES if n != 'drag_target'])
+def test_key_without_a_value_is_named_with_its_file_and_line(name, tmp_path):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    path = tmp_path / 'parameters.yaml'
+    path.write_text('/**:\n  ros__parameters:\n    rate:\n')
+    error = run_executable(name, '--ros-args', '--params-file', path).error()
+    assert error.startswith(f"{name}: error: {path}, line 3: 'rate' has no value")
+
+
+@pytest.mark.parametrize('name', ['simulated_arm', 'demo_targets'])
+def test_whole_numbers_are_taken_for_numbers(name, start, wait_for):
+    start(name, '--ros-args', '-p', 'rate:=10', '-p', 'centre:=[1, 0.5, 0]')
+    wait_for('waiting for')
