@@ -5,7 +5,7 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 """
 
-from fabrik_ros.ros.launch_arguments import description_command
+from fabrik_ros.ros.launch_arguments import description_command, output_parameters
 from fabrik_ros.ros.launch_parts import (
     mesh_paths,
     node_arguments,
@@ -54,15 +54,16 @@ def _start_node(context: LaunchContext) -> list[Node]:
     ]
 
 
-def _overrides(context: LaunchContext) -> dict[str, ParameterValue | list[str]]:
+def _overrides(context: LaunchContext) -> dict[str, ParameterValue | str | list[str]]:
     """Parameters given as arguments: they win over the files, so empty ones are left out."""
     values = context.launch_configurations
     types = {'base_link': str, 'tip_link': str, 'use_sim_time': bool, 'autostart': bool}
-    overrides: dict[str, ParameterValue | list[str]] = {
+    overrides: dict[str, ParameterValue | str | list[str]] = {
         name: ParameterValue(LaunchConfiguration(name), value_type=value_type)
         for name, value_type in types.items()
         if values[name]
     }
+    overrides |= output_parameters(values['controller'], values['output'])
     if folders := mesh_paths(context):
         overrides['mesh_paths'] = folders
     if values['description']:

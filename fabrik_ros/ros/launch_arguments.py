@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 import os
 from pathlib import Path
+import re
 import shlex
 import shutil
 import sys
@@ -12,6 +13,13 @@ from ament_index_python.packages import get_package_share_directory
 
 from ..collision.meshes import folders_beside
 from ..errors import FabrikError
+
+CONTROLLER = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
+TOPICS_OF_CONTROLLERS = {
+    'trajectory': ('trajectory_topic', 'joint_trajectory'),
+    'array': ('array_topic', 'commands'),
+}
+"""Parameter with the topic of an output, and its name below that of a controller."""
 
 
 class LaunchArgumentError(FabrikError):
@@ -91,6 +99,50 @@ def _share(package: str) -> Path | None:
         return Path(get_package_share_directory(package))
     except (LookupError, ValueError, OSError):
         return None
+
+
+def output_parameters(controller: str, output: str) -> dict[str, str | list[str]]:
+    """
+    Say by parameters of the node who takes the commands.
+
+    Parameters
+    ----------
+    controller : str
+        Name of a controller, in the namespace of the node unless it begins with a slash; '' if the
+        parameters name its topic.
+    output : str
+        What it takes: `trajectory` or `array`; `joint_state` where it is a driver. '' as in the
+        parameters, and a trajectory for a controller.
+
+    Raises
+    ------
+    LaunchArgumentError
+        If the two contradict each other, or the name cannot be one.
+
+    """
+    output = output or ('trajectory' if controller else '')
+    if not output:
+        return {}
+    outputs = {'output': list(dict.fromkeys(['joint_state', output]))}
+    if not controller:
+        return {**outputs}
+    if output not in TOPICS_OF_CONTROLLERS:
+        raise LaunchArgumentError(
+            f"controller:='{controller}' takes trajectories or arrays, not output:={output}; "
+            'choose output:=trajectory or output:=array, or leave one of the two out'
+        )
+    if not CONTROLLER.fullmatch(controller):
+        raise LaunchArgumentError(
+            f"controller: '{controller}' is no name of a controller; `ros2 control "
+            'list_controllers` lists them'
+        )
+    parameter, topic = TOPICS_OF_CONTROLLERS[output]
+    if controller.endswith(f'/{topic}'):
+        raise LaunchArgumentError(
+            f"controller: '{controller}' is a topic; give controller:="
+            f'{controller.removesuffix(f"/{topic}")}'
+        )
+    return {**outputs, parameter: f'{controller}/{topic}'}
 
 
 def require_packages(packages: Iterable[str]) -> None:

@@ -22,7 +22,13 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from ..model.mechanism import Mechanism
-from .launch_arguments import find_file, find_preset, folders_of_meshes, resolve_private
+from .launch_arguments import (
+    find_file,
+    find_preset,
+    folders_of_meshes,
+    resolve_private,
+    TOPICS_OF_CONTROLLERS,
+)
 from .rviz_view import fitted_to, Links, parameters_in, TIP_TOPICS, tips_of
 
 BOOLEAN = ['true', 'false', 'True', 'False']
@@ -132,6 +138,21 @@ def node_arguments() -> list[DeclareLaunchArgument]:
             'tip_link',
             default_value='',
             description='Last link of the chain. Empty: as in arm or params_file.',
+        ),
+        DeclareLaunchArgument(
+            'controller',
+            default_value='',
+            description='Controller that takes the commands, such as joint_trajectory_controller; '
+            'it is looked for in the namespace, or from the root with a slash in front. Empty: as '
+            'in arm or params_file.',
+        ),
+        DeclareLaunchArgument(
+            'output',
+            default_value='',
+            choices=['', 'joint_state', *TOPICS_OF_CONTROLLERS],
+            description='What takes the commands: a controller of trajectories or of arrays, or a '
+            'driver that listens to joint_command. Empty: trajectory with a controller, else as '
+            'in arm or params_file.',
         ),
         DeclareLaunchArgument(
             'mesh_paths',

@@ -1,6 +1,7 @@
 """What the arguments of the launch files mean; none of this needs `launch`."""
 
 from pathlib import Path
+import re
 import shlex
 import shutil
 import sys
@@ -15,6 +16,7 @@ from fabrik_ros.ros.launch_arguments import (
     find_file,
     find_preset,
     LaunchArgumentError,
+    output_parameters,
     read_joint_values,
     read_pairs,
     require_packages,
@@ -33,6 +35,48 @@ def with_xacro(monkeypatch):
 def test_description_is_found_inside_a_package(prefix, description):
     expected = prefix.share('acme_description') / 'urdf' / 'acme.urdf.xacro'
     assert find_description(description) == expected
+
+
+@pytest.mark.parametrize(
+    ('controller', 'output', 'parameters'),
+    [
+        ('', '', {}),
+        ('', 'joint_state', {'output': ['joint_state']}),
+        ('', 'trajectory', {'output': ['joint_state', 'trajectory']}),
+        (
+            'jtc',
+            '',
+            {'output': ['joint_state', 'trajectory'], 'trajectory_topic': 'jtc/joint_trajectory'},
+        ),
+        (
+            '/a/jtc',
+            'trajectory',
+            {
+                'output': ['joint_state', 'trajectory'],
+                'trajectory_topic': '/a/jtc/joint_trajectory',
+            },
+        ),
+        ('fpc', 'array', {'output': ['joint_state', 'array'], 'array_topic': 'fpc/commands'}),
+    ],
+)
+def test_controller_and_output_say_who_takes_the_commands(controller, output, parameters):
+    assert output_parameters(controller, output) == parameters
+
+
+@pytest.mark.parametrize(
+    ('controller', 'output', 'said'),
+    [
+        ('jtc', 'joint_state', 'choose output:=trajectory or output:=array'),
+        ('jtc/joint_trajectory', '', 'give controller:=jtc'),
+        ('/fpc/commands', 'array', 'give controller:=/fpc'),
+        ('my controller', '', "'my controller' is no name of a controller"),
+        ('2nd', '', "'2nd' is no name of a controller"),
+        ('jtc/', '', "'jtc/' is no name of a controller"),
+    ],
+)
+def test_controller_that_cannot_be_is_refused_with_the_cure(controller, output, said):
+    with pytest.raises(LaunchArgumentError, match=re.escape(said)):
+        output_parameters(controller, output)
 
 
 def test_description_may_be_an_absolute_path(prefix, tmp_path):

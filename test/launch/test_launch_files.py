@@ -143,6 +143,26 @@ def test_attach_opens_rviz_on_the_description_of_the_driver(prefix):
         assert launched.processes[name].remappings[topic] == '/ur/robot_description'
 
 
+@pytest.mark.parametrize(
+    ('arguments', 'output', 'topic'),
+    [
+        (['tip_link:=tool0', 'controller:=jtc'], ['joint_state', 'trajectory'], 'jtc/'),
+        (['arm:=ur5e', 'controller:=/jtc'], ['joint_state', 'trajectory'], '/jtc/'),
+        (['arm:=ur5e', 'output:=joint_state'], ['joint_state'], 'scaled_joint_trajectory_'),
+        (
+            ['tip_link:=tool0', 'controller:=fpc', 'output:=array'],
+            ['joint_state', 'array'],
+            'fpc/',
+        ),
+    ],
+)
+def test_who_takes_the_commands_can_be_said_without_a_file(prefix, arguments, output, topic):
+    parameters = prefix.launch('attach.launch.py', *arguments).processes['fabrik_node'].parameters
+    assert parameters['output'] == output
+    name = 'array_topic' if 'array' in output else 'trajectory_topic'
+    assert parameters[name].startswith(topic)
+
+
 @pytest.mark.parametrize('given', ['arm:=so101', 'tip_link:=tool0', 'base_link:=base', 'params'])
 def test_attach_is_content_with_anything_that_tells_which_arm(prefix, tmp_path, given):
     own = tmp_path / 'own.yaml'
@@ -464,6 +484,13 @@ def test_demo_runs_without_rviz(prefix):
         ('attach.launch.py', ['arm:=ur5e', 'rviz_config:=no.rviz'], "no.rviz' is no file"),
         ('attach.launch.py', ['arm:=ur55'], 'these are: franka_fr3, so101, ur5e'),
         ('fabrik.launch.py', ['autostart:=perhaps'], '"autostart" provided value "perhaps"'),
+        ('fabrik.launch.py', ['output:=arrays'], '"output" provided value "arrays"'),
+        (
+            'attach.launch.py',
+            ['tip_link:=t', 'controller:=jtc', 'output:=joint_state'],
+            'choose output:=trajectory',
+        ),
+        ('bringup.launch.py', [ACME, 'controller:=a/joint_trajectory'], 'give controller:=a'),
     ],
 )
 def test_bad_argument_says_why_and_starts_nothing(prefix, launch_file, arguments, message):

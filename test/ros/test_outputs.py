@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, PREPARATION, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, velocities
+from fabrik_ros.ros.node import FabrikNode
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
@@ -325,3 +327,25 @@ def test_signal_sends_the_ramp_as_one_trajectory_before_the_end(
     finally:
         process.kill()
         process.wait()
+
+
+SHARED = {'/diagnostics', '/tf', '/tf_static', '/rosout', '/parameter_events', '/clock'}
+PRESETS = {path.name: path.read_text() for path in (ROOT / 'config' / 'arms').glob('*.yaml')}
+DOCUMENTED = re.findall(
+    r'```yaml\n(.*?)```', (ROOT / 'docs' / 'drivers.md').read_text(), re.DOTALL
+)
+
+
+@pytest.mark.parametrize('text', [*PRESETS.values(), *DOCUMENTED])
+def test_two_arms_of_one_file_share_no_topic_where_each_has_a_namespace(context, tmp_path, text):
+    path, topics = tmp_path / 'arm.yaml', []
+    path.write_text(text)
+    for namespace in ('left', 'right'):
+        arguments = ['--ros-args', '--params-file', str(path)]
+        node = FabrikNode(context=context, namespace=namespace, cli_args=arguments)
+        assert any(publisher.msg_type is JointTrajectory for publisher in node.publishers)
+        ends = [*node.publishers, *node.subscriptions]
+        topics.append({end.topic_name for end in ends} - SHARED)
+        node.destroy_node()
+    left, right = topics
+    assert left & right == set()
