@@ -48,7 +48,8 @@ def commands() -> list[tuple[str, list[str]]]:
     for document in DOCUMENTS:
         for block in blocks(document, 'sh'):
             for words in words_of(block):
-                found.setdefault((str(document), *words), (document.name, words))
+                own = words[2:] if words[:3] == ['python3', '-m', 'fabrik_ros'] else words
+                found.setdefault((str(document), *own), (document.name, own))
     return list(found.values())
 
 
@@ -107,4 +108,4 @@ def declared_parameters(name: str) -> set[str]:
     file = Path(*MODULES[name].split('.')).with_suffix('.py')
     files = [file, file.parent / 'arm_node.py'] if file.parent.name == 'sim' else [file]
     text = ''.join((ROOT / file).read_text() for file in files)
-    return set(re.findall(r"(?:declare_parameter|_number)\(\s*'(\w+)'", text))
+    return set(re.findall(r"(?:declare_parameter|_number|numbers?\(self,)\(?\s*'(\w+)'", text))

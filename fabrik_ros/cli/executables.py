@@ -131,6 +131,6 @@ def _main_of(name: str) -> Callable[..., Any]:
     except MissingRosError as error:
         line = str(error)
     except ImportError as error:
-        line = f'needs what cannot be loaded: {error}; `fabrik_ros doctor` says more'
+        line = f'needs what cannot be loaded: {error}; `python3 -m fabrik_ros doctor` says more'
     print(f'{name}: error: {line}', file=sys.stderr)
     raise SystemExit(WRONG_USE)

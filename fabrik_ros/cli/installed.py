@@ -25,7 +25,7 @@ class Package:
 
 ROS_CURE = "source ROS 2, or pip install '.[ros]' in the checkout (Linux x86-64)"
 PACKAGES = (
-    Package('rclpy', 'ros-rclpy', 'no node, no simulated arm, no `fabrik_ros target`', ROS_CURE),
+    Package('rclpy', 'ros-rclpy', 'no node, no simulated arm, no subcommand target', ROS_CURE),
     Package('diagnostic_msgs', 'ros-diagnostic-msgs', 'no node', ROS_CURE),
     Package(
         'tf2_ros',

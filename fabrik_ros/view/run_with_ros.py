@@ -94,5 +94,5 @@ class _Watch:
         name = self._simulation.node_name
         return (
             f'{name} takes targets, on {name}/target_pose or by\n'
-            f'  fabrik_ros target --node {name} --xyz X Y Z --rpy ROLL PITCH YAW'
+            f'  python3 -m fabrik_ros target --node {name} --xyz X Y Z --rpy ROLL PITCH YAW'
         )

@@ -1,6 +1,7 @@
 """The commands in README and docs name files, arguments, parameters and topics that exist."""
 
 import argparse
+import ast
 import importlib
 from pathlib import Path
 import re
@@ -50,6 +51,34 @@ def test_every_command_is_looked_at():
     ours = {'make', 'pip', 'fabrik_ros', 'python', 'ros2', *MODULES}
     others = ELSEWHERE | {'.venv/bin/pip', '.ci/run', 'PYTHONPATH=.'}
     assert {words[0] for _, words in COMMANDS} <= ours | others
+
+
+FROM_PIP = (
+    r'(?ms)^(?:#+ [^\n]*from pip\n|# The command `fabrik_ros`\n|# .*in the browser\n).*?(?=^#|\Z)'
+)
+"""Sections about what pip installs, which puts the command on the PATH."""
+BARE = rf'(?<!-m )(?<!ros2 run )\bfabrik_ros ({"|".join(SUBCOMMANDS)})\b(?!:)'
+
+
+@pytest.mark.parametrize('document', DOCUMENTS, ids=lambda path: path.name)
+def test_command_is_on_the_path_where_it_is_named_without_python(document):
+    """A colcon workspace has it, as `ros2 run` does, in no folder of the PATH."""
+    elsewhere = re.sub(FROM_PIP, '', document.read_text())
+    assert [found[0] for found in re.finditer(BARE, elsewhere)] == []
+
+
+def test_command_that_a_message_names_is_found_everywhere():
+    for path in sorted((ROOT / 'fabrik_ros').rglob('*.py')):
+        tree = ast.parse(path.read_text())
+        docstrings = {ast.get_docstring(node, clean=False) for node in documented_nodes(tree)}
+        texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)} - docstrings
+        said = [text for text in texts if isinstance(text, str) and re.search(BARE, text)]
+        assert said == [], path
+
+
+def documented_nodes(tree):
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
 @pytest.mark.parametrize('words', programs('make'))
