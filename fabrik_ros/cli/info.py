@@ -4,9 +4,11 @@ import argparse
 from collections.abc import Iterator
 import math
 
+from ..collision.meshes import MeshFinder
 from ..errors import AmbiguousChainError, ChainError, listed, shown
 from ..model.chain import Chain
 from ..model.default_chain import gripper_joints
+from ..model.geometry import Mesh
 from ..model.joints import Joint
 from ..model.robot import Robot
 from .arguments import add_robot, chain_of, read_robot
@@ -29,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
     )
     for warning in robot.warnings:
         print(f'  odd: {warning}')
+    for line in _shape_lines(robot):
+        print(f'  {line}')
     print('links, each below the one that carries it:')
     for depth, link in _links(robot):
         print(f'  {"  " * depth}{shown(link)}')
@@ -37,6 +41,30 @@ def run(options: argparse.Namespace) -> int:
         print(table(_joint_rows(robot)))
     print('\n  '.join(chain_lines))
     return 0
+
+
+def _shape_lines(robot: Robot) -> Iterator[str]:
+    """Name meshes that are not found, and say where too few links have a shape."""
+    finder = MeshFinder((), robot.folder)
+    links, missing = set[str](), []
+    for collision in robot.collisions:
+        name = collision.shape.filename if isinstance(collision.shape, Mesh) else ''
+        if not name or _is_found(finder, name):
+            links.add(collision.link)
+        else:
+            missing.append(f'{collision.link} ({name})')
+    if missing:
+        yield f'collision meshes that are not found: {listed(missing)}'
+    if len(links) < 2:
+        which = f"no link but '{listed(sorted(links))}'" if links else 'no link'
+        yield f'self-collision checking is off: {which} has a shape'
+
+
+def _is_found(finder: MeshFinder, name: str) -> bool:
+    try:
+        return bool(finder.find(name))
+    except FileNotFoundError:
+        return False
 
 
 def _links(robot: Robot) -> Iterator[tuple[int, str]]:

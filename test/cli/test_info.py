@@ -144,3 +144,29 @@ def test_neither_ros_nor_another_subcommand_is_loaded(six_axis):
     assert 'fabrik_ros.cli.info' in loaded
     assert not loaded & {'rclpy', 'coal', 'mujoco', 'viser', 'matplotlib'}
     assert not loaded & {'fabrik_ros.cli.solve', 'fabrik_ros.cli.target', 'fabrik_ros.cli.doctor'}
+
+
+BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+LOST = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
+
+
+@pytest.mark.parametrize(
+    ('shapes', 'said'),
+    [
+        (('', ''), 'self-collision checking is off: no link has a shape'),
+        ((BALL, ''), "self-collision checking is off: no link but 'base' has a shape"),
+        ((LOST, LOST), 'not found: base (package://nowhere/base.stl), tip (package://nowhere/tip'),
+        ((BALL, LOST), "self-collision checking is off: no link but 'base' has a shape"),
+        ((BALL, BALL), ''),
+    ],
+)
+def test_robot_whose_links_have_no_shapes_is_said_to_be_unchecked(write, shapes, said):
+    names = ('base', 'tip')
+    links = [
+        f'<link name="{name}">{shape.format(name)}</link>'
+        for name, shape in zip(names, shapes, strict=True)
+    ]
+    joint = joint_xml('j', *names, 'continuous', '<axis xyz="0 0 1"/>')
+    printed = run('info', write(robot_xml('', *links, joint))).printed
+    assert said in printed
+    assert ('self-collision' in printed) == bool(said)
