@@ -33,6 +33,7 @@ NUMBER = re.compile(
 )
 WHOLE, FRACTION, TEXT, NOTHING = 'whole numbers', 'other numbers', 'texts', 'nothing'
 """Kinds of values."""
+NO_NODE = yaml.ScalarNode('tag:yaml.org,2002:null', '')
 
 
 def init(args: Sequence[str] | None = None, **options: Any) -> None:
@@ -47,13 +48,13 @@ def init(args: Sequence[str] | None = None, **options: Any) -> None:
         Other arguments of `rclpy.init`.
 
     """
-    words = list(sys.argv if args is None else args)
     try:
         with ExitStack() as files:
-            rclpy.init(args=understood(words, files), **options)
+            words = understood(sys.argv if args is None else args, files)
+            rclpy.init(args=words, **options)
     except (ParameterError, rclpy_implementation.RCLError) as error:
         line = ' '.join(str(error).split())
-        print(f'{Path(words[0]).name}: error: {line}', file=sys.stderr)
+        print(f'{Path(sys.argv[0]).name}: error: {line}', file=sys.stderr)
         raise SystemExit(WRONG_USE) from error
 
 
@@ -119,11 +120,13 @@ def _mended(text: str, source: str, name: str = '') -> str:
     except yaml.YAMLError as error:
         reason = shown(' '.join(str(error).split()), LONGEST_REASON)
         raise ParameterError(f'{source}: this is no YAML: {reason}') from error
+    if root is None and not name:  # an empty file
+        return text
     ends = set[int]()
-    for key, node in _values(name, root):
-        place = source if name or node is None else f'{source}, line {node.start_mark.line + 1}'
-        what = f"{place}: '{shown(key)}'" if key else place
-        if node is None or _kind(node) == NOTHING:
+    for key, node in _values(name, root or NO_NODE):
+        place = source if name else f'{source}, line {node.start_mark.line + 1}'
+        what = f"{place}: '{shown(key)}'"
+        if _kind(node) == NOTHING:
             raise ParameterError(
                 f"{what} has no value; write '' for no text, [] for an empty list, or leave it out"
             )
@@ -134,7 +137,7 @@ def _mended(text: str, source: str, name: str = '') -> str:
     return text
 
 
-def _values(key: str, node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node | None]]:
+def _values(key: str, node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
     """Yield everything in a document that is no mapping, with its key."""
     if not isinstance(node, yaml.MappingNode):
         yield key, node
@@ -164,7 +167,7 @@ def _kind(node: yaml.Node) -> str:
         return 'lists'
     if node.style is not None:
         return TEXT
-    if not node.value:
+    if node.tag == NO_NODE.tag:
         return NOTHING
     if WHOLE_NUMBER.fullmatch(node.value):
         return WHOLE

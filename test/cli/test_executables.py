@@ -10,7 +10,7 @@ import time
 
 import fabrik_ros
 from fabrik_ros.cli.executables import MODULES
-from helpers import mostly_long
+from helpers import mostly_long, PLANAR
 from process import Ended, environment, PATIENCE, run, without_ros
 import pytest
 
@@ -233,8 +233,15 @@ def test_key_without_a_value_is_named_with_its_file_and_line(name, tmp_path):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     path = tmp_path / 'parameters.yaml'
     path.write_text('/**:\n  ros__parameters:\n    rate:\n')
-    error = run_executable(name, '--ros-args', '--params-file', path).error()
-    assert error.startswith(f"{name}: error: {path}, line 3: 'rate' has no value")
+    for robot in ([], ['--urdf', _planar(tmp_path)])[: 1 + (name != 'demo_targets')]:
+        error = run_executable(name, *robot, '--ros-args', '--params-file', path).error()
+        assert error.startswith(f"{name}: error: {path}, line 3: 'rate' has no value")
+
+
+def _planar(folder):
+    path = folder / 'planar.urdf'
+    path.write_text(PLANAR)
+    return path
 
 
 @pytest.mark.parametrize('name', ['simulated_arm', 'demo_targets'])

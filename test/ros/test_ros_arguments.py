@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 import math
+import sys
 
 import pytest
 
@@ -82,9 +83,18 @@ def test_arguments_that_ros_takes_are_left_alone(tmp_path):
         assert understood(words, files) == words
 
 
+@pytest.mark.parametrize('text', ['', '# nothing yet\n', '/**:\n  ros__parameters: {}\n'])
+def test_file_without_parameters_is_none_that_is_wrong(context, tmp_path, text):
+    path = tmp_path / 'arm.yaml'
+    path.write_text(text)
+    assert parameters_of(context, '--params-file', str(path), '-p', 'a:=1')['a'] == 1
+
+
 WRONG = [
     ('    base_link:', "line 4: 'base_link' has no value; write ''"),
     ('    base_link: # none', "line 4: 'base_link' has no value"),
+    ('    base_link: ~', "line 4: 'base_link' has no value"),
+    ('other:\n  ros__parameters:', "line 5: 'ros__parameters' has no value"),
     ('    home:\n      ready:\n    mode: pose', "line 5: 'home.ready' has no value"),
     ('    axis: [0, up, 1]', "line 4: 'axis' is a list of texts and of whole numbers: [0, up, 1]"),
     ("    axis: [0, 1.0, '2']", "'axis' is a list of other numbers and of texts and of whole"),
@@ -96,11 +106,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(('lines', 'said'), WRONG)
-def test_what_cannot_be_understood_is_named(tmp_path, capsys, lines, said):
+def test_what_cannot_be_understood_is_named(tmp_path, capsys, monkeypatch, lines, said):
+    monkeypatch.setattr(sys, 'argv', ['/somewhere/fabrik_node'])
     path = tmp_path / 'arm.yaml'
     path.write_text(f'/**:\n  ros__parameters:\n    mode: pose\n{lines}\n')
     with pytest.raises(SystemExit) as end:
-        init(['/somewhere/fabrik_node', '--ros-args', '--params-file', str(path)])
+        init(['--ros-args', '--params-file', str(path)])
     error = capsys.readouterr().err
     assert end.value.code == 2
     assert error.startswith(f'fabrik_node: error: {path}')
@@ -117,9 +128,10 @@ def test_what_cannot_be_understood_is_named(tmp_path, capsys, lines, said):
         (['-r', 'nonsense'], 'nonsense'),
     ],
 )
-def test_other_arguments_are_named_in_one_line(capsys, words, said):
+def test_other_arguments_are_named_in_one_line(capsys, monkeypatch, words, said):
+    monkeypatch.setattr(sys, 'argv', ['fabrik_node', '--ros-args', *words])
     with pytest.raises(SystemExit):
-        init(['fabrik_node', '--ros-args', *words])
+        init()
     error = capsys.readouterr().err
     assert error.startswith('fabrik_node: error: ')
     assert said in error
