@@ -150,8 +150,11 @@ class Departure:
 
     def _head_for(self, goal: Goal) -> None:
         """Go on to a goal of a stream."""
-        if not self._pursuit.follow_on(goal, self._mover.path):
+        line = self._pursuit.follow_on(goal, self._mover.path)
+        if line is None:
             self._set_out(goal)
+        elif line is not self._mover.path:
+            self._mover.follow(line)
 
     def _set_out(self, goal: Goal) -> None:
         """Head for a goal at once, as far as that goes."""

@@ -207,6 +207,7 @@ class Follower:
         """Whether the arm moves to its goal, or is jogged."""
         motion = self.motion
         moves = not (motion.is_at_rest or motion.is_stopping or motion.is_at_goal)
+        moves &= not motion.is_held_up
         return moves and not self._jog_is_blocked and not self.is_going_back
 
     @property

@@ -153,10 +153,17 @@ class GoalResolver:
             Whether it rests, and has time.
 
         """
-        frame, solvers = self._frame, self._solvers
-        T_base = frame.to_base(T_goal)
+        solvers, T_base = self._solvers, self._frame.to_base(T_goal)
         solution = solvers.for_goal(resting).solve(T_base, q)
         if resting:
             solution = solvers.settled(T_base, solution)
-        T = T_goal if solution.converged else masked(frame.tips(solution.q), T_goal)
-        return ResolvedGoal(T, solution)
+        return self._resolved(T_goal, solution)
+
+    def resolve_near(self, T_goal: Array, q: Array) -> ResolvedGoal:
+        """Find the configuration that is nearest to a goal from another one, without a search."""
+        solution = self._solvers.nearby.solve(self._frame.to_base(T_goal), q)
+        return self._resolved(T_goal, solution)
+
+    def _resolved(self, T_goal: Array, solution: Solution) -> ResolvedGoal:
+        nearest = self._frame.tips(solution.q)
+        return ResolvedGoal(T_goal if solution.converged else masked(nearest, T_goal), solution)

@@ -7,6 +7,7 @@ The line heads at once for a goal that follows others in a stream; a solver chec
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+import math
 import time
 
 import numpy as np
@@ -34,7 +35,10 @@ from .reference_path import LinePath
 from .tolerant_line import TolerantLinePlanner
 
 RESOLVING_TIME = 0.1
-"""Longest time between two resolved goals of a stream [s]."""
+"""
+Longest time between two resolved goals of a stream, and shortest one between two searches for
+goals that cannot be reached or followed [s].
+"""
 PATIENCE = 2
 """Steps for which a stream's goal stays unresolved; usually the next goal replaces it [1]."""
 
@@ -102,6 +106,7 @@ class GoalPursuit:
         self._pending: PendingGoal | None = None
         self._line: LinePath | None = None
         """The newest line to a goal."""
+        self.take_time()
         self._solver_options, self._tips = solver_options, tips
         self._solvers = MotionSolvers(robot, solver_options, tips)
         self._tracker = LineTracker(robot, self._solvers, frame, limiter.joints)
@@ -156,19 +161,26 @@ class GoalPursuit:
 
     # -- by the line at once
 
-    def follow_on(self, goal: Goal, path: Path | None) -> bool:
-        """Head for one more goal of a stream, if that can be resolved later; tell whether so."""
+    def follow_on(self, goal: Goal, path: Path | None) -> LinePath | None:
+        """
+        Head for one more goal of a stream, if that can be resolved later; None where it cannot.
+
+        The line goes on, or a new one begins where the arm rests, or is on the way to rest.
+        """
         options, line = self.options, self._line
-        if line is None or line is not path or not line.can_go_on_to(goal.T):
-            return False
         in_base = not (self._frame.is_world or goal.in_world.any())
         if not (options.path != 'joint' and options.approach_unreachable and in_base):
-            return False
-        line.head_for(goal.T)
+            return None
+        if path is None or path.is_stop:
+            line = self._line = self._maker.line_to(goal.T)
+        elif line is not path or not line.can_go_on_to(goal.T):
+            return None
+        else:
+            line.head_for(goal.T)
         age = 0.0 if self._pending is None else self._pending.age
         steps = PATIENCE if line.reference.is_filtered else 1
         self._pending = PendingGoal(goal, age, steps)
-        return True
+        return line
 
     @property
     def may_head_on(self) -> bool:
@@ -182,7 +194,7 @@ class GoalPursuit:
         None where the arm is to stay; `reason` says why.
         """
         same_frame = np.array_equal(self._frame.in_world, goal.in_world)
-        resolved = self.resolve(goal, resting=path is None)
+        resolved = self.resolve(goal, resting=False)
         if self._stays(resolved):
             return None
         if self.options.path == 'joint':
@@ -191,19 +203,39 @@ class GoalPursuit:
         return self._line
 
     def resolve(self, goal: Goal, resting: bool) -> ResolvedGoal:
-        """Find a configuration at a goal, or nearest to it."""
+        """
+        Find a configuration at a goal, or nearest to it.
+
+        An arm that moves searches no more often than it has time for: where a search has fallen
+        short, goals soon after it are resolved from the configuration that it came to.
+        """
         self._frame.hold(goal.in_world)
-        begin, self._pending = time.perf_counter(), None
-        self.resolved = self._resolver.resolve(goal.T, self._limiter.joints.q, resting)
+        begin, self._pending, before = time.perf_counter(), None, self.resolved
+        if resting or self.may_search or before is None or before.is_reachable:
+            self.resolved = self._resolver.resolve(goal.T, self._limiter.joints.q, resting)
+            self._since_search = 0.0
+        else:
+            self.resolved = self._resolver.resolve_near(goal.T, before.solution.q)
         self.resolving_time = time.perf_counter() - begin
         self.solution = self.resolved.solution
         return self.resolved
+
+    @property
+    def may_search(self) -> bool:
+        """Whether the last search was so long ago that there is time for another one."""
+        return self._since_search >= RESOLVING_TIME
+
+    def take_time(self) -> None:
+        """Take note that nothing moved for a while: there is time for any search."""
+        self._since_search = self._since_joining = math.inf
 
     def _stays(self, resolved: ResolvedGoal) -> bool:
         return resolved.reason is not None and not self.options.approach_unreachable
 
     def pass_time(self, dt: float) -> None:
         """Take note that a step begins."""
+        self._since_search += dt
+        self._since_joining += dt
         if self._pending is not None:
             self._pending.age += dt
             self._pending.steps -= 1
@@ -256,7 +288,12 @@ class GoalPursuit:
         if line is None or line is not path or resolved is None or line.reference.has_left:
             return None
         self._line = None
-        return next((beginning for beginning, _ in self._maker.lines_joined_later(resolved)), None)
+        if self._since_joining < RESOLVING_TIME:
+            return None
+        joined = self._maker.lines_joined_later(resolved)
+        beginning = next((beginning for beginning, _ in joined), None)
+        self._since_joining = 0.0 if beginning is None else math.inf
+        return beginning
 
     @property
     def reason(self) -> Reason | None:

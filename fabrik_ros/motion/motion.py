@@ -95,6 +95,9 @@ class Motion:
         Has the goal and what solvers said of it.
     departure : Departure
         Decides by which path the arm sets out, and when.
+    is_held_up : bool
+        Whether something stopped it on the way to a goal of a stream, and it has not moved since,
+        though more goals lead it on.
 
     """
 
@@ -129,7 +132,8 @@ class Motion:
         self.pursuit.forget()
         self.path: Path | None = None
         self._rest_reason: Reason | None = None
-        """Why the arm rests short of its goal, while it has no path."""
+        """Why the arm rests short of its goal, while it has no path or is held up."""
+        self.is_held_up = False
         self._kept: Path | None = None
         """Path in the world at the end of which the arm rests, until the base moves."""
         self.departure.end_stream()
@@ -238,7 +242,7 @@ class Motion:
     @property
     def reason(self) -> Reason | None:
         """Why the arm rests, or will rest, short of what it was asked for; what it waits for."""
-        if self.path is not None:
+        if self.path is not None and not self.is_held_up:
             return self.path.reason
         if not self.choice.is_looking:
             return self._rest_reason
@@ -363,7 +367,7 @@ class Motion:
 
     def stay(self, reason: Reason | None) -> None:
         """Rest, for a reason: there is no path."""
-        self._rest_reason = reason
+        self._rest_reason, self.is_held_up = reason, False
 
     def pursue_configuration(self, q: Array) -> None:
         """Look for a path in joint space to joint values, shape (n,): see `look`."""
@@ -419,6 +423,7 @@ class Motion:
         self.departure.end_stream()
         self.pursuit.forget()
         self._rest_reason = self._kept = None
+        self.is_held_up = False
         if self.path is not None:
             self.path.reason = None
         if self.frame.is_world:
@@ -463,12 +468,13 @@ class Motion:
         self.departure.forget()
         self.pursuit.resolve_no_more()
         self.limiter.begin_to_brake()
-        self._rest_reason = reason
+        self._rest_reason, self.is_held_up = reason, False
         self.follow(StopPath(self.limiter, reason) if self.limiter.is_moving else None)
 
     def halt(self) -> None:
         """Count the arm as at rest at its last command: later ones did not reach it."""
         self.limiter.halt()
+        self.pursuit.take_time()
         if self.path is not None:
             self.path.lose_speed()
 
@@ -542,6 +548,7 @@ class Motion:
             return False
         known_free = self.path is not None and self.path.is_stop
         if limiter.go(velocity, dt, known_free):
+            self.is_held_up &= known_free or not limiter.is_moving
             return True
         if limiter.refusal:
             if self.path is not None and self.path.may_slow_down and limiter.is_moving:
@@ -572,13 +579,19 @@ class Motion:
         if other is not None:
             self.follow(other)
         else:
-            self.departure.stop_short(path.blocked)
+            self._stop_short(path.blocked)
 
     def _stop_in_front(self, refusal: str) -> None:
         """Stop in front of a collision."""
-        self.pursuit.resolve_pending()
+        if self.pursuit.may_search:
+            self.pursuit.resolve_pending()
         ahead = Reason(ReasonKind.COLLISION_AHEAD, f'collision ahead: {refusal}')
-        self.departure.stop_short(joined((self.pursuit.reason, ahead)))
+        self._stop_short(joined((self.pursuit.reason, ahead)))
+
+    def _stop_short(self, reason: Reason | None) -> None:
+        """Stop short of the goal, for a reason; in a stream, be held up until the way is free."""
+        self.departure.stop_short(reason)
+        self.is_held_up = self.departure.in_stream
 
     def _end_step(self) -> None:
         path = self.path
@@ -596,6 +609,7 @@ class Motion:
             return
         path.lose_speed()
         self._rest_reason = path.reason
+        self.is_held_up &= path.is_stop
         self.limiter.come_to_rest()
         self._kept = path if path.stays_in_world else None
         if path.then is not None:

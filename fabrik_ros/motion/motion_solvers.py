@@ -54,6 +54,8 @@ class MotionSolvers:
         For the next pose on a line: near, and much more exact than asked for.
     ahead : TipsSolver
         For a pose some way ahead on a line.
+    nearby : TipsSolver
+        For a goal near one that was solved for: it tries only once, from there.
     skip : TipsSolver
         For a point on a line which does not begin where the arm stands.
     posture : array, shape (n,), or None
@@ -82,7 +84,7 @@ class MotionSolvers:
         self.moving_goal = self._solver(budget=self._moving_budget)
         self.line = self._solver(**on_line, max_joint_move=FOLLOWING_MOVE)
         self.ahead = self._solver(**on_line, max_joint_move=LOOKING_MOVE)
-        self._settling = self.brief()
+        self.nearby = self.brief()
         self.skip = self._solver(max_joint_move=LOOKING_MOVE, max_restarts=RETRIES)
 
     def for_goal(self, resting: bool) -> TipsSolver:
@@ -98,7 +100,7 @@ class MotionSolvers:
         if self.posture is None or not solution.converged:
             return solution
         for _ in range(SETTLING_SOLVES):
-            q, solution = solution.q, self._settling.solve(T, solution.q)
+            q, solution = solution.q, self.nearby.solve(T, solution.q)
             if np.max(np.abs(solution.q - q)) < SETTLED:
                 break
         return solution

@@ -63,6 +63,12 @@ class PathMaker:
             line = LineReference.continuing(reference)
         return self._line_path(line, resolved)
 
+    def line_to(self, T_goal: Array) -> LinePath:
+        """Go straight to poses, shape (k, 4, 4), from where the arm is, whatever they are."""
+        line = self._tracker.begin_line(T_goal)
+        line.head_for(T_goal)
+        return LinePath(line, self._tracker, self._limiter)
+
     def _line_path(self, line: LineReference, resolved: ResolvedGoal) -> LinePath:
         line.head_for(resolved.T)
         tracker, limiter, reason = self._tracker, self._limiter, resolved.reason
