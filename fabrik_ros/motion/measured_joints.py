@@ -19,11 +19,14 @@ class MeasuredJoints:
     ----------
     on_update : callable or None
         Is called after each message, with the time it was received [s].
+    hear : callable
+        Takes what has come already, but was not looked at: nothing is missing before that.
 
     """
 
     def __init__(self, names: Iterable[str] | None = None) -> None:
         self.on_update: Callable[[float], None] | None = None
+        self.hear: Callable[[], None] = _hear_nothing
         self._names = None if names is None else frozenset(names)
         self._speeds: dict[str, tuple[float, float]] = {}
         self._joints: dict[str, JointBelief] = {}
@@ -95,8 +98,14 @@ class MeasuredJoints:
         return [track.value for track in tracks if track is not None]
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
-        """Names that have no value, or one that is too old."""
-        return [name for name in names if not abs(now - self._time(name)) <= timeout]
+        """Names that have no value, or one that is too old, of all that has come."""
+        missing = [name for name in names if not self._is_fresh(name, now, timeout)]
+        if missing:
+            self.hear()
+        return [name for name in missing if not self._is_fresh(name, now, timeout)]
+
+    def _is_fresh(self, name: str, now: float, timeout: float) -> bool:
+        return abs(now - self._time(name)) <= timeout
 
     def oldest_time(self, names: Iterable[str]) -> float:
         """When the oldest value of some joints was received [s]; -inf: one never was."""
@@ -128,3 +137,7 @@ class MeasuredJoints:
     def _time(self, name: str) -> float:
         joint = self._joints.get(name)
         return -math.inf if joint is None or joint.believed is None else joint.believed.time
+
+
+def _hear_nothing() -> None:
+    """Hear nothing: whatever comes is handed over by the caller."""

@@ -1,6 +1,6 @@
 """The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 import time
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -19,9 +19,10 @@ from .conversions import joint_values, seconds, twist_to_array
 from .marker_obstacles import after
 from .node_state import ActiveArm, NodeState
 from .obstacle_topic import ObstacleTopic
-from .receiving import age_of, with_receipt
+from .receiving import age_of, hear_waiting, with_receipt
 from .tip_topics import LATCHED, TipTopics
 from .topics import Topics
+from .turns import Turns
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_AROUND_PERIOD = 0.1
@@ -56,7 +57,8 @@ class Inbox:
     ) -> None:
         self._node, self._state = node, state
         self._on_new_description = on_description
-        node.create_subscription(
+        self._turns = Turns(node)
+        self._joint_states = node.create_subscription(
             JointState, 'joint_states', with_receipt(self.on_joint_state), STATES
         )
         self.descriptions = node.create_subscription(
@@ -70,23 +72,27 @@ class Inbox:
 
     def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         """Take a target for a tip, received at a system time [ns]."""
-        self._take(lambda: self._accept(tip, message, received))
+        self._take(tip, lambda: self._accept(tip, message, received))
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
-        try:
-            self._jog(tip, message, received)
-        except FabrikError as error:
-            self._state.tally.last_refusal = str(error)
-            self._warn(f'jog refused: {error}')
+
+        def take() -> None:
+            try:
+                self._jog(tip, message, received)
+            except FabrikError as error:
+                self._state.tally.last_refusal = str(error)
+                self._warn(f'jog refused: {error}')
+
+        self._turns.take((tip, 'jog'), take)
 
     def on_joints(self, message: JointState, received: int) -> None:
         """Take a target for joints, received at a system time [ns]."""
-        self._take(lambda: self._accept_joints(message, received))
+        self._take('joints', lambda: self._accept_joints(message, received))
 
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
-        self._take(lambda: self._accept_configuration(message.data, received))
+        self._take('configuration', lambda: self._accept_configuration(message.data, received))
 
     def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""
@@ -99,17 +105,21 @@ class Inbox:
             self._state.gate.ask(self._state.clock.now())
             self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
 
-    def _take(self, accept: Callable[[], ConfiguredArm]) -> None:
-        """Take a target, and let its arm set out at once, or say why not."""
-        try:
-            arm = accept()
-        except FabrikError as error:
-            self._state.tally.refuse(str(error))
-            self._warn(f'target refused: {error}')
-        else:
-            self._state.tally.last_refusal = ''
-            self._state.tally.accepted += 1
-            arm.loop.begin_at_once(is_target=True)
+    def _take(self, kind: Hashable, accept: Callable[[], ConfiguredArm]) -> None:
+        """Take a target in its turn, and let its arm set out at once, or say why not."""
+
+        def take() -> None:
+            try:
+                arm = accept()
+            except FabrikError as error:
+                self._state.tally.refuse(str(error))
+                self._warn(f'target refused: {error}')
+            else:
+                self._state.tally.last_refusal = ''
+                self._state.tally.accepted += 1
+                arm.loop.begin_at_once(is_target=True)
+
+        self._turns.take(kind, take)
 
     def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> ConfiguredArm:
         """Take a target, or raise a FabrikError; return the arm that sets out."""
@@ -157,7 +167,12 @@ class Inbox:
             arm.loop.begin_at_once(is_target=True)
 
     def _active_at(self, received: int, asks: bool = True) -> ActiveArm:
-        """Get the arm for a message received at a time [ns]; note one that `asks` for motion."""
+        """
+        Get the arm for a message received at a time [ns]; note one that `asks` for motion.
+
+        Joint states that came before it count, whether or not they have had their turn.
+        """
+        self.hear_joint_states()
         try:
             active = self._state.active_arm()
             if time.monotonic_ns() - age_of(received) < self._state.active_since:
@@ -197,6 +212,10 @@ class Inbox:
         if self._state.arm is not None:
             now = self._state.clock.at(received)
             self._state.arm.add_joint_state(message, now)
+
+    def hear_joint_states(self) -> None:
+        """Take the joint states that came and have not had their turn yet."""
+        hear_waiting(self._joint_states)
 
     def on_robot_state(self) -> None:
         """Take a change of the robot's own state."""

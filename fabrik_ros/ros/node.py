@@ -230,6 +230,7 @@ class FabrikNode(LifecycleNode):
             shared.groups,
             self._stream,
         )
+        arm.measured.hear = self.inbox.hear_joint_states
         shared.arm = arm
         self.get_logger().info(
             f"arm from '{arm.chain.base_link}' to {', '.join(map(repr, arm.tip_links))}: "

@@ -40,6 +40,16 @@ def _with_info(callback: Callable[[Any, Mapping[str, int]], None]) -> Callable[.
     return take
 
 
+def hear_waiting(subscription: Any) -> None:
+    """Hand all messages that wait at a subscription to its callback, before their turn."""
+    while True:
+        with subscription.handle:
+            found = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+        if found is None:
+            return
+        subscription.callback(found)
+
+
 def age_of(received: int) -> int:
     """Age of something `received` at a system time [ns]; 0 if the clock was set back since."""
     return max(0, time.time_ns() - received)

@@ -120,3 +120,27 @@ def test_joint_states_age_while_nobody_looks_at_them(bench, six_axis):
     assert {status['state'] for status in bench.statuses[before:]} == {'WAITING_FOR_STATE'}
     puppet.speak_again()
     bench.wait_for_state('IDLE')
+
+
+@pytest.mark.parametrize('came', [True, False])
+def test_state_is_lost_that_did_not_come_not_one_that_waits_while_the_node_is_busy(
+    bench, six_axis, away, came
+):
+    """The node stands still for longer than states may be old, as where memory is paged out."""
+    bench.start_node(state_timeout=0.2)
+    bench.describe(six_axis)
+    puppet = Puppet(bench, values_at(JOINTS, START))
+    bench.wait_for_state('IDLE')
+    bench.send(away)
+    bench.wait_for_commands(20)
+    puppet.fall_silent()
+    time.sleep(0.3)
+    if came:
+        puppet.say()
+        assert puppet._publisher.wait_for_all_acked(DELIVERY)
+    bench.node.node_state.arm.loop._tick()
+    state, reason = bench.node.node_state.follower.state(bench.node.node_state.clock.now())
+    assert (state.name, 'is lost' in str(reason)) == (
+        ('MOVING', False) if came else ('HOLDING', True)
+    )
+    puppet.speak_again()
