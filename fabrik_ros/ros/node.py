@@ -170,6 +170,10 @@ class FabrikNode(LifecycleNode):
             self._stop_commands()
             self.node_state.arm = None
         super().destroy_node()
+        # The states of a life cycle hold the participant of the network, and a circle of
+        # references holds them: the process would end without a word to the others, for whom the
+        # node would stay in the graph until its lease has passed, 20 s.
+        self.__dict__.pop('_state_machine', None)
 
     def come_to_rest(self, reason: Reason) -> None:
         """Send the stop trajectory, in real time; returns when the arm is at rest."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+import os
 import signal
 
 import rclpy
@@ -20,6 +21,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
     node = None
     try:
         init(args)
+        _take_a_hang_up_as_interrupt()
         node = make_node()
         rclpy.spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -38,3 +40,10 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _take_a_hang_up_as_interrupt() -> None:
+    """Leave the network in order when the terminal is closed, unless nohup shields from that."""
+    hang_up = getattr(signal, 'SIGHUP', None)
+    if hang_up is not None and signal.getsignal(hang_up) is not signal.SIG_IGN:
+        signal.signal(hang_up, lambda number, frame: os.kill(os.getpid(), signal.SIGINT))

@@ -334,9 +334,6 @@ class Bench:
         self.executor.shutdown()
         for node in self.nodes:
             node.destroy_node()
-            # The states of a life cycle keep the participant of the network alive, until nobody
-            # can be discovered any more: the node is in a circle of references, and frozen.
-            vars(node).pop('_state_machine', None)
         self.witness.check()
 
 

@@ -1,6 +1,6 @@
 """The node as a process of its own, as `ros2 run` starts it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import os
 from pathlib import Path
 import signal
@@ -25,6 +25,8 @@ class NodeProcess:
         Where what it says is written down.
     parameters, names : mapping
         What it is started with, and other names for its topics and itself.
+    program : sequence of str
+        What Python runs instead of the node.
 
     """
 
@@ -34,6 +36,7 @@ class NodeProcess:
         folder: Path,
         parameters: Mapping[str, Any],
         names: Mapping[str, str],
+        program: Sequence[str] = ('-m', 'fabrik_ros.ros.main'),
     ) -> None:
         self._said = folder / 'said'
         self._checked = 0
@@ -46,7 +49,7 @@ class NodeProcess:
         }
         with open(self._said, 'w') as said:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'fabrik_ros.ros.main', '--ros-args', *given],
+                [sys.executable, *program, *(['--ros-args', *given] if given else [])],
                 env=environment,
                 stdout=said,
                 stderr=subprocess.STDOUT,

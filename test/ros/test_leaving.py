@@ -1,0 +1,148 @@
+"""Processes that end take leave of the network: nobody sees a node that is gone."""
+
+import signal
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='bench.py needs it')
+
+from bench import JOINTS, START, values_at
+from diagnostic_msgs.msg import DiagnosticArray
+from node_process import NodeProcess
+from visualization_msgs.msg import MarkerArray
+
+LASTING = """
+<profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
+  <participant profile_name="lasting" is_default_profile="true"><rtps><builtin>
+    <discovery_config><leaseDuration><sec>3600</sec></leaseDuration></discovery_config>
+  </builtin></rtps></participant>
+</profiles>
+"""
+"""Profile of Fast DDS: who does not take leave stays in the graph for an hour."""
+ONCE, TWICE = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT)
+TERMINATED, HUNG_UP = (signal.SIGTERM,), (signal.SIGHUP,)
+BLIND = {'wait_for_state': 'false', 'start_configuration': str([*map(float, START)])}
+FAULTY = """
+from fabrik_ros.ros import main, neighbours
+
+def fail(self):
+    raise RuntimeError('an error that nobody thought of')
+
+neighbours.Neighbours._check = fail
+main.main()
+"""
+"""A node that ends by an error of its own."""
+long = pytest.mark.long
+
+
+@pytest.fixture
+def start(domain_id, tmp_path, bench, monkeypatch):
+    """Start processes that would stay in the graph if they did not take leave."""
+    processes = []
+    profile = tmp_path / 'lasting.xml'
+    profile.write_text(LASTING)
+    monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', str(profile))
+
+    def start(parameters, *program):
+        more = {'program': program} if program else {}
+        processes.append(NodeProcess(domain_id, tmp_path, parameters, {}, **more))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.end()
+
+
+def is_in_graph(bench, name):
+    return name in bench.tester.get_node_names()
+
+
+def end(bench, process, signals):
+    """Send signals, each once the tester has worked through a round; wait until it has ended."""
+    for number in signals:
+        process.tell(number)
+        bench.executor.spin_once(timeout_sec=0.05)
+    bench.spin_until(lambda: not process.is_alive, 'the process ends')
+
+
+def check_gone(bench, name, process):
+    bench.spin_until(lambda: not is_in_graph(bench, name), process.last_words())
+
+
+@pytest.mark.parametrize(
+    'signals',
+    [ONCE, pytest.param(TERMINATED, marks=long), pytest.param(TWICE, marks=long), HUNG_UP],
+)
+@pytest.mark.parametrize(
+    ('parameters', 'state'),
+    [
+        ({}, 'WAITING_FOR_MODEL'),
+        (None, 'WAITING_FOR_STATE'),
+        pytest.param({'autostart': 'false'}, 'WAITING_FOR_MODEL', marks=long),
+        pytest.param(BLIND, 'IDLE', marks=long),
+    ],
+)
+def test_node_is_gone_when_it_was_told_to_end(bench, six_axis, start, parameters, state, signals):
+    if parameters != {}:
+        bench.describe(six_axis)
+    process = start(parameters or {})
+    bench.wait_for_state(state)
+    end(bench, process, signals)
+    check_gone(bench, 'fabrik', process)
+
+
+def test_node_is_gone_when_it_was_told_to_end_on_the_way(bench, six_axis, start):
+    process = start({})
+    bench.start_arm(values_at(JOINTS, START))
+    bench.describe(six_axis)
+    bench.wait_for_state('IDLE')
+    bench.send_joints(JOINTS, [value + 0.5 for value in START])
+    bench.wait_for_state('MOVING')
+    end(bench, process, TWICE)
+    check_gone(bench, 'fabrik', process)
+
+
+def test_node_is_gone_when_it_was_told_to_end_as_soon_as_it_was_seen(bench, start):
+    process = start({})
+    bench.spin_until(lambda: is_in_graph(bench, 'fabrik'), 'the node in the graph')
+    end(bench, process, ONCE)
+    check_gone(bench, 'fabrik', process)
+
+
+def test_node_is_gone_after_an_error(bench, start):
+    process = start({}, '-c', FAULTY)
+    bench.spin_until(lambda: not process.is_alive, 'the process ends')
+    assert 'nobody thought of' in process.last_words()
+    check_gone(bench, 'fabrik', process)
+
+
+@pytest.mark.parametrize('signals', [ONCE, TERMINATED, pytest.param(TWICE, marks=long)])
+@pytest.mark.parametrize(
+    ('name', 'program'),
+    [
+        ('simulated_arm', ['-m', 'fabrik_ros.sim.simulated_arm']),
+        ('demo_targets', ['-m', 'fabrik_ros.ros.demo_targets']),
+        ('fabrik_ros_doctor', ['-m', 'fabrik_ros', 'doctor']),
+        ('fabrik_ros_target', ['-m', 'fabrik_ros', 'target', '--xyz', '1', '0', '0']),
+    ],
+)
+def test_other_executables_are_gone_when_they_were_told_to_end(
+    bench, start, name, program, signals
+):
+    bench.tester.create_publisher(DiagnosticArray, '/silent/status', 1)
+    bench.tester.create_publisher(MarkerArray, '/silent/markers', 1)  # the doctor waits for it
+    process = start({}, *program)
+    bench.spin_until(lambda: is_in_graph(bench, name), f'{name} in the graph')
+    end(bench, process, signals)
+    check_gone(bench, name, process)
+
+
+@pytest.mark.parametrize('module', ['fabrik_ros.sim.simulated_arm', 'fabrik_ros.ros.demo_targets'])
+def test_executables_are_gone_when_their_terminal_was_closed(bench, start, module):
+    name = module.rpartition('.')[2]
+    process = start({}, '-m', module)
+    bench.spin_until(lambda: is_in_graph(bench, name), f'{name} in the graph')
+    bench.spin_until(lambda: process.last_words(), 'its first line')
+    end(bench, process, HUNG_UP)
+    check_gone(bench, name, process)
