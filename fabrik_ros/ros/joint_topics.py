@@ -6,7 +6,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from .target_subscription import subscribe_to_targets, waiting_message, warn_of_rivals
+from .target_subscription import subscribe_to_targets, waiting_message
 
 
 class JointTopics:
@@ -33,16 +33,10 @@ class JointTopics:
         on_joints: Callable[[JointState, int], None],
         on_configuration: Callable[[String, int], None],
     ) -> None:
-        self._node = node
         self.targets = (
             subscribe_to_targets(node, JointState, '~/target_joints', on_joints),
             subscribe_to_targets(node, String, '~/target_configuration', on_configuration),
         )
-
-    def warn_of_rivals(self) -> None:
-        """Warn if several publishers send targets of one kind."""
-        for subscription in self.targets:
-            warn_of_rivals(self._node, subscription)
 
     def drop_waiting(self) -> int:
         """Drop waiting messages; return how many there were."""

@@ -67,14 +67,12 @@ class FabrikNode(LifecycleNode):
             self,
             self.inbox.descriptions,
             outputs=lambda: self.topics.outputs.publishers,
+            targets=lambda: self.topics.targets,
             uses_topic=lambda: not state.parameters.robot_description,
             is_active=lambda: state.follower is not None,
         )
         status = NodeStatus(state, self.topics, neighbours)
-        topics = self.topics
-        self._reporter = Reporter(
-            self, clock, status.report, topics.warn_of_rivals, topics.show_path
-        )
+        self._reporter = Reporter(self, clock, status.report, self.topics.show_path)
         self._markers = MarkerPublisher(self, state)
         Services(self, state)
         LiveParameters(self, state, self.topics, self._start)

@@ -24,6 +24,8 @@ PIECES_PERIOD, PIECES_TIME = 0.001, 0.0005
 """New cells are measured in pieces this often, for so long each time [s]."""
 
 NO_POINTS = 'no points have come yet (require_points)'
+MANY = 10
+"""So many refused clouds, and more, are not counted exactly [1]."""
 
 Renewal = Generator[None, None, Mapping[int, int]]
 
@@ -119,7 +121,7 @@ class PointWatch:
     def _missing(self, now: float) -> str:
         parameters, timeout = self._parameters, self._parameters.scene_timeout
         if not self._stamps:
-            return NO_POINTS if parameters.require_points else ''
+            return self._no_points() if parameters.require_points else ''
         if not parameters.obstacle_clearance > parameters.points_padding:
             return (
                 f'points would not stop the arm, as obstacle_clearance '
@@ -138,6 +140,15 @@ class PointWatch:
                 f'(scene_timeout {timeout:g} s)'
             )
         return ''
+
+    def _no_points(self) -> str:
+        """Say that none came, or that none of them could be used."""
+        refused = self._input.refused
+        if not refused:
+            return NO_POINTS
+        # Roughly: another number in each reason would be another line in the log.
+        count = refused if refused < MANY else f'more than {MANY}'
+        return f'all clouds that came were refused, {count} of them; {self._input.last_refusal}'
 
     def facts(self) -> dict[str, object]:
         """Say what is known of points, for the status."""

@@ -98,8 +98,6 @@ class Reporter:
         Its time.
     make_report : callable
         Makes a report.
-    warn_of_rivals : callable
-        Logs on which topics several publishers send targets.
     show_path : callable
         Publishes the path that was found by what decides what the arm does, if that is new.
 
@@ -110,12 +108,10 @@ class Reporter:
         node: Node,
         clock: NodeClock,
         make_report: Callable[[], Report],
-        warn_of_rivals: Callable[[], None],
         show_path: Callable[[Follower | None], None],
     ) -> None:
         self._node, self._clock = node, clock
-        self._make_report, self._warn_of_rivals = make_report, warn_of_rivals
-        self._show_path = show_path
+        self._make_report, self._show_path = make_report, show_path
         self._last: tuple[State, str] | None = None
         """State and reason as reported last."""
         self._reported_at, self._reports_since = 0.0, 0
@@ -162,8 +158,7 @@ class Reporter:
         self._reported_at = now
 
     def _remind(self) -> None:
-        """Log again what the node waits for, and what looks wrong."""
+        """Log again what the node waits for."""
         report = self._make_report()
         if report.state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
             self._node.get_logger().info(f'still waiting for {report.awaited}: {report.reason}')
-        self._warn_of_rivals()

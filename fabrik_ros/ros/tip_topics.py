@@ -13,7 +13,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from ..transforms import Array
 from .conversions import stamped_pose, twist_to_array
 from .receiving import with_receipt
-from .target_subscription import subscribe_to_targets, waiting_message, warn_of_rivals
+from .target_subscription import subscribe_to_targets, waiting_message
 
 LATEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
@@ -86,10 +86,6 @@ class TipTopics:
         message = Path(poses=[stamped_pose(T, base_link, stamp) for T in tips])
         message.header.frame_id, message.header.stamp = base_link, stamp
         self._paths.publish(message)
-
-    def warn_of_rivals(self) -> None:
-        """Warn if several publishers send targets."""
-        warn_of_rivals(self._node, self.targets)
 
     def drop_waiting(self) -> tuple[bool, bool]:
         """Drop waiting messages; return whether there was a target, and a jog for motion."""

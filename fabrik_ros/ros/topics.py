@@ -7,6 +7,7 @@ from typing import Protocol
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -115,11 +116,10 @@ class Topics:
             poses = np.empty((0, 4, 4)) if preview is None else preview.tips[:, tip.number]
             tip.publish_path(poses, follower.robot.base_link, stamp)
 
-    def warn_of_rivals(self) -> None:
-        """Warn of topics on which several publishers send targets."""
-        for tip in self.tips:
-            tip.warn_of_rivals()
-        self.joints.warn_of_rivals()
+    @property
+    def targets(self) -> list[Subscription]:
+        """Subscriptions to targets of all kinds."""
+        return [*(tip.targets for tip in self.tips), *self.joints.targets]
 
     def _tips_for(self, parameters: NodeParameters) -> list[TipTopics]:
         names = topic_names(parameters.tip_links)

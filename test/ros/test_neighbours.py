@@ -1,4 +1,4 @@
-"""What the node says of the nodes around it: two descriptions, commands that nobody takes."""
+"""What the node says of the nodes around it: rivals, publishers and listeners that do not fit."""
 
 import pytest
 
@@ -8,12 +8,15 @@ pytest.importorskip('pinocchio', reason='bench.py needs it')
 from bench import JOINTS, LATCHED, START, values_at
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fabrik_ros.ros.node import FabrikNode
+from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 import rclpy
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import MarkerArray
 
+long = pytest.mark.long
 LONG = 60
 """Statuses until every warning would have come: six seconds."""
 FIRST_SECONDS = 20
@@ -27,6 +30,15 @@ def rival(bench):
     """Another node that publishes a description."""
     node = rclpy.create_node('rival_publisher', namespace='driver', context=bench.context)
     node.create_publisher(String, '/robot_description', LATCHED)
+    bench.executor.add_node(node)
+    bench.nodes.append(node)
+    return node
+
+
+@pytest.fixture
+def other(bench):
+    """Start a node that publishes nothing yet."""
+    node = rclpy.create_node('pendant', namespace='cell', context=bench.context)
     bench.executor.add_node(node)
     bench.nodes.append(node)
     return node
@@ -108,6 +120,95 @@ class TestDescriptions:
             bench.tester.create_publisher(String, '/other/robot_description', LATCHED)
         warning = wait_for_warning(bench, 'publishers send')
         assert 'on /other/robot_description: /tester (2 times);' in warning
+
+
+class TestRivals:
+    @pytest.mark.parametrize(
+        ('kind', 'topic', 'words'),
+        [
+            (PoseStamped, '/fabrik/target_pose', 'send targets'),
+            pytest.param(JointState, '/fabrik/target_joints', 'send targets', marks=long),
+            pytest.param(String, '/fabrik/target_configuration', 'send targets', marks=long),
+        ],
+    )
+    def test_second_sender_of_targets_is_named_until_it_ends(
+        self, bench, other, kind, topic, words
+    ):
+        bench.tester.create_publisher(kind, topic, 1)
+        other.create_publisher(kind, topic, 1)
+        bench.start_node()
+        warning = wait_for_warning(bench, words)
+        assert f'publishers send targets on {topic}: /cell/pendant, /tester' in warning
+        assert 'the newest target wins' in warning
+        end(bench, other)
+        bench.spin_until(lambda: 'pendant' not in bench.status['warnings'], 'it is gone')
+
+    @pytest.mark.parametrize(
+        ('output', 'kind', 'topic'),
+        [
+            ('joint_state', JointState, '/fabrik/joint_command'),
+            pytest.param('trajectory', JointTrajectory, TRAJECTORY, marks=long),
+            pytest.param('array', Float64MultiArray, ARRAY, marks=long),
+        ],
+    )
+    def test_second_sender_of_commands_is_named_until_it_ends(
+        self, bench, other, output, kind, topic
+    ):
+        other.create_publisher(kind, topic, 1)
+        bench.start_node(output=[output])
+        warning = wait_for_warning(bench, 'others send commands')
+        assert f'on {topic}, too: /cell/pendant' in warning
+        assert '/fabrik,' not in warning, 'not the node itself'
+        end(bench, other)
+        wait_for_no_warning(bench)
+
+
+BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+UNHEARD = {
+    'pose': (PoseStamped, 'target_pose', BEST_EFFORT, 'reliability to best_effort'),
+    'joints': (JointState, 'target_joints', BEST_EFFORT, 'reliability to best_effort'),
+    'configuration': (String, 'target_configuration', BEST_EFFORT, 'make the publisher reliable'),
+    'obstacles': (MarkerArray, 'obstacles', BEST_EFFORT, 'make the publisher reliable'),
+    'description': (String, '/robot_description', 1, 'make the publisher transient local'),
+}
+
+
+class TestUnheard:
+    @pytest.mark.parametrize(('kind', 'topic', 'qos', 'cure'), UNHEARD.values(), ids=UNHEARD)
+    def test_publisher_that_cannot_be_heard_is_named_with_the_cure_until_it_ends(
+        self, bench, other, kind, topic, qos, cure
+    ):
+        full = topic if topic.startswith('/') else f'/fabrik/{topic}'
+        bench.start_node()
+        other.create_publisher(kind, full, qos)
+        warning = wait_for_warning(bench, 'nothing arrives')
+        assert f'nothing arrives on {full} from /cell/pendant: ' in warning
+        assert cure in warning
+        end(bench, other)
+        bench.spin_until(lambda: 'pendant' not in bench.status['warnings'], 'it is gone')
+
+    def test_publisher_of_another_type_is_named_with_the_right_one(self, bench, domain_id):
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=domain_id)
+        other = rclpy.create_node('pendant', namespace='cell', context=context)
+        other.create_publisher(Pose, '/fabrik/target_pose', 1)
+        bench.start_node()
+        warning = wait_for_warning(bench, 'nothing arrives on /fabrik/target_pose')
+        assert 'from /cell/pendant: it publishes geometry_msgs/Pose; publish' in warning
+        assert 'publish geometry_msgs/PoseStamped' in warning
+        other.destroy_node()
+        rclpy.try_shutdown(context=context)
+
+    def test_publishers_that_fit_are_no_fault(self, bench, other):
+        other.create_publisher(PoseStamped, '/fabrik/target_pose', 1)
+        other.create_publisher(TwistStamped, '/fabrik/jog', BEST_EFFORT)
+        other.create_publisher(MarkerArray, '/fabrik/obstacles', LATCHED)
+        other.create_publisher(JointState, '/joint_states', BEST_EFFORT)
+        other.create_publisher(JointState, '/fabrik/target_joints', 1)
+        bench.tester.destroy_publisher(bench._targets.pop(''))
+        bench.start_node()
+        bench.wait_for_statuses(LONG)
+        assert {status['warnings'] for status in bench.statuses} == {''}
 
 
 class TestCommands:

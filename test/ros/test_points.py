@@ -237,6 +237,29 @@ def test_nothing_moves_before_the_first_points_where_they_are_required(bench):
     bench.wait_for_state('REACHED')
 
 
+def test_clouds_that_were_all_refused_did_come(bench):
+    bench.start_node(mode='position', require_points=True)
+    bench.start_arm(values_at(('shoulder', 'elbow'), START))
+    bench.describe(ARM_WITH_CAMERA)
+    bench.spin_until(lambda: 'no points have come' in bench.status.get('reason', ''), 'none yet')
+    bench.spin_until(lambda: bench.states, 'joint states')
+    camera = Camera(bench)
+    camera.die()
+    bench.spin_until(lambda: camera._publisher.get_subscription_count() > 0, 'a listener')
+    camera.say(data=b'123')
+    bench.spin_until(lambda: 'refused, 1 of them' in bench.status['reason'], 'the first')
+    assert bench.status['reason_code'] == 'world_unknown'
+    for _ in range(20):
+        camera.say(data=b'123')
+        bench.wait_for_statuses(1)
+    bench.spin_until(lambda: 'refused, more than 10' in bench.status['reason'], 'many')
+    assert "points of 'camera' refused: " in bench.status['reason']
+    assert 'data' in bench.status['reason'].partition("'camera'")[2]
+    camera = Camera(bench)
+    camera.show(column((2.0, 2.0)))
+    bench.wait_for_state('IDLE')
+
+
 @pytest.mark.parametrize(
     ('fields', 'said'),
     [
