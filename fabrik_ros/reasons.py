@@ -63,6 +63,7 @@ class ReasonKind(Enum):
     NO_MODEL = 'no_model'
     PREPARING = 'preparing'
     INACTIVE = 'inactive'
+    NAME_TAKEN = 'name_taken'
 
 
 @dataclass(frozen=True, eq=False)

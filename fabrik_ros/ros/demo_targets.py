@@ -85,7 +85,8 @@ class DemoTargets(Node):
     def _on_status(self, message: DiagnosticArray) -> None:
         status = {pair.key: pair.value for pair in message.status[0].values}
         refuses = 'True' in (status.get('held'), status.get('waits_for_pause'))
-        self._is_awaited = not (refuses or status['state'].startswith('WAITING'))
+        waits = status['state'].startswith('WAITING') or status.get('waits_for')
+        self._is_awaited = not (refuses or waits)
         self._why_not = message.status[0].message
 
     def _on_touch(self, feedback: InteractiveMarkerFeedback) -> None:

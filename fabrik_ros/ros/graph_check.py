@@ -8,7 +8,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from .neighbours import node_of
+from .neighbours import node_of, UNKNOWN
 from .status import standing_in
 
 DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
@@ -16,12 +16,12 @@ LISTENING_TIME = 3.0
 """How long the doctor listens [s]: discovery takes a second, a node speaks ten times a second."""
 LONGEST_LISTENING_TIME = 10.0
 """How long it listens while something is half known: busy machines discover slowly [s]."""
-UNKNOWN = '_UNKNOWN_'
-"""In names of nodes of which only topics were discovered so far."""
 SPIN_TIME = 0.05
 FACTS = {'state', 'reason', 'waits_for', 'warnings'}
 """What each status of a node of this package has, and no others."""
 
+Statuses = dict[str, dict[str, Mapping[str, str]]]
+"""Newest status of each node, by the topic that it is on and the instance of the node."""
 Entry = tuple[str, str, str]
 """'ok', 'note' or 'WRONG'; what it is about; a sentence."""
 
@@ -38,11 +38,11 @@ def look_at_graph() -> list[Entry]:
         rclpy.try_shutdown()
 
 
-def _listen(node: Node) -> dict[str, Mapping[str, str]]:
-    """Collect the newest status of each node, by the topic that it is on; {} of silent ones."""
+def _listen(node: Node) -> Statuses:
+    """Collect the newest status of each node; {} on topics of silent ones."""
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    statuses: dict[str, Mapping[str, str]] = {}
+    statuses: Statuses = {}
     heard = set[str]()
 
     def subscribe(topic: str) -> None:
@@ -52,8 +52,8 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
         def take(message: DiagnosticArray) -> None:
             facts = {pair.key: pair.value for one in message.status for pair in one.values}
             if facts.keys() >= FACTS:
-                statuses[topic] = facts
-            else:
+                statuses.setdefault(topic, {})[facts.get('instance', '')] = facts
+            elif not statuses.get(topic):
                 statuses.pop(topic, None)  # of something else
 
         node.create_subscription(DiagnosticArray, topic, take, 1)
@@ -72,7 +72,7 @@ def _listen(node: Node) -> dict[str, Mapping[str, str]]:
     return statuses
 
 
-def _is_settled(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> bool:
+def _is_settled(node: Node, statuses: Statuses) -> bool:
     """Whether every node that was found has said a status, and every publisher has a name."""
     names = (name for _, names in _describers(node) for name in names)
     return all(statuses.values()) and not any(UNKNOWN in name for name in names)
@@ -101,13 +101,14 @@ def _describers(node: Node) -> Iterator[tuple[str, list[str]]]:
             yield topic, sorted(map(node_of, node.get_publishers_info_by_topic(topic)))
 
 
-def _nodes(node: Node, statuses: Mapping[str, Mapping[str, str]]) -> Iterator[Entry]:
+def _nodes(node: Node, statuses: Statuses) -> Iterator[Entry]:
     """Say what each node does, what it waits for and what it warns of."""
     publishing = {t: s for t, s in statuses.items() if s or node.count_publishers(t) > 0}
     if not publishing:
         yield 'note', 'graph', f'no fabrik_node is heard within {LISTENING_TIME:g} s'
-    for topic, status in publishing.items():
-        yield from _node(topic.removesuffix('/status'), status)
+    for topic, found in publishing.items():
+        for status in found.values() or [{}]:
+            yield from _node(topic.removesuffix('/status'), status)
 
 
 def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:

@@ -21,6 +21,8 @@ LISTENERS = {
     'array': 'a forward_command_controller should; load it, or correct array_topic',
 }
 """Who should listen to each output, and the cure if nobody does."""
+UNKNOWN = '_UNKNOWN_'
+"""In names of nodes of which only topics were discovered so far."""
 REQUESTED = ('trajectory', 'array')
 """Outputs that are not on by default: a user who names one has a controller for it."""
 
@@ -49,6 +51,8 @@ class Neighbours:
         Returns whether the description comes from the topic.
     is_active : callable
         Returns whether the node is active.
+    namesakes : callable
+        Returns what there is to say of other nodes of the same name.
 
     """
 
@@ -60,10 +64,12 @@ class Neighbours:
         targets: Callable[[], Iterable[Subscription]],
         uses_topic: Callable[[], bool],
         is_active: Callable[[], bool],
+        namesakes: Callable[[], Iterable[str]],
     ) -> None:
         self._node, self._descriptions = node, descriptions
         self._outputs, self._targets = outputs, targets
         self._uses_topic, self._is_active = uses_topic, is_active
+        self._namesakes = namesakes
         self._active_looks = 0
         self._seen: list[str] = []
         """Warnings of the last look."""
@@ -78,6 +84,7 @@ class Neighbours:
     def _check(self) -> None:
         self._active_looks = self._active_looks + 1 if self._is_active() else 0
         seen = [
+            *self._namesakes(),
             *self._several_descriptions(),
             *self._several_of_targets(),
             *self._several_of_commands(),

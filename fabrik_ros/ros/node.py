@@ -24,6 +24,7 @@ from .declared_parameters import declare, read, refusal
 from .inbox import Inbox
 from .live_parameters import LiveParameters
 from .marker_publisher import MarkerPublisher
+from .namesakes import Namesakes
 from .neighbours import Neighbours
 from .node_clock import NodeClock, without_negative_times
 from .node_state import NodeState
@@ -31,6 +32,9 @@ from .node_status import NodeStatus
 from .reporter import Reporter
 from .services import Services
 from .topics import Surroundings, Topics
+
+NAME_PERIOD = 0.05
+"""Time between two looks at other nodes of the same name [s]."""
 
 
 class FabrikNode(LifecycleNode):
@@ -63,6 +67,7 @@ class FabrikNode(LifecycleNode):
         self.inbox = Inbox(self, state, self._on_new_description)
         state.description_topic = str(self.inbox.descriptions.topic_name)
         self.topics = Topics(self, clock, parameters, self.inbox)
+        self._namesakes = Namesakes(self, lambda: state.arm is not None)
         neighbours = Neighbours(
             self,
             self.inbox.descriptions,
@@ -70,8 +75,9 @@ class FabrikNode(LifecycleNode):
             targets=lambda: self.topics.targets,
             uses_topic=lambda: not state.parameters.robot_description,
             is_active=lambda: state.follower is not None,
+            namesakes=self._namesakes.warnings,
         )
-        status = NodeStatus(state, self.topics, neighbours)
+        status = NodeStatus(state, self.topics, neighbours, self._namesakes)
         self._reporter = Reporter(self, clock, status.report, self.topics.show_path)
         self._markers = MarkerPublisher(self, state)
         Services(self, state)
@@ -86,8 +92,9 @@ class FabrikNode(LifecycleNode):
                 f'and no built code, since {WHY_NOT_BUILT}; cure: install a wheel of '
                 'fabrik_ros, or numba (pip install numba, or apt install python3-numba)'
             )
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(NAME_PERIOD, self._heed_namesakes, clock=steady)
         if state.description:
-            steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._starter = self.create_timer(0.0, self._start_once, clock=steady)
 
     # -- life cycle
@@ -112,6 +119,10 @@ class FabrikNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to take targets."""
         shared = self.node_state
+        self._look_at_namesakes()
+        if shared.rival:
+            self.get_logger().error(f'cannot activate: {shared.rival}')
+            return TransitionCallbackReturn.FAILURE
         try:
             arm = shared.configured_arm()
             follower = arm.new_follower(shared.gate)
@@ -126,7 +137,8 @@ class FabrikNode(LifecycleNode):
             shared.gate.release(ACTIVATED, shared.clock.now())
         arm.start(follower)
         shared.failure_reason = ''
-        shared.description_changed = False
+        shared.description_changed = shared.starts_when_free = False
+        self._namesakes.holds = True
         shared.active_since = time.monotonic_ns()
         return super().on_activate(state)
 
@@ -140,6 +152,7 @@ class FabrikNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the arm."""
+        self.node_state.starts_when_free = False
         self._forget_arm()
         return super().on_cleanup(state)
 
@@ -198,12 +211,31 @@ class FabrikNode(LifecycleNode):
         if shared.end or not shared.parameters.autostart:
             return
         configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
-        if configured and not shared.description_changed:
-            self._starts_by_itself = True
-            try:
-                self.trigger_activate()
-            finally:
-                self._starts_by_itself = False
+        shared.starts_when_free = configured and not shared.description_changed
+
+    def _look_at_namesakes(self) -> None:
+        self._namesakes.look()
+        self.node_state.rival = self._namesakes.rival()
+
+    def _heed_namesakes(self) -> None:
+        """Start when no other node has the name, and leave it to one that was there before."""
+        self._look_at_namesakes()
+        shared = self.node_state
+        if shared.follower is not None and (winner := self._namesakes.winner()):
+            self.get_logger().error(f'deactivated: {winner}')
+            self.trigger_deactivate()
+            self._namesakes.holds = False
+            shared.starts_when_free = shared.parameters.autostart
+        elif shared.starts_when_free and self._namesakes.is_settled and not shared.rival:
+            self._activate_by_itself()
+
+    def _activate_by_itself(self) -> None:
+        self.node_state.starts_when_free = False
+        self._starts_by_itself = True
+        try:
+            self.trigger_activate()
+        finally:
+            self._starts_by_itself = False
 
     def _on_new_description(self, description: str) -> None:
         shared = self.node_state
@@ -274,6 +306,7 @@ class FabrikNode(LifecycleNode):
     def _end(self, reason: Reason) -> None:
         """Do nothing from now on, and say so."""
         self.node_state.end = reason
+        self._namesakes.holds = False
         self._reporter.report_last()
         self._markers.clear()
 

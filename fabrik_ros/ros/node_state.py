@@ -54,6 +54,10 @@ class NodeState:
     """Whether the solvers are being compiled."""
     description_changed: bool = False
     """Whether another description came while the node was configured."""
+    rival: str = ''
+    """Which other node of the same name goes first; '' if none does."""
+    starts_when_free: bool = False
+    """Whether the node is to become active as soon as no other has its name."""
     end: Reason | None = None
     """Why the node does nothing any more; None while it lives."""
     active_since: int = 0
@@ -117,6 +121,13 @@ class NodeState:
         return standing._replace(reason=joined((held, standing.reason)))
 
     def _before_activation(self) -> Standing:
+        if self.rival:
+            then = 'starts when that is gone' if self.starts_when_free else 'end one of them'
+            reason = Reason(ReasonKind.NAME_TAKEN, f'{self.rival}; {then}')
+            return Standing(State.HOLDING, reason, 'the name of the node')
+        if self.starts_when_free:
+            reason = Reason(ReasonKind.PREPARING, 'looking for other nodes of the same name')
+            return Standing(State.HOLDING, reason, 'the name of the node')
         changed = 'the robot description has changed' if self.description_changed else ''
         text = self.failure_reason or f'{changed or "the node is inactive"}: activate it'
         return Standing(State.HOLDING, Reason(ReasonKind.INACTIVE, text), 'activation')

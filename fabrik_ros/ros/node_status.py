@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..motion.follower import Follower
+from .namesakes import Namesakes
 from .neighbours import Neighbours
 from .node_state import NodeState
 from .reporter import Report
@@ -22,11 +23,16 @@ class NodeStatus:
         What the robot says, and the stamps of the targets.
     neighbours : Neighbours
         What is wrong around the node.
+    namesakes : Namesakes
+        The other nodes of the same name.
 
     """
 
-    def __init__(self, state: NodeState, topics: Topics, neighbours: Neighbours) -> None:
-        self._state, self._topics, self._neighbours = state, topics, neighbours
+    def __init__(
+        self, state: NodeState, topics: Topics, neighbours: Neighbours, namesakes: Namesakes
+    ) -> None:
+        self._state, self._topics = state, topics
+        self._neighbours, self._namesakes = neighbours, namesakes
 
     def report(self) -> Report:
         """Say what the arm does, why, and what else is known."""
@@ -34,6 +40,7 @@ class NodeStatus:
         facts = {
             **self._state.tally.facts(),
             **self._neighbours.facts(),
+            **self._namesakes.facts(),
             'held': self._state.gate.is_held,
             'waits_for': awaited,
             'waits_for_pause': self._state.gate.waits_for_pause(self._state.clock.now()),

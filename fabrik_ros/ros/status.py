@@ -10,7 +10,7 @@ import numpy as np
 from ..model.tree import Tree
 from ..motion.arm_state import State
 from ..motion.follower import Follower
-from ..reasons import Reason
+from ..reasons import Reason, ReasonKind
 from ..solver.solution import Solution
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, rotation_vector
@@ -59,6 +59,12 @@ def diagnostic_array(
 def standing_in(facts: Mapping[str, str]) -> str:
     """State and reason of a status that was received."""
     return f'{facts["state"]}: {facts["reason"]}'.removesuffix(': ')
+
+
+def is_of_waiting_namesake(facts: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    """Whether a status is of a node that waits for the name of the one that was heard `before`."""
+    waits = facts.get('reason_code') == ReasonKind.NAME_TAKEN.value
+    return waits and facts.get('instance') != before.get('instance', facts.get('instance'))
 
 
 def awaited_in(facts: Mapping[str, str]) -> str:

@@ -17,7 +17,14 @@ from ..errors import FabrikError, listed
 from ..transforms import Array
 from .conversions import seconds, stamped_pose
 from .neighbours import node_of
-from .status import awaited_in, ERRORS, MEASURED_ERRORS, standing_in, target_stamp
+from .status import (
+    awaited_in,
+    ERRORS,
+    is_of_waiting_namesake,
+    MEASURED_ERRORS,
+    standing_in,
+    target_stamp,
+)
 from .target_subscription import NEWEST
 from .tip_names import topic_name
 
@@ -90,7 +97,10 @@ class TargetClient:
         self._node.destroy_node()
 
     def _on_status(self, message: DiagnosticArray) -> None:
-        self.status = {pair.key: pair.value for pair in message.status[0].values}
+        status = {pair.key: pair.value for pair in message.status[0].values}
+        if not self._is_silent and is_of_waiting_namesake(status, self.status):
+            return
+        self.status = status
         stamp = message.header.stamp
         self._stamp = stamp.sec * 10**9 + stamp.nanosec
         self._heard = time.monotonic()

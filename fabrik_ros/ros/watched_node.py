@@ -24,6 +24,7 @@ from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..transforms import Array, rotation_from_rpy, transform
 from .marker_shapes import drawn_reach
+from .status import is_of_waiting_namesake
 
 TIMEOUT = 1.0
 """A node that said nothing for so long is gone [s]; it speaks ten times a second."""
@@ -246,7 +247,10 @@ class WatchedNode:
     def _on_status(self, message: DiagnosticArray) -> None:
         if not message.status:
             return
-        self.facts = {pair.key: pair.value for pair in message.status[0].values}
+        facts = {pair.key: pair.value for pair in message.status[0].values}
+        if is_of_waiting_namesake(facts, self.facts):
+            return
+        self.facts = facts
         self._heard_at = time.monotonic()
         self._on_new_status()
 

@@ -25,7 +25,7 @@ from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..ros.conversions import stamped_pose
 from ..ros.obstacle_topic import ObstacleTopic
-from ..ros.status import awaited_in
+from ..ros.status import awaited_in, is_of_waiting_namesake
 from ..ros.tip_names import topic_name
 from ..transforms import Array, rotation_from_rpy, transform
 from .heard_obstacles import HeardObstacles
@@ -244,7 +244,8 @@ class RosSource:
     def _on_status(self, message: DiagnosticArray) -> None:
         if message.status:
             facts = {value.key: value.value for value in message.status[0].values}
-            self._facts, self._time = facts, time.monotonic()
+            if not is_of_waiting_namesake(facts, self._facts):
+                self._facts, self._time = facts, time.monotonic()
 
 
 def _tool(facts: Mapping[str, str]) -> Array:

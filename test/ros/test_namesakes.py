@@ -1,0 +1,222 @@
+"""Several nodes of one name, as processes: one of them moves the arm, and the others wait."""
+
+import signal
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from bench import check_commands, JOINTS, shifted, six_axis_judge, START, values_at
+from node_process import NodeProcess
+from rclpy.lifecycle import TransitionCallbackReturn
+
+SHORT_LEASE = """
+<profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
+  <participant profile_name="short" is_default_profile="true"><rtps><builtin><discovery_config>
+    <leaseDuration><sec>3</sec></leaseDuration>
+    <leaseAnnouncement><sec>1</sec></leaseAnnouncement>
+  </discovery_config></builtin></rtps></participant>
+</profiles>
+"""
+"""Profile of Fast DDS: a crashed node leaves the graph after 3 s instead of 20."""
+ROUNDS = 4
+long = pytest.mark.long
+
+
+@pytest.fixture
+def start(domain_id, tmp_path, bench, six_axis, monkeypatch):
+    """Start nodes of one name beside an arm; all of them are configured."""
+    processes = []
+    profile = tmp_path / 'short.xml'
+    profile.write_text(SHORT_LEASE)
+    monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', str(profile))
+    bench.start_arm(values_at(JOINTS, START))
+    bench.describe(six_axis)
+
+    def start(**parameters):
+        folder = tmp_path / str(len(processes))
+        folder.mkdir()
+        process = NodeProcess(domain_id, folder, {'planning_time': 0.0, **parameters}, {})
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.end()
+
+
+def newest(bench):
+    """Newest status of each node, by process."""
+    return {number(status): status for status in bench.statuses}
+
+
+def number(status):
+    return int(status['instance'].split()[2])
+
+
+def of(bench, process):
+    return newest(bench).get(process._process.pid, {})
+
+
+def wait_for_state_of(bench, process, state):
+    bench.spin_until(lambda: of(bench, process).get('state') == state, f'it is {state}')
+
+
+def wait_until_it_waits(bench, process):
+    bench.spin_until(lambda: of(bench, process).get('reason_code') == 'name_taken', 'it waits')
+
+
+def check_one_at_a_time(bench):
+    """Check that no two nodes said that they hold the name at the same time."""
+    holders = set()
+    for status in bench.statuses:
+        (holders.add if status['name_claim'] == 'holds' else holders.discard)(number(status))
+        holders &= {process for process in holders if process not in ended(bench)}
+        assert len(holders) <= 1, holders
+
+
+def ended(bench):
+    return getattr(bench, 'ended', set())
+
+
+def end(bench, process, signal_number):
+    process.end(signal_number)
+    bench.ended = {*ended(bench), process._process.pid}
+
+
+def go(bench, six_axis, **shift):
+    """Send the arm somewhere, and check that it got there by commands of one node."""
+    here = six_axis_judge(six_axis).pose(START)
+    bench.send(shifted(here, **shift))
+    bench.spin_until(
+        lambda: 'REACHED' in {status['state'] for status in bench.statuses[-4:]}, 'it is there'
+    )
+    check_commands(bench, six_axis_judge(six_axis))
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, pytest.param(signal.SIGKILL, marks=long)])
+def test_second_node_waits_says_why_and_goes_on_when_the_first_is_gone(
+    bench, six_axis, start, number
+):
+    first = start()
+    wait_for_state_of(bench, first, 'IDLE')
+    second = start()
+    wait_until_it_waits(bench, second)
+    status = of(bench, second)
+    assert status['state'] == 'HOLDING'
+    assert status['waits_for'] == 'the name of the node'
+    assert f'another node is /fabrik already: process {first._process.pid} on' in status['reason']
+    assert 'starts when that is gone' in status['reason']
+    for process, other in ((first, second), (second, first)):
+        bench.spin_until(lambda p=process: 'name' in of(bench, p)['warnings'], 'it warns')
+        warnings = of(bench, process)['warnings']
+        assert '2 nodes have the name /fabrik' in warnings
+        assert f'process {other._process.pid} on' in warnings
+    go(bench, six_axis, y=0.1)
+    assert of(bench, first)['state'] == 'REACHED'
+    assert of(bench, second)['commands'] == '0'
+    assert of(bench, second)['accepted'] == '0'
+    check_one_at_a_time(bench)
+    end(bench, first, number)
+    wait_for_state_of(bench, second, 'IDLE')
+    bench.wait_for_statuses(15)
+    go(bench, six_axis, y=-0.1)
+    assert of(bench, second)['state'] == 'REACHED'
+    check_one_at_a_time(bench)
+    assert not first.complaints()
+    assert not second.complaints()
+
+
+def test_of_nodes_that_start_together_one_wins_and_the_others_go_on_in_turn(bench, start):
+    for _ in range(ROUNDS):
+        processes = [start(), start(), start()]
+        while processes:
+            winner = wait_for_the_winner(bench, processes)
+            bench.wait_for_statuses(10 * len(processes))
+            assert wait_for_the_winner(bench, processes) is winner
+            check_one_at_a_time(bench)
+            end(bench, winner, signal.SIGTERM)
+            processes.remove(winner)
+
+
+def wait_for_the_winner(bench, processes):
+    """Wait until one of them is ready for targets, and the others wait for its name."""
+    winners = []
+
+    def is_decided():
+        statuses = [of(bench, process) for process in processes]
+        winners[:] = [
+            process
+            for process, status in zip(processes, statuses, strict=True)
+            if status.get('state') == 'IDLE'
+        ]
+        waiting = [status.get('reason_code') == 'name_taken' for status in statuses]
+        return len(winners) == 1 and sum(waiting) == len(processes) - 1
+
+    bench.spin_until(is_decided, 'one wins')
+    return winners[0]
+
+
+def test_activation_asked_for_is_refused_while_another_is_active(bench, start):
+    first = start()
+    wait_for_state_of(bench, first, 'IDLE')
+    second = bench.start_node(autostart=False)
+    bench.spin_until(lambda: second.node_state.description, 'a description')
+    bench.spin_until(lambda: second.node_state.rival, 'the other is heard')
+    assert second.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert second.trigger_activate() == TransitionCallbackReturn.FAILURE
+    assert second.node_state.follower is None
+    reason = second.node_state.standing().reason
+    assert reason.kind.value == 'name_taken'
+    assert 'end one of them' in str(reason)
+    end(bench, first, signal.SIGINT)
+    bench.spin_until(lambda: not second.node_state.rival, 'the name is free')
+    bench.wait_for_statuses(15)
+    assert second.node_state.follower is None, 'nobody asked'
+    assert second.trigger_activate() == TransitionCallbackReturn.SUCCESS
+
+
+def test_client_and_doctor_tell_the_two_apart(bench, six_axis, start, domain_id, tmp_path):
+    first = start()
+    wait_for_state_of(bench, first, 'IDLE')
+    wait_until_it_waits(bench, start())
+
+    def ask(*words):
+        folder = tmp_path / words[0]
+        folder.mkdir()
+        process = NodeProcess(domain_id, folder, {}, {}, ['-m', 'fabrik_ros', *words])
+        bench.spin_until(lambda: not process.is_alive, 'an answer')
+        return process.end(), process.last_words()
+
+    x, y, z = six_axis_judge(six_axis).pose(START)[:3, 3] + (0.0, 0.1, 0.0)
+    code, said = ask('target', '--xyz', str(x), str(y), str(z), '--rpy', '3.14159', '0', '0')
+    assert code == 0, said
+    assert of(bench, first)['state'] == 'REACHED'
+    code, said = ask('doctor')
+    assert code == 1
+    assert '2 nodes have the name /fabrik' in said
+    assert 'REACHED' in said
+    assert 'HOLDING: another node is /fabrik already' in said
+
+
+def test_node_that_is_not_configured_takes_nobody_the_name(bench, start):
+    idle = start(autostart=False)
+    wait_for_state_of(bench, idle, 'WAITING_FOR_MODEL')
+    second = start()
+    wait_for_state_of(bench, second, 'IDLE')
+    bench.spin_until(lambda: '2 nodes' in of(bench, second)['warnings'], 'a warning')
+
+
+@long
+def test_of_two_that_hold_the_name_the_later_one_gives_up(bench, start):
+    """The first one sleeps until it is given up, and wakes beside the second."""
+    first = start()
+    wait_for_state_of(bench, first, 'IDLE')
+    second = start()
+    wait_until_it_waits(bench, second)
+    first.tell(signal.SIGSTOP)
+    wait_for_state_of(bench, second, 'IDLE')
+    first.tell(signal.SIGCONT)
+    bench.spin_until(lambda: of(bench, second)['name_claim'] == 'ready', 'it gives up')
+    assert wait_for_the_winner(bench, [first, second]) is first
