@@ -13,8 +13,8 @@ from rclpy.subscription import Subscription
 
 from .neighbours import node_of, UNKNOWN
 
-SETTLING_TIME = 0.5
-"""A new node waits for so long for others to be discovered before it starts by itself [s]."""
+SETTLING_LOOKS = 20
+"""So often a new node looks before it starts by itself: others are discovered within a second."""
 SILENCE = 2.0
 """A node that has said nothing for so long counts as silent [s]; it speaks ten times a second."""
 
@@ -71,7 +71,7 @@ class Namesakes:
         self._name = node.get_fully_qualified_name()
         self._topic = node.resolve_topic_name('~/status')
         self._own = Instance(time.time_ns(), f'process {os.getpid()} on {socket.gethostname()}')
-        self._settled_at = time.monotonic() + SETTLING_TIME
+        self._looks = 0
         self._count = 0
         """How many others are in the graph."""
         self._heard: dict[Instance, tuple[Claim, float]] = {}
@@ -87,6 +87,7 @@ class Namesakes:
 
     def look(self) -> None:
         """Look who is there; call it regularly."""
+        self._looks += 1
         self._count = self._count_others()
         deadline = time.monotonic() - SILENCE
         self._heard = {who: said for who, said in self._heard.items() if said[1] > deadline}
@@ -102,7 +103,7 @@ class Namesakes:
     @property
     def is_settled(self) -> bool:
         """Whether others have had the time to be discovered."""
-        return time.monotonic() > self._settled_at
+        return self._looks > SETTLING_LOOKS
 
     def rival(self) -> str:
         """Say which other node goes first; '' if none does."""

@@ -127,7 +127,7 @@ class NodeState:
             return Standing(State.HOLDING, reason, 'the name of the node')
         if self.starts_when_free:
             reason = Reason(ReasonKind.PREPARING, 'looking for other nodes of the same name')
-            return Standing(State.HOLDING, reason, 'the name of the node')
+            return Standing(State.WAITING_FOR_MODEL, reason, 'the name of the node')
         changed = 'the robot description has changed' if self.description_changed else ''
         text = self.failure_reason or f'{changed or "the node is inactive"}: activate it'
         return Standing(State.HOLDING, Reason(ReasonKind.INACTIVE, text), 'activation')
