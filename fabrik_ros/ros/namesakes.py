@@ -48,9 +48,9 @@ class Namesakes:
 
     The graph tells how many there are, also of those that hang or have crashed: they stay in it
     until the network gives them up, after 20 s. Their statuses tell which they are. This node may
-    be active if it has heard every one of them, none holds the name, and no other that is ready
-    was started earlier. Where two hold it all the same, as they were discovered late, the one
-    that was started later has to give up.
+    be active if it has heard every one of them, and it holds the name, or none does and no other
+    that is ready was started earlier. Where two hold it all the same, as they were discovered
+    late, the one that was started later has to give up.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Namesakes:
         if not self._count:
             return ''
         for who, (claim, _) in sorted(self._heard.items()):
-            if claim is Claim.HOLDS:
+            if claim is Claim.HOLDS and not (self.holds and self._own < who):
                 return f'another node is {self._name} already: {who.process}'
         if len(self._heard) < self._count:
             return (
@@ -118,7 +118,7 @@ class Namesakes:
                 'within 20 s'
             )
         for who, (claim, _) in sorted(self._heard.items()):
-            if claim is Claim.READY and who < self._own:
+            if claim is Claim.READY and who < self._own and not self.holds:
                 return f'another node is {self._name} and was started earlier: {who.process}'
         return ''
 

@@ -1,6 +1,7 @@
 """Several nodes of one name, as processes: one of them moves the arm, and the others wait."""
 
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import check_commands, JOINTS, shifted, six_axis_judge, START, values_at
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from fabrik_ros.ros.namesakes import Claim, Instance, Namesakes
+from hypothesis import given, strategies as st
 from node_process import NodeProcess
 from rclpy.lifecycle import TransitionCallbackReturn
 
@@ -93,6 +97,76 @@ def go(bench, six_axis, **shift):
         lambda: 'REACHED' in {status['state'] for status in bench.statuses[-4:]}, 'it is there'
     )
     check_commands(bench, six_axis_judge(six_axis))
+
+
+class Graph:
+    """Stands for a node, in a graph where so many others have its name."""
+
+    def __init__(self, others):
+        self.others = others
+
+    def get_fully_qualified_name(self):
+        return '/fabrik'
+
+    def resolve_topic_name(self, name):
+        return name
+
+    def count_publishers(self, topic):
+        return 1 + self.others
+
+    def get_publishers_info_by_topic(self, topic):
+        endpoint = SimpleNamespace(node_namespace='/', node_name='fabrik')
+        return [endpoint] * (1 + self.others)
+
+    def create_subscription(self, *given):
+        return None
+
+
+def make(claims):
+    """Make namesakes with claims, the one that was started first coming first."""
+    made = []
+    for started, claim in enumerate(claims):
+        one = Namesakes(Graph(len(claims) - 1), lambda claim=claim: claim is not Claim.NONE)
+        one._own = Instance(started, 'process 1 on host')
+        one.holds = claim is Claim.HOLDS
+        one.look()
+        made.append(one)
+    return made
+
+
+def tell(speaker, listener):
+    values = [KeyValue(key=key, value=value) for key, value in speaker.facts().items()]
+    listener._take(DiagnosticArray(status=[DiagnosticStatus(values=values)]))
+
+
+@given(st.lists(st.sampled_from(Claim), min_size=1, max_size=5))
+def test_of_nodes_that_have_heard_each_other_one_goes_first(claims):
+    """No two of them ever, and never none: the first that holds the name, else that is ready."""
+    everyone = make(claims)
+    for one in everyone:
+        for other in everyone:
+            tell(other, one)
+    rank = next((claim for claim in (Claim.HOLDS, Claim.READY) if claim in claims), None)
+    free = [
+        number
+        for number, (one, claim) in enumerate(zip(everyone, claims, strict=True))
+        if claim is not Claim.NONE and not one.rival()
+    ]
+    assert free == ([] if rank is None else [claims.index(rank)])
+    keeps = [one for one in everyone if one.holds and not one.winner()]
+    assert len(keeps) == (rank is Claim.HOLDS)
+
+
+@given(st.lists(st.sampled_from(Claim), min_size=2, max_size=5), st.data())
+def test_nobody_goes_before_a_node_that_it_has_not_heard(claims, data):
+    everyone = make(claims)
+    number = data.draw(st.integers(0, len(claims) - 1))
+    silent = data.draw(st.integers(0, len(claims) - 1).filter(lambda other: other != number))
+    one = everyone[number]
+    for other in (other for i, other in enumerate(everyone) if i != silent):
+        tell(other, one)
+    assert one.rival()
+    assert any('1 that says nothing' in warning for warning in one.warnings())
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, pytest.param(signal.SIGKILL, marks=long)])
