@@ -308,6 +308,43 @@ class Follower:
         self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
         self._look_at_once(now)
 
+    def repeat(
+        self, T_target: Array, now: float, before: float, tip: int = 0, in_world: bool = False
+    ) -> bool:
+        """
+        Take note that a target came again, in words that may mean another place by now.
+
+        Parameters
+        ----------
+        T_target : array, shape (4, 4)
+            What the words meant when they were accepted: T_base_tip or T_world_tip.
+        now, before : float
+            The time, and when the words came last [s].
+        tip : int
+            Number of the tip it is for.
+        in_world : bool
+            Whether it stays where it is in the world.
+
+        Returns
+        -------
+        bool
+            Whether it is a repeat: the tip has that target still, and the words came before within
+            `stream_timeout`. It counts for `target_timeout`, and sets nothing in motion.
+
+        Raises
+        ------
+        RefusedError
+            If the arm cannot start now, or was stopped on its way there.
+
+        """
+        is_soon = now - before <= self.rules.stream_timeout
+        is_repeat = is_soon and self._is_repeat(T_target, tip, in_world)
+        if is_repeat or self.gate.has_interrupted(tip, T_target, in_world):
+            self._start.check_gate(now)
+            self.gate.check_target(tip, T_target, in_world)
+            self._goal_time = now
+        return is_repeat
+
     def check(self, T_base_target: Array, tip: int) -> None:
         """
         Refuse a target of one tip for what is wrong with the target itself; change nothing.

@@ -135,10 +135,15 @@ class StartGate:
             If it is the same, but for rounding.
 
         """
-        for tip_before, T_before, in_world_before in self._interrupted:
-            same_kind = (tip, in_world) == (tip_before, in_world_before)
-            if same_kind and _is_same(T_target, T_before):
-                raise RefusedError(self._was_interrupted)
+        if self.has_interrupted(tip, T_target, in_world):
+            raise RefusedError(self._was_interrupted)
+
+    def has_interrupted(self, tip: int, T_target: Array, in_world: bool) -> bool:
+        """Whether the arm was stopped on its way to a target, shape (4, 4), but for rounding."""
+        return any(
+            (tip, in_world) == (tip_before, in_world_before) and _is_same(T_target, T_before)
+            for tip_before, T_before, in_world_before in self._interrupted
+        )
 
     def check_joints(self, values: Mapping[str, float]) -> None:
         """

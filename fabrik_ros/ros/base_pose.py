@@ -20,11 +20,10 @@ from ..errors import FabrikError, JointValueError
 from ..model.robot import Robot
 from ..transforms import Array, inverse, rotation_from_vector, rotation_vector, transform
 from .conversions import pose_to_matrix, seconds, transform_to_matrix
+from .stamps import FUTURE
 
 LONGEST_EXTRAPOLATION = 0.1
 """For this time [s] a base is taken to go on at its last velocity; then it is taken to stop."""
-FUTURE = 0.1
-"""Stamps may be ahead of the clock by this time [s]; clocks of two machines differ."""
 LONGEST_PAUSE = 0.5
 """No velocity is computed from two poses farther apart in time [s]."""
 FARTHEST, FASTEST = 1e6, 1e3

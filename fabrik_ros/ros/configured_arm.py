@@ -8,7 +8,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from ..collision import Obstacle, PointCells, Scene
-from ..errors import ChainError, FabrikError, MotionError
+from ..errors import ChainError, FabrikError, MotionError, SceneError
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.tree import Tree
@@ -26,13 +26,16 @@ from .collision_watch import CollisionWatch
 from .command_loop import CommandLoop, StreamState
 from .conversions import seconds
 from .frame_resolver import FrameResolver
+from .joint_history import JointHistory, LENGTH, MOST_LENGTH
 from .marker_obstacles import Groups
 from .neighbours import node_of
 from .other_joints import OtherJoints
 from .parameters import NodeParameters
 from .planning import make_planner, NodePlanner, setup_of, why_none
 from .point_watch import PointWatch
+from .relative_targets import RelativeTargets
 from .robot_state import RobotState
+from .stamps import ahead, FUTURE
 from .topics import Surroundings
 from .world import World
 
@@ -71,6 +74,10 @@ class ConfiguredArm:
         The joints of the robot as measured.
     others : OtherJoints
         Those outside the arm that collisions depend on.
+    joints : JointHistory
+        Where they were in the last seconds.
+    relative_targets : RelativeTargets
+        The newest targets in frames that the arm moves.
     world : World
         What stands around the arm.
     planner : NodePlanner or None
@@ -104,7 +111,13 @@ class ConfiguredArm:
         self.planner = planner
         self.measured = MeasuredJoints(joint.name for joint in robot.joints)
         self.others = OtherJoints(node.get_logger(), watch)
+        self.joints = JointHistory(
+            (joint.name for joint in robot.joints),
+            turning=(joint.name for joint in robot.joints if joint.type.is_revolute),
+        )
+        self._set_length_of_history()
         self.frames = FrameResolver(node, robot, chain.base_link, parameters.world_frame)
+        self.relative_targets = RelativeTargets(self.frames, chain.joint_names, motion.is_same)
         self.base = _base_pose(node, parameters, robot, chain.base_link, self.frames)
         self.loop = CommandLoop(
             surroundings,
@@ -127,6 +140,7 @@ class ConfiguredArm:
                 robot,
                 chain,
                 self.frames,
+                self.joints,
                 watch,
                 lambda: self.motion.command[0],
                 self._heed_points,
@@ -190,6 +204,7 @@ class ConfiguredArm:
     def change(self, parameters: NodeParameters) -> None:
         """Move by other parameters from now on."""
         before, self._parameters = self._parameters, parameters
+        self._set_length_of_history()
         if not parameters.moves_like(before, self.chain):
             limits = scaled_limits(parameters, self.chain, self._topics.robot)
             self.motion.change(limits, parameters.solver, parameters.motion, parameters.tips)
@@ -219,8 +234,7 @@ class ConfiguredArm:
             If one makes no sense; nothing changes.
 
         """
-        now = self._clock.now()
-        self.world.set_groups(groups, now, self.fresh_values(now))
+        self.world.set_groups(groups, self._clock.now(), self.values_at)
         self._tell_world_fault()
 
     def look_around(self) -> None:
@@ -246,8 +260,7 @@ class ConfiguredArm:
             observer.state_sources = ', '.join(sorted(publishers))
 
     def _update_world(self) -> None:
-        now = self._clock.now()
-        self.world.update(now, self.fresh_values(now))
+        self.world.update(self._clock.now(), self.values_at)
 
     def _tell_world_fault(self) -> None:
         points, follower = self._points, self.follower
@@ -259,8 +272,7 @@ class ConfiguredArm:
         """Take the state of some joints, received at a time [s]."""
         stamp = seconds(message.header.stamp)
         self.measured.update(message.name, message.position, now, stamp or None)
-        if self._points is not None:
-            self._points.add_joint_state(message.name, message.position, stamp, now)
+        self.joints.add(message.name, message.position, stamp, now)
 
     def point_facts(self) -> dict[str, object]:
         """Say what is known of points, for the status."""
@@ -314,6 +326,7 @@ class ConfiguredArm:
     def forget_measurements(self) -> None:
         """Drop what was measured by another time, and stop: the clock jumped back."""
         self.measured.forget()
+        self.joints.forget()
         if self._points is not None:
             self._points.forget_times()
         if self.base is not None:
@@ -328,6 +341,27 @@ class ConfiguredArm:
         """Joint values by name that are fresh at a time [s], or now."""
         now = self._clock.now() if now is None else now
         return self.measured.fresh(now, self._parameters.state_timeout)
+
+    def values_at(self, stamp: float, names: tuple[str, ...]) -> Mapping[str, float]:
+        """
+        Joint values by name at the stamp of a message [s]; those that are fresh now where it is 0.
+
+        Raises
+        ------
+        SceneError
+            If a joint of those named is not known at that time; says why.
+
+        """
+        now = self._clock.now()
+        if stamp == 0.0 or not names:
+            return self.fresh_values(now)
+        if stamp > now + FUTURE:
+            raise SceneError(f'its stamp is {ahead(stamp, now)}')
+        return self.joints.carried_on(stamp, names, self._parameters.state_timeout)
+
+    def _set_length_of_history(self) -> None:
+        """Know joints for as long as the stamps of targets may be old."""
+        self.joints.length = min(max(LENGTH, self._parameters.max_target_age), MOST_LENGTH)
 
     def world_in_base(self, now: float) -> Array:
         """

@@ -1,21 +1,33 @@
 """Which frame a target is in: links by our own kinematics, others by tf2 where there is one."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+import math
 from typing import Any
 
 from builtin_interfaces.msg import Time as Stamp
 from geometry_msgs.msg import PoseStamped
+import numpy as np
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ..errors import JointValueError, shown, TargetError
+from ..errors import JointValueError, SceneError, shown, TargetError
 from ..model.robot import Robot
 from ..transforms import Array
+from .base_pose import Track
 from .conversions import pose_to_matrix, seconds, transform_to_matrix
 
 LONGEST_LAG = Duration(seconds=0.1)
-"""A transform that is older than its target by less than this is used for it."""
+"""For so long after the newest transform a frame is taken to go on at its last velocity."""
+STEP = 0.1
+"""Time between the transforms that tell a velocity [s]."""
+
+JointValues = Callable[[float, tuple[str, ...]], Mapping[str, float]]
+"""
+Tells joint values by name [rad or m]: at a stamp [s], or now where that is 0; the joints named
+must be known, or it raises a SceneError.
+"""
 
 
 class FrameResolver:
@@ -42,6 +54,8 @@ class FrameResolver:
         self._world_frame = world_frame
         self.buffer: Any = None
         """What tf2 knows; None where tf2_ros is not installed."""
+        self._carriers: dict[str, str] = {}
+        """Links that frames were fixed to."""
         try:
             from tf2_ros import Buffer, TransformListener
         except ImportError:
@@ -54,35 +68,29 @@ class FrameResolver:
         if self.buffer is not None:
             self._listener.unregister()
 
-    def target_in_base(
-        self, message: PoseStamped, values: Callable[[], Mapping[str, float]]
-    ) -> Array:
+    def target_in_base(self, message: PoseStamped, values: JointValues) -> Array:
         """
-        Pose of a target, T_base_target of shape (4, 4).
+        Pose of a target, T_base_target of shape (4, 4), where its frame was at its stamp.
 
         Parameters
         ----------
         message : PoseStamped
             The target.
         values : callable
-            Returns measured joint values, for targets in the frame of a moving link.
+            Tells joint values, for targets in a frame that moves with a link.
 
         Raises
         ------
         TargetError
-            If the frame is empty or unknown, or its pose is unknown now; says why.
+            If the frame is empty or unknown, or its pose at the stamp is unknown; says why.
 
         """
         T_frame_target = pose_to_matrix(message.pose)
-        frame = self._frame_of(message)
+        frame = self.frame_of(message)
         if frame == self._base_link:
             return T_frame_target
-        T_base_frame = (
-            self._pose_of_link(frame, values())
-            if frame in self._robot.links
-            else self._pose_by_tf(self._base_link, frame, message.header.stamp)
-        )
-        return T_base_frame @ T_frame_target
+        stamp = message.header.stamp
+        return self.pose_of(frame, self._base_link, stamp, values) @ T_frame_target
 
     def is_in_world(self, message: PoseStamped) -> bool:
         """
@@ -91,31 +99,41 @@ class FrameResolver:
         Those in `world_frame`, and in frames that are no links of the robot, do; TargetError if
         the frame is empty.
         """
-        frame = self._frame_of(message)
+        frame = self.frame_of(message)
         if not self._world_frame or frame == self._base_link:
             return False
         return frame == self._world_frame or frame not in self._robot.links
 
-    def target_in_world(self, message: PoseStamped) -> Array:
+    def target_in_world(self, message: PoseStamped, values: JointValues) -> Array:
         """
         Pose of a target that `is_in_world`, T_world_target of shape (4, 4).
+
+        Parameters
+        ----------
+        message : PoseStamped
+            The target.
+        values : callable
+            Tells joint values, for targets in a frame that moves with a link.
 
         Raises
         ------
         TargetError
-            If the pose of its frame is unknown now; says why.
+            If the pose of its frame at the stamp is unknown; says why.
 
         """
         T_frame_target = pose_to_matrix(message.pose)
-        frame = self._frame_of(message)
+        frame, stamp = self.frame_of(message), message.header.stamp
         if frame == self._world_frame:
             return T_frame_target
-        stamp = message.header.stamp
-        return self._pose_by_tf(self._world_frame, frame, stamp) @ T_frame_target
+        if self.carrier_of(frame) is None:
+            return self._pose_by_tf(self._world_frame, frame, stamp) @ T_frame_target
+        T_base_frame = self.pose_of(frame, self._base_link, stamp, values)
+        T_world_base = self._pose_by_tf(self._world_frame, self._base_link, stamp)
+        return T_world_base @ T_base_frame @ T_frame_target
 
-    def pose_of(self, frame: str, into: str, stamp: Stamp, values: Mapping[str, float]) -> Array:
+    def pose_of(self, frame: str, into: str, stamp: Stamp, values: JointValues) -> Array:
         """
-        Pose of a frame in a link, T_link_frame of shape (4, 4).
+        Pose of a frame in a link at a stamp, T_link_frame of shape (4, 4).
 
         Parameters
         ----------
@@ -124,9 +142,9 @@ class FrameResolver:
         into : str
             The link.
         stamp : Stamp
-            When, for frames that only tf knows.
-        values : mapping of str to float
-            Joint values then, by name [rad or m].
+            When; 0: as it is known last.
+        values : callable
+            Tells joint values, for frames that move with a link.
 
         Raises
         ------
@@ -134,9 +152,41 @@ class FrameResolver:
             If the frame is unknown, or its pose is unknown then; says why.
 
         """
+        carrier = self.carrier_of(frame)
+        if carrier is None:
+            return self._pose_by_tf(into, frame, stamp)
+        link, T_link_frame = carrier
+        try:
+            known = values(seconds(stamp), joint_names_between(self._robot, into, link))
+            return self._robot.pose(into, link, known) @ T_link_frame
+        except (JointValueError, SceneError) as error:
+            raise TargetError(f"the pose of frame '{frame}' cannot be told: {error}") from error
+
+    def carrier_of(self, frame: str) -> tuple[str, Array] | None:
+        """
+        Find a link that a frame is fixed to, and T_link_frame of shape (4, 4).
+
+        A link is fixed to itself. A frame that only tf knows is fixed to the link under which it
+        hangs by static transforms. None where it moves against all links, or is unknown.
+        """
         if frame in self._robot.links:
-            return self._pose_of_link(frame, values, into)
-        return self._pose_by_tf(into, frame, stamp)
+            return frame, np.eye(4)
+        if self.buffer is None:
+            return None
+        before = self._carriers.get(frame)
+        for link in (*([before] if before else []), *self._robot.links):
+            T_link_frame = self._fixed_to(link, frame)
+            if T_link_frame is not None:
+                self._carriers[frame] = link
+                return link, T_link_frame
+        return None
+
+    def joints_of(self, frame: str, into: str = '') -> tuple[str, ...]:
+        """Name the joints that move a frame in a link, or the base, as far as links carry it."""
+        carrier = self.carrier_of(frame)
+        if carrier is None:
+            return ()
+        return joint_names_between(self._robot, into or self._base_link, carrier[0])
 
     def newest(self, into: str, frame: str) -> tuple[Array, float]:
         """
@@ -152,10 +202,24 @@ class FrameResolver:
         """
         if self.buffer is None:
             raise self._not_installed(frame)
-        stamped = self._look_up(into, frame, Time())
-        return transform_to_matrix(stamped.transform), seconds(stamped.header.stamp)
+        from tf2_ros import TransformException
 
-    def _frame_of(self, message: PoseStamped) -> str:
+        try:
+            found = self.buffer.lookup_transform(into, frame, Time())
+        except TransformException as error:
+            raise TargetError(f"frame '{frame}': {error}") from error
+        return transform_to_matrix(found.transform), seconds(found.header.stamp)
+
+    def frame_of(self, message: PoseStamped) -> str:
+        """
+        Name the frame of a target.
+
+        Raises
+        ------
+        TargetError
+            If it has none.
+
+        """
         frame: str = message.header.frame_id.removeprefix('/')
         if not frame:
             raise TargetError(
@@ -163,17 +227,47 @@ class FrameResolver:
             )
         return frame
 
-    def _pose_of_link(self, link: str, values: Mapping[str, float], into: str = '') -> Array:
+    def _fixed_to(self, link: str, frame: str) -> Array | None:
+        """Pose of a frame in a link, shape (4, 4), by static transforms; None without these."""
+        from tf2_ros import TransformException
+
         try:
-            return self._robot.pose(into or self._base_link, link, values)
-        except JointValueError as error:
-            raise TargetError(f"the pose of frame '{link}' cannot be told: {error}") from error
+            found = self.buffer.lookup_transform(link, frame, Time())
+        except TransformException:
+            return None
+        return transform_to_matrix(found.transform) if seconds(found.header.stamp) == 0.0 else None
 
     def _pose_by_tf(self, into: str, frame: str, stamp: Stamp) -> Array:
+        """Pose of a frame at a stamp; a little after the newest, as it went on moving."""
         if self.buffer is None:
             raise self._not_installed(frame)
-        stamped = self._look_up(into, frame, Time.from_msg(stamp))
-        return transform_to_matrix(stamped.transform)
+        from tf2_ros import ExtrapolationException, TransformException
+
+        time = Time.from_msg(stamp)
+        try:
+            try:
+                found = self.buffer.lookup_transform(into, frame, time)
+                return transform_to_matrix(found.transform)
+            except ExtrapolationException:
+                newest = self.buffer.lookup_transform(into, frame, Time())
+                if not Duration() <= time - Time.from_msg(newest.header.stamp) <= LONGEST_LAG:
+                    raise
+                return self._carried_on(into, frame, newest, seconds(stamp))
+        except TransformException as error:
+            raise TargetError(f"frame '{frame}': {error}") from error
+
+    def _carried_on(self, into: str, frame: str, newest: Any, time: float) -> Array:
+        """Pose at a time [s] after the newest transform, by the steps before that."""
+        from tf2_ros import ExtrapolationException
+
+        track, last = Track(math.inf), Time.from_msg(newest.header.stamp)
+        with suppress(ExtrapolationException):
+            for span in (2.0 * STEP, STEP):
+                before = last - Duration(seconds=span)
+                earlier = self.buffer.lookup_transform(into, frame, before)
+                track.add(seconds(earlier.header.stamp), transform_to_matrix(earlier.transform))
+        track.add(seconds(newest.header.stamp), transform_to_matrix(newest.transform))
+        return track.at(time)
 
     def _not_installed(self, frame: str) -> TargetError:
         return TargetError(
@@ -181,17 +275,11 @@ class FrameResolver:
             f'look elsewhere; the links are: {", ".join(self._robot.links)}'
         )
 
-    def _look_up(self, into: str, frame: str, time: Time) -> Any:
-        from tf2_ros import ExtrapolationException, TransformException
 
-        try:
-            try:
-                return self.buffer.lookup_transform(into, frame, time)
-            except ExtrapolationException:
-                newest = self.buffer.lookup_transform(into, frame, Time())
-                gap = time - Time.from_msg(newest.header.stamp)
-                if not Duration() <= gap <= LONGEST_LAG:
-                    raise
-                return newest
-        except TransformException as error:
-            raise TargetError(f"frame '{frame}': {error}") from error
+def joint_names_between(robot: Robot, link_a: str, link_b: str) -> tuple[str, ...]:
+    """Name the joints whose measured values the pose of one link in another depends on."""
+    return tuple(
+        joint.mimic.source if joint.mimic else joint.name
+        for joint in robot.joints_between(link_a, link_b)
+        if joint.type.is_drivable
+    )

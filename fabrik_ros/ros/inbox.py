@@ -15,11 +15,13 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .configured_arm import ConfiguredArm
-from .conversions import joint_values, seconds, twist_to_array
+from .conversions import joint_values, pose_to_matrix, seconds, twist_to_array
 from .marker_obstacles import after
 from .node_state import ActiveArm, NodeState
 from .obstacle_topic import ObstacleTopic
 from .receiving import age_of, hear_waiting, with_receipt
+from .relative_targets import SaidTarget
+from .stamps import check_age
 from .tip_topics import LATCHED, TipTopics
 from .topics import Topics
 from .turns import Turns
@@ -125,15 +127,24 @@ class Inbox:
         """Take a target, or raise a FabrikError; return the arm that sets out."""
         arm, follower = self._active_at(received)
         now = self._state.clock.now()
-        self._check_age('target', seconds(message.header.stamp), now)
-        T_base_world = None
-        if arm.frames.is_in_world(message):
-            T_target = arm.frames.target_in_world(message)
+        stamp = seconds(message.header.stamp)
+        self._check_age('target', stamp, now)
+        frame, T_frame_target = arm.frames.frame_of(message), pose_to_matrix(message.pose)
+        said = arm.relative_targets.find(tip.number, frame, T_frame_target)
+        if said is not None:
+            before, said.heard = said.heard, now
+            if follower.repeat(said.T_target, now, before, tip.number, said.in_world):
+                return arm
+        in_world, T_base_world = arm.frames.is_in_world(message), None
+        if in_world:
+            T_target = arm.frames.target_in_world(message, arm.values_at)
             T_base_world = arm.world_in_base(now)
         else:
-            T_target = arm.frames.target_in_base(message, arm.fresh_values)
+            T_target = arm.frames.target_in_base(message, arm.values_at)
         follower.accept(T_target, now, tip.number, T_base_world)
-        tip.target_stamp = seconds(message.header.stamp)
+        said = SaidTarget(frame, T_frame_target, T_target, in_world, now)
+        arm.relative_targets.take(tip.number, said)
+        tip.target_stamp = stamp
         return arm
 
     def _accept_joints(self, message: JointState, received: int) -> ConfiguredArm:
@@ -184,14 +195,8 @@ class Inbox:
         return active
 
     def _check_age(self, what: str, stamp: float, now: float) -> None:
-        """Refuse a message whose stamp [s] is negative or too old."""
-        most = self._state.parameters.max_target_age
-        if stamp < 0.0:
-            text = f'the {what} has the stamp {stamp:.9g} s; expected 0 or a time'
-            raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
-        if most > 0.0 and stamp > 0.0 and now - stamp > most:
-            text = f'the {what} is {now - stamp:.2f} s old (max_target_age {most:g} s)'
-            raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
+        """Refuse a message whose stamp [s] is negative, too old or ahead of the time."""
+        check_age(what, stamp, now, self._state.parameters.max_target_age)
 
     # -- the robot
 

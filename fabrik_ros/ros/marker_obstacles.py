@@ -12,7 +12,7 @@ from ..errors import FabrikError, SceneError, shown
 from ..model.geometry import Box, Cylinder, Mesh, Shape, Sphere
 from ..model.robot import Robot
 from ..transforms import Array, transform
-from .conversions import pose_to_matrix
+from .conversions import pose_to_matrix, seconds
 from .marker_shapes import NAMESPACE
 
 KINDS = {
@@ -50,6 +50,8 @@ class MarkedObstacle:
     frame: str
     is_locked: bool
     """Whether it moves with the frame."""
+    stamp: float = 0.0
+    """When it was in that place of the frame [s]; 0: when it came."""
 
     def __post_init__(self) -> None:
         Obstacle(self.name, self.shape, self.T_frame_obstacle)  # which checks them
@@ -57,9 +59,10 @@ class MarkedObstacle:
             raise SceneError(f"obstacle '{self.name}': frame_id is empty")
 
     def is_same(self, other: 'MarkedObstacle') -> bool:
-        """Whether it is the same solid in the same place of the same frame."""
+        """Whether it is the same solid in the same place of the same frame, as it was then."""
         mine, theirs = (
-            (each.name, each.shape, each.frame, each.is_locked) for each in (self, other)
+            (each.name, each.shape, each.frame, each.is_locked, each.is_locked or each.stamp)
+            for each in (self, other)
         )
         return mine == theirs and np.array_equal(self.T_frame_obstacle, other.T_frame_obstacle)
 
@@ -118,7 +121,7 @@ def in_time(groups: Groups, now: float) -> Groups:
 
 def on_link(marked: MarkedObstacle, robot: Robot, values: Mapping[str, float]) -> Obstacle:
     """
-    Attach an obstacle in the frame of a link to it, or leave it where the link is now.
+    Attach an obstacle in the frame of a link to it, or leave it where the link was.
 
     Raises
     ------
@@ -163,8 +166,9 @@ def _obstacles(marker: Marker) -> Iterator[MarkedObstacle]:
     except FabrikError as error:
         raise SceneError(f'{name}: {error}') from error
     shape, frame = _shape(marker), marker.header.frame_id.removeprefix('/')
+    stamp = seconds(marker.header.stamp)
     if marker.type not in (Marker.CUBE_LIST, Marker.SPHERE_LIST):
-        yield MarkedObstacle(name, shape, T, frame, bool(marker.frame_locked))
+        yield MarkedObstacle(name, shape, T, frame, bool(marker.frame_locked), stamp)
         return
     if not 0 < len(marker.points) <= MOST_IN_A_LIST:
         raise SceneError(
@@ -173,7 +177,8 @@ def _obstacles(marker: Marker) -> Iterator[MarkedObstacle]:
         )
     for number, point in enumerate(marker.points):
         T_point = T @ transform(np.eye(3), np.array([point.x, point.y, point.z]))
-        yield MarkedObstacle(f'{name}/{number}', shape, T_point, frame, bool(marker.frame_locked))
+        is_locked = bool(marker.frame_locked)
+        yield MarkedObstacle(f'{name}/{number}', shape, T_point, frame, is_locked, stamp)
 
 
 def _shape(marker: Marker) -> Shape:

@@ -503,7 +503,9 @@ class TargetParameters:
         high=100.0,
     )
     max_target_age: float = parameter(
-        0.0, 'refuse targets and jogs with an older stamp [s]; 0: never', low=0.0
+        0.0,
+        'refuse targets and jogs with an older stamp, or one ahead of the clock [s]; 0: never',
+        low=0.0,
     )
 
 

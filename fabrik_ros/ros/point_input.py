@@ -27,6 +27,7 @@ from .joint_history import JointHistory
 from .node_clock import NodeClock
 from .point_messages import check_size, points_of
 from .receiving import with_receipt
+from .stamps import FUTURE
 
 TOPIC = '~/points'
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -34,8 +35,6 @@ LOOK_PERIOD = 0.005
 """Time between two looks at the thread, while there is something to do [s]."""
 LONGEST_WAIT = 0.2
 """For this time a cloud waits for the joint state of its stamp [s]."""
-FUTURE = 0.1
-"""Stamps may be ahead of the clock by this time [s]; clocks of two machines differ."""
 NICENESS = 10
 """Commands go before clouds where there are not processors enough."""
 WARNING_PERIOD = 1.0
@@ -50,6 +49,8 @@ class _Cloud:
     frame: str
     stamp: float
     """[s]."""
+    needed: tuple[str, ...]
+    """Joints that must be known then: those of the arm, and those that move the sensor."""
     since: float
     """Time that does not jump [s]."""
 
@@ -183,11 +184,12 @@ class PointInput:
                 if stamp > 0.0
                 else f'its stamp is {stamp:.3f} s; expected 0 or a time'
             )
-        return _Cloud(message, frame, stamp or received, time.monotonic())
+        needed = (*self._needed, *self._frames.joints_of(frame, self._root_link))
+        return _Cloud(message, frame, stamp or received, needed, time.monotonic())
 
     def _waits_for_joints(self, cloud: _Cloud) -> bool:
         """Whether a joint state as new as a cloud may still come."""
-        is_known = self._joints.newest(self._needed) >= cloud.stamp
+        is_known = self._joints.newest(cloud.needed) >= cloud.stamp
         return not is_known and time.monotonic() - cloud.since < LONGEST_WAIT
 
     def _start(self, cloud: _Cloud) -> None:
@@ -206,15 +208,16 @@ class PointInput:
 
     def _place(self, cloud: _Cloud) -> tuple[Array, dict[str, float]]:
         """Find out where the sensor and the joints were."""
-        values = self._joints.at(cloud.stamp, self._needed)
-        newest = self._joints.newest(self._needed)
+        values = self._joints.at(cloud.stamp, cloud.needed)
+        newest = self._joints.newest(cloud.needed)
         if newest < cloud.stamp:
             raise SceneError(
                 f'its stamp is {cloud.stamp - newest:.2f} s after the newest joint state; one was '
                 f'waited for {LONGEST_WAIT:g} s'
             )
         stamp = cloud.message.header.stamp
-        return self._frames.pose_of(cloud.frame, self._root_link, stamp, values), values
+        pose = self._frames.pose_of(cloud.frame, self._root_link, stamp, lambda *_: values)
+        return pose, values
 
     def _finish(self, cloud: _Cloud, future: 'Future[PointCells]') -> None:
         """Hand over what came of a cloud."""

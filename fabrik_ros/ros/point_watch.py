@@ -1,6 +1,6 @@
 """Points that sensors have measured: renewed in pieces, and obstacles while they are new."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 import math
 import time
 
@@ -18,7 +18,8 @@ from .frame_resolver import FrameResolver
 from .joint_history import JointHistory
 from .node_clock import NodeClock
 from .parameters import NodeParameters
-from .point_input import FUTURE, PointInput
+from .point_input import PointInput
+from .stamps import FUTURE
 
 PIECES_PERIOD, PIECES_TIME = 0.001, 0.0005
 """New cells are measured in pieces this often, for so long each time [s]."""
@@ -46,6 +47,8 @@ class PointWatch:
         The robot, and the arm or arms of it that move.
     frames : FrameResolver
         Knows where sensors are.
+    joints : JointHistory
+        Where the joints were.
     watch : CollisionWatch
         Measures the distances.
     q : callable
@@ -63,13 +66,13 @@ class PointWatch:
         robot: Robot,
         arm: Mechanism,
         frames: FrameResolver,
+        joints: JointHistory,
         watch: CollisionWatch,
         q: Callable[[], Array],
         on_change: Callable[[PointCells | None, PointCells], None],
     ) -> None:
         self._node, self._clock, self._parameters = node, clock, parameters
         self._watch, self._q, self._on_change = watch, q, on_change
-        self._joints = JointHistory(joint.name for joint in robot.joints)
         self._stamps: dict[str, float] = {}
         """Stamp of the newest accepted cloud of each frame [s]."""
         self._cells: dict[str, PointCells] = {}
@@ -80,7 +83,7 @@ class PointWatch:
             node,
             clock,
             frames,
-            self._joints,
+            joints,
             arm.joint_names,
             robot.root_link,
             watch.robot_shape(),
@@ -96,15 +99,8 @@ class PointWatch:
         self._input.close()
         self._node.destroy_timer(self._timer)
 
-    def add_joint_state(
-        self, names: Sequence[str], values: Sequence[float], stamp: float, received: float
-    ) -> None:
-        """Take a joint state, with its stamp and the time it was received [s]."""
-        self._joints.add(names, values, stamp, received)
-
     def forget_times(self) -> None:
-        """Drop joint values, and count clouds as too old, that were measured by another time."""
-        self._joints.forget()
+        """Count clouds as too old that were measured by another time."""
         self._stamps = dict.fromkeys(self._stamps, -math.inf)
 
     def change_shape(self) -> None:

@@ -1,6 +1,6 @@
 """What stands around the arm, from the scene file and from markers, as it is now."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 import math
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ..errors import FabrikError, SceneError, shown, TargetError, UnknownFrameEr
 from ..model.robot import Robot
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array
-from .frame_resolver import FrameResolver
+from .frame_resolver import FrameResolver, joint_names_between, JointValues
 from .marker_obstacles import Groups, in_time, joint_that_moves, MarkedObstacle, on_link
 from .parameters import NodeParameters
 
@@ -69,6 +69,8 @@ class World:
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Where obstacles in markers stand."""
+        self._known: dict[str, Obstacle] = {}
+        """The same by their names."""
         file = Path(parameters.scene)
         self._document = load_document(file) if parameters.scene else None
         self._of_file: tuple[Obstacle, ...] = ()
@@ -77,7 +79,7 @@ class World:
         self._scene = Scene()
         self.fault: Reason | None = None
 
-    def set_groups(self, groups: Groups, now: float, values: Mapping[str, float]) -> None:
+    def set_groups(self, groups: Groups, now: float, values: JointValues) -> None:
         """
         Take obstacles in markers instead of those before; nothing changes where one is refused.
 
@@ -87,8 +89,8 @@ class World:
             The obstacles.
         now : float
             The time [s].
-        values : mapping
-            Measured joint values by name, for frames that move.
+        values : callable
+            Tells joint values at the stamp of a marker, for frames that move.
 
         Raises
         ------
@@ -102,7 +104,7 @@ class World:
         self._put_in_force(groups, now, values)
         self._groups = groups
 
-    def update(self, now: float, values: Mapping[str, float]) -> None:
+    def update(self, now: float, values: JointValues) -> None:
         """
         Let lifetimes end, and obstacles move with their frames.
 
@@ -118,7 +120,7 @@ class World:
         self._put_in_force(groups, now, values)
         self._groups = groups
 
-    def _put_in_force(self, groups: Groups, now: float, values: Mapping[str, float]) -> None:
+    def _put_in_force(self, groups: Groups, now: float, values: JointValues) -> None:
         """Find where all obstacles are, and put the scene in force if it is another one."""
         faults: list[str] = []
         of_file = self._from_file(now, faults)
@@ -134,6 +136,7 @@ class World:
         if scene.obstacles != self._scene.obstacles:
             self._set_scene(scene, _changed(self._scene, scene))
         self._scene, self._of_file, self._placed = scene, of_file, placed
+        self._known = {obstacle.name: obstacle for obstacle in placed.values()}
         text = f'the world is not known: {faults[0]}' if faults else ''
         self.fault = Reason(ReasonKind.WORLD_UNKNOWN, text) if faults else None
 
@@ -152,17 +155,25 @@ class World:
         before = {obstacle.name: obstacle for obstacle in self._of_file}
         return tuple(_unmoved(before.get(obstacle.name), obstacle) for obstacle in scene)
 
-    def _place(self, marked: MarkedObstacle, now: float, values: Mapping[str, float]) -> Obstacle:
+    def _place(self, marked: MarkedObstacle, now: float, values: JointValues) -> Obstacle:
         """Find where an obstacle in a marker stands, or which link carries it."""
         frame, name = marked.frame, marked.name
         try:
             if frame in self._robot.links:
-                return self._placed.get(marked) or on_link(marked, self._robot, values)
-            T = self._pose_of(frame, now) @ marked.T_frame_obstacle
+                placed = self._placed.get(marked) or self._place_on_link(marked, values)
+            else:
+                T = self._pose_of(frame, now) @ marked.T_frame_obstacle
+                placed = Obstacle(name, marked.shape, T)
         except FabrikError as error:
             kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
             raise kind(f"obstacle '{name}': {error}") from error
-        return _unmoved(self._placed.get(marked), Obstacle(name, marked.shape, T))
+        return _unmoved(self._known.get(name), placed)
+
+    def _place_on_link(self, marked: MarkedObstacle, values: JointValues) -> Obstacle:
+        """Find where an obstacle stands whose frame is a link: where that was at its stamp."""
+        robot = self._robot
+        names = joint_names_between(robot, robot.root_link, marked.frame)
+        return on_link(marked, robot, values(marked.stamp, () if marked.is_locked else names))
 
     def _pose_of(self, frame: str, now: float) -> Array:
         """

@@ -406,6 +406,8 @@ class Buffer:
             raise TransformError(self.trouble)
         now = 0.0 if self.is_fixed else math.floor(50.0 * time.time()) / 50.0
         frames = {'odom': np.eye(4), 'base': self.drive.pose(now).homogeneous, 'table': TABLE}
+        if not {target, source} <= frames.keys():
+            raise TransformError(f'"{source}" or "{target}" does not exist')
         pose = matrix_message(np.linalg.inv(frames[target]) @ frames[source]).pose
         found = TransformStamped()
         found.header.stamp = Time(nanoseconds=round(1e9 * now)).to_msg()

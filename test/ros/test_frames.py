@@ -11,8 +11,10 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import JOINTS, matrix_message, pose_message, shifted, START, values_at
 from fabrik_ros import load_urdf, TargetError
 from fabrik_ros.ros.frame_resolver import FrameResolver
+from fabrik_ros.ros.joint_history import JointHistory
 from geometry_msgs.msg import TransformStamped
 from helpers import assert_close, joint_xml, mostly_long, robot_xml, Segment, serial_xml
+from hypothesis import given, strategies as st
 from judging import Judge
 import numpy as np
 import pinocchio
@@ -33,8 +35,12 @@ TREE = robot_xml(
 VALUES = {'lift': 0.3, 'shoulder': 0.5, 'wrist': -0.7, 'pan': 1.1}
 
 
-def measured():
+def measured(stamp, names):
     return VALUES
+
+
+def nothing(stamp, names):
+    raise AssertionError('no joint matters here')
 
 
 def no_tf(monkeypatch):
@@ -68,7 +74,7 @@ class TestWithoutTf:
 
     @pytest.mark.parametrize('frame', ['torso', '/torso'])
     def test_base_frame_is_taken_as_it_is(self, resolver, frame):
-        T = resolver.target_in_base(pose_message(*SOMEWHERE, frame), dict)
+        T = resolver.target_in_base(pose_message(*SOMEWHERE, frame), nothing)
         assert_close(T, T_FRAME_TARGET)
 
     @pytest.mark.parametrize('slash', ['', '/'])
@@ -78,12 +84,12 @@ class TestWithoutTf:
         assert_close(T, judged(TREE, 'torso', link, VALUES) @ T_FRAME_TARGET)
 
     def test_joints_that_do_not_matter_need_not_be_measured(self, resolver):
-        T = resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda: {'pan': 1.1})
+        T = resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda *_: {'pan': 1.1})
         assert_close(T, judged(TREE, 'torso', 'eye', VALUES) @ T_FRAME_TARGET)
 
     def test_link_whose_joint_is_not_measured_is_refused_naming_it(self, resolver):
         with pytest.raises(TargetError, match=r"'eye' cannot be told: .*'pan'"):
-            resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda: {'lift': 0.3})
+            resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda *_: {'lift': 0.3})
 
     def test_link_on_a_joint_without_a_value_is_refused_naming_it(self, resolver):
         with pytest.raises(TargetError, match=r"'wheel' cannot be told: .*'hub' is floating"):
@@ -110,6 +116,69 @@ class TestWithoutTf:
         resolver.close()
 
 
+class TestAtTheStamp:
+    """Links are where the joints were then, by the history of their states."""
+
+    def resolver_and_history(self, monkeypatch, period=0.01, end=5.0):
+        no_tf(monkeypatch)
+        return FrameResolver(None, load_urdf(TREE), 'torso'), history_of(TREE, period, end)
+
+    @given(stamp=st.floats(0.1, 5.05), link=st.sampled_from(['world', 'hand', 'eye']))
+    def test_a_link_is_where_it_was(self, stamp, link):
+        """Up to 0.05 s after the newest state, too, all joints moving."""
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            resolver, joints = self.resolver_and_history(monkeypatch)
+        message = pose_message(*SOMEWHERE, link)
+        message.header.stamp = Time(nanoseconds=round(1e9 * stamp)).to_msg()
+        T = resolver.target_in_base(message, lambda t, names: joints.carried_on(t, names, 0.5))
+        expected = judged(TREE, 'torso', link, motion_at(stamp)) @ T_FRAME_TARGET
+        # Curvature over half a period in between; over the lag and as much before, after.
+        lag = max(stamp - 5.0, 0.0)
+        bound = HARDEST_MOTION * (0.5 * 0.01**2 if lag == 0.0 else lag * (lag + 0.03))
+        assert np.abs(T - expected).max() <= bound
+
+    def test_only_the_joints_that_move_a_link_are_asked_for(self, monkeypatch):
+        resolver, _ = self.resolver_and_history(monkeypatch)
+        asked = []
+
+        def values(stamp, names):
+            asked.append((stamp, set(names)))
+            return VALUES
+
+        for link in ('world', 'hand', 'eye'):
+            message = pose_message(*SOMEWHERE, link)
+            message.header.stamp.sec = 7
+            resolver.target_in_base(message, values)
+        assert asked == [(7.0, {'lift'}), (7.0, {'shoulder', 'wrist'}), (7.0, {'pan'})]
+
+
+HARDEST_MOTION = 8.0
+"""Bound of the acceleration of an entry of a pose while all joints move [1/s^2 or m/s^2]."""
+
+
+def motion_at(time):
+    """Joint values of a robot all joints of which move; 'pan' goes round."""
+    return {
+        'lift': 0.3 * np.sin(time),
+        'shoulder': 0.8 * np.sin(1.3 * time),
+        'wrist': 0.6 * np.cos(1.1 * time),
+        'pan': 1.4 * time,
+    }
+
+
+def history_of(urdf, period, end):
+    """History of a motion; two publishers tell the joints, and one says 'pan' within a turn."""
+    joints = load_urdf(urdf).joints
+    turning = [joint.name for joint in joints if joint.type.is_revolute]
+    history = JointHistory([joint.name for joint in joints], turning)
+    for time in np.arange(0.0, end + 0.5 * period, period).tolist():
+        values = motion_at(time)
+        pan = np.remainder(values.pop('pan') + np.pi, 2.0 * np.pi) - np.pi
+        history.add(list(values), list(values.values()), time, time)
+        history.add(['pan'], [pan], time, time)
+    return history
+
+
 class TransformError(Exception):
     """Stands for tf2_ros.TransformException."""
 
@@ -118,25 +187,95 @@ class ExtrapolationError(TransformError):
     """Stands for tf2_ros.ExtrapolationException."""
 
 
-class FakeBuffer:
-    """Knows where `table` was, from a first to a last time."""
+class TreeBuffer:
+    """
+    What tf knows: static frames, and frames that move, of which it has samples.
 
-    first, last = Time(seconds=100), Time(seconds=200)
+    As tf2 does it interpolates between samples, never beyond them; of several samples on a chain
+    the newest time that all have is the newest; a static chain has the time 0.
+    """
+
+    def __init__(self):
+        self.parents, self.static, self.samples = {}, {}, {}
+
+    def add_static(self, parent, child, T):
+        self.parents[child], self.static[child] = parent, pinocchio.SE3(T)
+
+    def add_moving(self, parent, child, times, poses):
+        self.parents[child] = parent
+        self.samples[child] = list(zip(times, map(pinocchio.SE3, poses), strict=True))
 
     def lookup_transform(self, target, source, time):
-        if source != 'table':
-            raise TransformError(f'"{source}" passed to lookupTransform does not exist')
-        if time.nanoseconds == 0:
-            time = self.last
-        if not self.first.nanoseconds <= time.nanoseconds <= self.last.nanoseconds:
-            raise ExtrapolationError('Lookup would require extrapolation')
-        stamped = TransformStamped()
-        stamped.header.frame_id = target
-        stamped.header.stamp = time.to_msg()
-        stamped.transform.translation.x = 1e-9 * time.nanoseconds
-        stamped.transform.rotation.z = 2.0
-        stamped.transform.rotation.w = 0.0
-        return stamped
+        chains = [self._chain(frame) for frame in (target, source)]
+        if chains[0][-1] != chains[1][-1]:
+            raise TransformError(f'"{source}" and "{target}" are not connected')
+        while len(chains[0]) > 1 and len(chains[1]) > 1 and chains[0][-2] == chains[1][-2]:
+            for chain in chains:
+                chain.pop()
+        moving = [f for chain in chains for f in chain[:-1] if f in self.samples]
+        if not moving:
+            stamp = time.nanoseconds
+        else:
+            stamp = time.nanoseconds or min(round(1e9 * self.samples[f][-1][0]) for f in moving)
+        T_target, T_source = (self._pose(chain, stamp) for chain in chains)
+        found, T = TransformStamped(), T_target.inverse() * T_source
+        found.header.stamp = Time(nanoseconds=stamp).to_msg()
+        message = matrix_message(T.homogeneous).pose
+        p, t = message.position, found.transform.translation
+        t.x, t.y, t.z, found.transform.rotation = p.x, p.y, p.z, message.orientation
+        return found
+
+    def _chain(self, frame):
+        known = {*self.parents, *self.parents.values()}
+        if frame not in known:
+            raise TransformError(f'"{frame}" passed to lookupTransform does not exist')
+        chain = [frame]
+        while chain[-1] in self.parents:
+            chain.append(self.parents[chain[-1]])
+        return chain
+
+    def _pose(self, chain, stamp):
+        T = pinocchio.SE3.Identity()
+        for frame in chain[:-1]:
+            T = self._step(frame, 1e-9 * stamp) * T
+        return T
+
+    def _step(self, frame, time):
+        if frame in self.static:
+            return self.static[frame]
+        samples = self.samples[frame]
+        if not samples[0][0] - 1e-9 <= time <= samples[-1][0] + 1e-9:
+            raise ExtrapolationError(f'Lookup of "{frame}" would require extrapolation')
+        after = next((i for i, (t, _) in enumerate(samples) if t >= time), len(samples) - 1)
+        (begin, first), (end, last) = samples[max(after - 1, 0)], samples[after]
+        share = 0.0 if end == begin else (time - begin) / (end - begin)
+        return pinocchio.SE3.Interpolate(first, last, share)
+
+
+def tf_of(monkeypatch, buffer, listeners=None):
+    """Have tf2_ros with a buffer."""
+
+    def listener(buffer, node):
+        made = SimpleNamespace(unregister=lambda: listeners.remove(made))
+        if listeners is not None:
+            listeners.append(made)
+        return made
+
+    tf2_ros = ModuleType('tf2_ros')
+    tf2_ros.Buffer, tf2_ros.TransformListener = lambda: buffer, listener
+    tf2_ros.TransformException = TransformError
+    tf2_ros.ExtrapolationException = ExtrapolationError
+    monkeypatch.setitem(sys.modules, 'tf2_ros', tf2_ros)
+
+
+def along_x(x):
+    """Pose half round z, x metres away."""
+    T = np.diag([-1.0, -1.0, 1.0, 1.0])
+    T[0, 3] = x
+    return T
+
+
+T_HAND_OPTICAL = pinocchio.XYZQUATToSE3(np.array([0.1, 0.0, 0.05, 0.5, 0.5, 0.5, 0.5]))
 
 
 class TestWithTf:
@@ -145,17 +284,15 @@ class TestWithTf:
         return []
 
     @pytest.fixture
-    def resolver(self, monkeypatch, listeners):
-        def listener(buffer, node):
-            made = SimpleNamespace(unregister=lambda: listeners.remove(made))
-            listeners.append(made)
-            return made
+    def buffer(self):
+        """Know a table that drives along x at 1 m/s, from 100 s to 200 s."""
+        buffer, times = TreeBuffer(), np.arange(100.0, 200.01, 0.1)
+        buffer.add_moving('torso', 'table', times, [along_x(t) for t in times])
+        return buffer
 
-        tf2_ros = ModuleType('tf2_ros')
-        tf2_ros.Buffer, tf2_ros.TransformListener = FakeBuffer, listener
-        tf2_ros.TransformException = TransformError
-        tf2_ros.ExtrapolationException = ExtrapolationError
-        monkeypatch.setitem(sys.modules, 'tf2_ros', tf2_ros)
+    @pytest.fixture
+    def resolver(self, monkeypatch, buffer, listeners):
+        tf_of(monkeypatch, buffer, listeners)
         return FrameResolver(None, load_urdf(TREE), 'torso')
 
     def at(self, seconds, frame='table'):
@@ -165,30 +302,79 @@ class TestWithTf:
 
     @pytest.mark.parametrize(('stamp', 'used'), [(150.0, 150.0), (0.0, 200.0)])
     def test_frame_is_looked_up_at_the_stamp_and_zero_means_now(self, resolver, stamp, used):
-        T = resolver.target_in_base(self.at(stamp), dict)
-        assert_close(T[:3, 3], [used, -1.0, 0.0])
-        assert_close(T[:3, :3], np.diag([-1.0, -1.0, 1.0]))
+        T = resolver.target_in_base(self.at(stamp), nothing)
+        assert_close(T[:3, 3], [used, -1.0, 0.0], 1e-9)
+        assert_close(T[:3, :3], np.diag([-1.0, -1.0, 1.0]), 1e-9)
 
-    def test_stamp_a_little_newer_than_tf_is_met_by_the_newest(self, resolver):
-        assert_close(resolver.target_in_base(self.at(200.05), dict)[0, 3], 200.0)
+    @pytest.mark.parametrize('lag', [0.01, 0.05, 0.1])
+    def test_a_little_after_the_newest_a_frame_goes_on_as_it_did(self, resolver, lag):
+        """It would be up to 0.1 m away from there."""
+        T = resolver.target_in_base(self.at(200.0 + lag), nothing)
+        assert_close(T[0, 3], 200.0 + lag, 1e-6)
+
+    def test_a_correction_is_not_taken_for_a_motion(self, resolver, buffer):
+        times = [150.0, 199.9, 200.0]
+        buffer.add_moving('torso', 'table', times, [along_x(x) for x in (1.0, 1.0, 1.5)])
+        assert_close(resolver.target_in_base(self.at(200.05), nothing)[0, 3], 1.5, 1e-9)
 
     @pytest.mark.parametrize('stamp', [200.2, 1000.0])
     def test_stamp_much_newer_than_tf_is_refused(self, resolver, stamp):
         with pytest.raises(TargetError, match=r"frame 'table': .*extrapolation"):
-            resolver.target_in_base(self.at(stamp), dict)
+            resolver.target_in_base(self.at(stamp), nothing)
 
     def test_stamp_older_than_tf_is_refused(self, resolver):
         """The newest would be another pose than the one that was meant."""
         with pytest.raises(TargetError, match=r"frame 'table': .*extrapolation"):
-            resolver.target_in_base(self.at(50.0), dict)
+            resolver.target_in_base(self.at(50.0), nothing)
 
     def test_frame_that_tf_does_not_know_is_refused_in_its_words(self, resolver):
         with pytest.raises(TargetError, match=r"frame 'map': .*does not exist"):
-            resolver.target_in_base(self.at(150.0, 'map'), dict)
+            resolver.target_in_base(self.at(150.0, 'map'), nothing)
 
     def test_links_are_not_looked_up(self, resolver):
         T = resolver.target_in_base(self.at(50.0, 'hand'), measured)
         assert_close(T[:3, :3], judged(TREE, 'torso', 'hand', VALUES)[:3, :3])
+
+    @pytest.mark.parametrize('lag', [None, 0.3])
+    @pytest.mark.parametrize('stamp', [1.0, 2.345, 4.99])
+    def test_a_camera_under_a_moving_link_is_where_the_link_was(
+        self, resolver, buffer, stamp, lag
+    ):
+        """Whether tf tells the links, late, or not at all: our own joints do."""
+        buffer.add_static('hand', 'mount', np.eye(4))
+        buffer.add_static('mount', 'optical', T_HAND_OPTICAL.homogeneous)
+        if lag is not None:
+            times = np.arange(0.0, 5.0 - lag, 0.05)
+            hand = [judged(TREE, 'torso', 'hand', motion_at(t)) for t in times]
+            buffer.add_moving('torso', 'hand', times, hand)
+        joints = history_of(TREE, 0.01, 5.0)
+        T = resolver.target_in_base(self.at(stamp, 'optical'), lambda t, n: joints.at(t, n))
+        expected = judged(TREE, 'torso', 'hand', motion_at(stamp)) @ T_HAND_OPTICAL.homogeneous
+        assert_close(T[:3, :3], expected[:3, :3], 1e-3)
+        assert_close(T[:3, 3], (expected @ [0.0, 1.0, 0.0, 1.0])[:3], 1e-3)
+        assert resolver.joints_of('optical') == ('shoulder', 'wrist')
+        assert resolver.joints_of('table') == ()
+
+    def test_a_camera_that_is_taken_to_another_link_is_found_there(self, resolver, buffer):
+        buffer.add_static('hand', 'optical', np.eye(4))
+        assert resolver.carrier_of('optical')[0] == 'hand'
+        buffer.add_static('camera', 'optical', np.eye(4))
+        assert resolver.carrier_of('optical')[0] == 'camera'
+
+    def test_in_the_world_a_camera_on_a_link_is_where_both_were(self, monkeypatch, buffer):
+        times = np.arange(0.0, 5.01, 0.05)
+        base = [pinocchio.exp6(np.array([t, 0.0, 0.0, 0.0, 0.0, 0.2 * t])) for t in times]
+        buffer.add_moving('odom', 'torso', times, [T.homogeneous for T in base])
+        buffer.add_static('hand', 'optical', T_HAND_OPTICAL.homogeneous)
+        tf_of(monkeypatch, buffer)
+        resolver = FrameResolver(None, load_urdf(TREE), 'torso', 'odom')
+        joints, message = history_of(TREE, 0.01, 5.0), self.at(3.0, 'optical')
+        assert resolver.is_in_world(message)
+        T = resolver.target_in_world(message, joints.at)
+        T_base_hand = judged(TREE, 'torso', 'hand', motion_at(3.0))
+        T_world_base = pinocchio.exp6(np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.6])).homogeneous
+        expected = T_world_base @ T_base_hand @ T_HAND_OPTICAL.homogeneous
+        assert_close(T[:3, 3], (expected @ [0.0, 1.0, 0.0, 1.0])[:3], 1e-3)
 
     def test_closing_ends_the_listener(self, resolver, listeners):
         assert len(listeners) == 1

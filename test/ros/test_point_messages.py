@@ -156,13 +156,13 @@ def test_after_the_newest_state_that_counts():
     [
         (
             1.0,
-            r"its stamp is 1.99 s before the first known value of joint 'shoulder'; 3 s are",
+            r"its stamp is 1.99 s before the first known value of joint 'shoulder'; 10 s are",
         ),
         (-9.0, r'its stamp is 11.99 s before'),
     ],
 )
 def test_only_so_much_is_kept(time, text):
-    joints = history(np.arange(0.0, 6.0, 0.01))
+    joints = history(np.arange(0.0, 13.0, 0.01))
     with pytest.raises(SceneError, match=text):
         joints.at(time, TWO)
 
@@ -177,6 +177,62 @@ def test_a_joint_that_goes_round_is_not_interpolated_the_long_way():
     joints.add(['pan'], [3.14], 1.0, 1.0)
     joints.add(['pan'], [-3.14], 1.1, 1.1)
     assert joints.at(1.05, ['pan']) == {'pan': 3.14}
+    joints = JointHistory(['pan'], turning=['pan'])
+    joints.add(['pan'], [3.14], 1.0, 1.0)
+    joints.add(['pan'], [-3.14], 1.1, 1.1)
+    assert_close(joints.at(1.05, ['pan'])['pan'], math.pi)
+
+
+@pytest.mark.parametrize(('step', 'is_known'), [(0.1, False), (0.0, True)])
+def test_in_a_gap_between_states_only_joints_are_known_that_rest(step, is_known):
+    joints = JointHistory(['pan'])
+    joints.add(['pan'], [0.0], 1.0, 1.0)
+    joints.add(['pan'], [step], 1.6, 1.6)
+    if is_known:
+        assert joints.at(1.3, ['pan']) == {'pan': 0.0}
+    else:
+        with pytest.raises(SceneError, match="gap between joint states in which 'pan' moved"):
+            joints.at(1.3, ['pan'])
+
+
+@pytest.mark.parametrize('first', ['arm', 'all'])
+def test_of_several_publishers_of_a_joint_the_newest_value_counts(first):
+    joints, kinds = JointHistory(['pan']), {'arm': ['pan'], 'all': ['pan', 'tilt']}
+    other = 'all' if first == 'arm' else 'arm'
+    joints.add(kinds[other], [0.5, 0.0], 0.9, 0.9)
+    joints.add(kinds[first], [0.1, 0.0], 1.0, 1.0)
+    joints.add(kinds[other], [0.2, 0.0], 1.1, 1.1)
+    assert joints.at(1.2, ['pan']) == {'pan': 0.2}
+
+
+def moving(speed):
+    joints = JointHistory(['pan'])
+    for time in np.arange(0.0, 2.001, 0.01):
+        joints.add(['pan'], [speed * time], time, time)
+    return joints
+
+
+@pytest.mark.parametrize('lag', [0.0, 0.004, 0.05, 0.0999])
+def test_a_little_after_the_newest_state_a_joint_goes_on(lag):
+    assert_close(moving(0.8).carried_on(2.0 + lag, ['pan'], 0.5)['pan'], 0.8 * (2.0 + lag), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ('speed', 'lag', 'text'),
+    [
+        (0.8, 0.2, r"its stamp is 0.20 s after the newest joint state of 'pan'"),
+        (0.01, 0.2, r'its stamp is 0.20 s after'),
+        (0.0, 0.6, r'its stamp is 0.60 s after'),
+        (0.0, 0.4, ''),
+    ],
+)
+def test_later_only_joints_are_known_that_rest(speed, lag, text):
+    joints = moving(speed)
+    if text:
+        with pytest.raises(SceneError, match=text):
+            joints.carried_on(2.0 + lag, ['pan'], 0.5)
+    else:
+        assert joints.carried_on(2.0 + lag, ['pan'], 0.5) == {'pan': 0.0}
 
 
 def test_stamps_that_cannot_be_right_count_for_nothing():
