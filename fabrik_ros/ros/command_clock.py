@@ -99,8 +99,13 @@ class CommandClock:
         self._targets = TargetStream(self._period, self._longest_gap)
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
-        self.went_back = False
+        self.back_by = 0
+        """By how much less than the time before the clock showed [ns]."""
+
+    @property
+    def went_back(self) -> bool:
         """Whether the clock showed less than the time before."""
+        return self.back_by > 0
 
     @property
     def last(self) -> int:
@@ -168,7 +173,7 @@ class CommandClock:
         """
         last, period = self._last, self._period
         self._before = last
-        self.went_back = now < self._seen
+        self.back_by = max(0, self._seen - now)
         self.was_interrupted = self.has_paused(now, steady)
         self._seen, self._seen_steady = now, steady
         if last is None or self.was_interrupted:

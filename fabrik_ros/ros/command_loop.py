@@ -62,9 +62,12 @@ class CommandLoop:
     world_in_base : callable
         Returns T_base_world (4, 4) at a time [s], or raises a FabrikError; for targets that stay
         where they are in the world.
+    heed_clock : callable
+        Is called before each step: takes note if the clock was set.
     on_jump_back : callable
-        Is called when the clock shows less than before while the arm moves, or while a target
-        stays where it is in the world; an arm at rest loses nothing by the jump.
+        Is called, with the time it was set by [s], when the clock shows less than before while
+        the arm moves, or while a target stays where it is in the world; an arm at rest loses
+        nothing by the jump.
     before : StreamState, optional
         State of the loop before this one: listeners take the commands of both for one stream.
 
@@ -85,7 +88,8 @@ class CommandLoop:
         parameters: NodeParameters,
         motion: Motion,
         world_in_base: Callable[[float], Array],
-        on_jump_back: Callable[[], None],
+        heed_clock: Callable[[], None],
+        on_jump_back: Callable[[float], None],
         before: StreamState | None = None,
     ) -> None:
         self._node, self._clock = surroundings.node, surroundings.clock
@@ -93,7 +97,7 @@ class CommandLoop:
         self._motion = motion
         self._outputs, self._tips = surroundings.topics.outputs, surroundings.topics.tips
         self._world_in_base = world_in_base
-        self._on_jump_back = on_jump_back
+        self._heed_clock, self._on_jump_back = heed_clock, on_jump_back
         self._tally = surroundings.tally
         takes_trajectories = self._outputs.takes_trajectories
         self._stamps = CommandClock(
@@ -228,6 +232,7 @@ class CommandLoop:
         follower, motion = self.follower, self._motion
         if follower is None:
             return
+        self._heed_clock()
         follower.heed_blockage(1e-9 * now)
         if follower.is_looking and follower.is_at_rest:
             tick = self.period, LOOKING_SHARE * self.period
@@ -241,7 +246,7 @@ class CommandLoop:
         stamps, last = self._stamps, self._stamps.last
         stamp, dt = stamps.next(now, self._clock.steady_ns(), with_target)
         if stamps.went_back and (motion.limiter.is_moving or follower.is_held_in_world):
-            self._on_jump_back()
+            self._on_jump_back(-1e-9 * stamps.back_by)
         if self._stepper is None:
             if stamps.was_interrupted:
                 motion.halt()

@@ -78,6 +78,8 @@ class ConfiguredArm:
         Where they were in the last seconds.
     relative_targets : RelativeTargets
         The newest targets in frames that the arm moves.
+    clock_jump : Reason or None
+        How the clock jumped, if no joint state has come since.
     world : World
         What stands around the arm.
     planner : NodePlanner or None
@@ -124,12 +126,14 @@ class ConfiguredArm:
             parameters,
             motion,
             self.world_in_base,
-            self.forget_measurements,
+            self.heed_clock,
+            self.take_clock_jump,
             before=stream,
         )
         self.world = World(
             parameters, robot, chain.base_link, self.frames, groups, self._set_scene
         )
+        self.clock_jump: Reason | None = None
         self._carried: list[Obstacle] = []
         self._points: PointWatch | None = None
         if watch.guard is not None:
@@ -239,6 +243,7 @@ class ConfiguredArm:
 
     def look_around(self) -> None:
         """Take up what has changed around the arm without a message, and where its joints are."""
+        self.heed_clock()
         self._name_state_sources()
         now = self._clock.now()
         awaited = self.chain.joint_names if self._parameters.wait_for_state else ()
@@ -270,6 +275,7 @@ class ConfiguredArm:
 
     def add_joint_state(self, message: JointState, now: float) -> None:
         """Take the state of some joints, received at a time [s]."""
+        self.clock_jump = None
         stamp = seconds(message.header.stamp)
         self.measured.update(message.name, message.position, now, stamp or None)
         self.joints.add(message.name, message.position, stamp, now)
@@ -323,17 +329,55 @@ class ConfiguredArm:
         reference = np.array([values[name] for name in names])
         follower.watch_reference(reference, planned, self._clock.now())
 
-    def forget_measurements(self) -> None:
-        """Drop what was measured by another time, and stop: the clock jumped back."""
+    # -- the time
+
+    def heed_clock(self) -> None:
+        """Take note if the system's clock was set; back, only a moving arm minds (CommandLoop)."""
+        by = self._clock.set_by()
+        if by == 0.0:
+            return
+        self.joints.forget()
+        self.relative_targets.clock_jumped(self._clock.now())
+        if by > 0.0:
+            self.take_clock_jump(by)
+
+    def take_clock_jump(self, by: float) -> None:
+        """
+        Drop what was measured by another time, and stop.
+
+        An arm at rest stays there, until its targets have paused.
+
+        Parameters
+        ----------
+        by : float
+            By how much the clock jumped [s]; negative: back, 0: another clock tells the time. A
+            step forward within `state_timeout` is none.
+
+        """
+        if 0.0 < by <= self._parameters.state_timeout:
+            return
+        now, follower = self._clock.now(), self.follower
+        reason = Reason(ReasonKind.CLOCK_JUMPED, _jump_text(by))
+        self._log.warning(f'{reason}: joint states have to come anew')
         self.measured.forget()
         self.joints.forget()
+        self.relative_targets.clock_jumped(now)
+        if by <= 0.0:
+            self._forget_world_times()
+        self.clock_jump = reason
+        if follower is None:
+            return
+        if follower.is_under_way or follower.is_held_in_world:
+            follower.fail(reason, now)
+        else:
+            follower.gate.block(reason, now)
+
+    def _forget_world_times(self) -> None:
+        """Count poses of the base, and points, as older than all that come."""
         if self._points is not None:
             self._points.forget_times()
         if self.base is not None:
             self.base.forget()
-        if self.follower is not None:
-            reason = Reason(ReasonKind.CLOCK_JUMPED, 'the clock jumped back')
-            self.follower.fail(reason, self._clock.now())
 
     # -- what is measured
 
@@ -455,6 +499,13 @@ def scaled_limits(
     """How fast the arm may move by the parameters and by what the robot says."""
     limits = parameters.limits_for(chain)
     return replace(limits, speed_scaling=limits.speed_scaling * robot.speed_scaling)
+
+
+def _jump_text(by: float) -> str:
+    """Say how the clock jumped by a time [s]."""
+    if by == 0.0:
+        return 'another clock tells the time (use_sim_time)'
+    return f'the clock jumped {"forward" if by > 0.0 else "back"} by {abs(by):.2f} s'
 
 
 def _commanded_joints(

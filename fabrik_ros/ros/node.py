@@ -35,6 +35,8 @@ from .topics import Surroundings, Topics
 
 NAME_PERIOD = 0.05
 """Time between two looks at other nodes of the same name [s]."""
+LEAST_STEP = Duration(seconds=0.1)
+"""A smaller step of a simulated clock is no jump forward."""
 
 
 class FabrikNode(LifecycleNode):
@@ -83,7 +85,7 @@ class FabrikNode(LifecycleNode):
         Services(self, state)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
-            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
+            JumpThreshold(min_forward=LEAST_STEP, min_backward=Duration(nanoseconds=-1)),
             post_callback=self._on_clock_jump,
         )
         if not COMPILED:
@@ -327,8 +329,10 @@ class FabrikNode(LifecycleNode):
         return super().set_parameters_atomically(parameter_list)
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
-        if self.node_state.arm is not None:
-            self.node_state.arm.forget_measurements()
+        by = 1e-9 * jump.delta.nanoseconds
+        begins = 0.0 < self.node_state.clock.now() <= by
+        if self.node_state.arm is not None and not begins:
+            self.node_state.arm.take_clock_jump(by)
 
 
 def _stopped(text: str) -> Reason:

@@ -8,10 +8,13 @@ from rclpy.clock import JumpThreshold
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
+from .command_clock import LEAST_JUMP
 from .receiving import age_of
 
 WARNING_PERIOD = 1.0
 """The same warning is not logged again within this time [s]."""
+LONGEST_READING = 1_000_000
+"""Two clocks that took longer to read cannot be compared [ns]."""
 
 
 class NodeClock:
@@ -32,6 +35,8 @@ class NodeClock:
 
     def __init__(self, node: Node) -> None:
         self._clock = node.get_clock()
+        self._offset: int | None = None
+        """Difference of system time and steady time at the last look [ns]."""
         self._update_source()
         # Cached: asking the clock at every command takes longer than all use of the time.
         self._jump_handle = self._clock.create_jump_callback(
@@ -58,6 +63,22 @@ class NodeClock:
     def steady_ns(self) -> int | None:
         """Time that never jumps [ns]; None in simulated time."""
         return None if self.is_simulated else time.monotonic_ns()
+
+    def set_by(self) -> float:
+        """
+        Tell by how much the system's clock was set since the last call [s]; 0.0 if it was not.
+
+        In simulated time that does not matter: 0.0.
+        """
+        if self.is_simulated:
+            self._offset = None
+            return 0.0
+        begin, system, end = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        if end - begin > LONGEST_READING:
+            return 0.0
+        before, self._offset = self._offset, system - begin
+        by = 0 if before is None else self._offset - before
+        return 1e-9 * by if abs(by) > LEAST_JUMP else 0.0
 
 
 def without_negative_times(

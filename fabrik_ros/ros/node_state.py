@@ -114,8 +114,10 @@ class NodeState:
             return Standing(State.HOLDING, self.end)
         if self.follower is not None:
             state, reason = self.follower.state(self.clock.now())
-            waits = state is State.WAITING_FOR_STATE
-            return Standing(state, reason, 'the measured state of every joint' if waits else '')
+            if state is not State.WAITING_FOR_STATE:
+                return Standing(state, reason)
+            jump = None if self.arm is None else self.arm.clock_jump
+            return Standing(state, joined((jump, reason)), 'the measured state of every joint')
         standing = self._before_configuration() if self.arm is None else self._before_activation()
         held = TOLD_TO_HOLD if self.gate.is_held else None
         return standing._replace(reason=joined((held, standing.reason)))
