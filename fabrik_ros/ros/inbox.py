@@ -134,6 +134,7 @@ class Inbox:
         if said is not None:
             before, said.heard = said.heard, now
             if follower.repeat(said.T_target, now, before, tip.number, said.in_world):
+                tip.target_stamp = stamp
                 return arm
         in_world, T_base_world = arm.frames.is_in_world(message), None
         if in_world:

@@ -66,7 +66,10 @@ class JointHistory:
 
         """
         time = stamp if received - LATEST <= stamp <= received else received
-        key = tuple(names)
+        known = [(n, v) for n, v in zip(names, values, strict=False) if n in self._names]
+        if not known:
+            return
+        key = tuple(name for name, _ in known)
         times = self._times.setdefault(key, deque())
         states = self._values.setdefault(key, deque())
         if times and time < times[-1]:
@@ -75,7 +78,7 @@ class JointHistory:
             times.clear()  # the clock was set back
             states.clear()
         times.append(time)
-        states.append(tuple(values))
+        states.append(tuple(value for _, value in known))
         while times[0] < time - self.length:
             times.popleft()
             states.popleft()
@@ -150,7 +153,7 @@ class JointHistory:
         found: dict[str, float] = {}
         for key in sorted(keys, key=lambda key: self._times[key][places[key] - 1]):
             pairs = zip(key, values_of(key, places[key], time), strict=False)
-            found |= {n: v for n, v in pairs if n in self._names and math.isfinite(v)}
+            found |= {n: v for n, v in pairs if math.isfinite(v)}
         for name in needed:
             if name not in found:
                 raise SceneError(self._unknown(name, time))

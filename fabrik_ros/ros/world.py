@@ -1,6 +1,7 @@
 """What stands around the arm, from the scene file and from markers, as it is now."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 import math
 from pathlib import Path
 
@@ -69,6 +70,8 @@ class World:
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Where obstacles in markers stand."""
+        self._free_frames: set[str] = set()
+        """Frames that tf knows and no moving link carries."""
         self._known: dict[str, Obstacle] = {}
         """The same by their names."""
         file = Path(parameters.scene)
@@ -157,17 +160,30 @@ class World:
 
     def _place(self, marked: MarkedObstacle, now: float, values: JointValues) -> Obstacle:
         """Find where an obstacle in a marker stands, or which link carries it."""
-        frame, name = marked.frame, marked.name
+        name = marked.name
         try:
-            if frame in self._robot.links:
-                placed = self._placed.get(marked) or self._place_on_link(marked, values)
+            on_its_link = self._on_its_link(marked)
+            if on_its_link is not None:
+                placed = self._placed.get(marked) or self._place_on_link(on_its_link, values)
             else:
-                T = self._pose_of(frame, now) @ marked.T_frame_obstacle
+                T = self._pose_of(marked.frame, now) @ marked.T_frame_obstacle
                 placed = Obstacle(name, marked.shape, T)
+                self._free_frames.add(marked.frame)
         except FabrikError as error:
             kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
             raise kind(f"obstacle '{name}': {error}") from error
         return _unmoved(self._known.get(name), placed)
+
+    def _on_its_link(self, marked: MarkedObstacle) -> MarkedObstacle | None:
+        """Say where an obstacle is in the link that carries its frame; None where tf tells it."""
+        frame, robot = marked.frame, self._robot
+        if frame in robot.links:
+            return marked
+        carrier = None if frame in self._free_frames else self._frames.carrier_of(frame)
+        if carrier is None or not joint_that_moves(robot, carrier[0]):
+            return None
+        link, T_link_frame = carrier
+        return replace(marked, frame=link, T_frame_obstacle=T_link_frame @ marked.T_frame_obstacle)
 
     def _place_on_link(self, marked: MarkedObstacle, values: JointValues) -> Obstacle:
         """Find where an obstacle stands whose frame is a link: where that was at its stamp."""

@@ -81,13 +81,15 @@ def step_message(y=STEP):
     return matrix_message(shifted(np.eye(4), y=y), CAMERA)
 
 
-def send_often(bench, message, count):
+def send_often(bench, message, count, stamped=False):
     """Send a target again and again, ten times a second."""
     publisher, sent = bench._targets_to(''), []
 
     def send():
         if len(sent) < count:
             sent.append(message)
+            if stamped:
+                message.header.stamp = bench.tester.get_clock().now().to_msg()
             publisher.publish(message)
 
     bench.spin_until(lambda: bench._is_heard(publisher), 'somebody listens to targets')
@@ -220,10 +222,11 @@ class TestSteps:
     def test_said_again_soon_it_is_the_same_step_and_later_a_new_one(self, arm, judge, stamped):
         bench = arm()
         message = step_message()
-        if stamped:
-            message.header.stamp = bench.tester.get_clock().now().to_msg()
-        send_often(bench, message, 30)
+        send_often(bench, message, 30, stamped)
         bench.wait_for_state('REACHED')
+        assert float(bench.status['target_stamp']) == pytest.approx(
+            stamp_seconds(message.header.stamp), abs=1e-5
+        )
         assert moved(judge, bench.commands.q[-1]) == pytest.approx(STEP, abs=1e-4)
         bench.wait_for_statuses(20)
         message.header.stamp = PoseStamped().header.stamp

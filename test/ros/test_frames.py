@@ -12,6 +12,8 @@ from bench import JOINTS, matrix_message, pose_message, shifted, START, values_a
 from fabrik_ros import load_urdf, TargetError
 from fabrik_ros.ros.frame_resolver import FrameResolver
 from fabrik_ros.ros.joint_history import JointHistory
+from fabrik_ros.ros.marker_obstacles import after
+from fabrik_ros.ros.world import World
 from geometry_msgs.msg import TransformStamped
 from helpers import assert_close, joint_xml, mostly_long, robot_xml, Segment, serial_xml
 from hypothesis import given, strategies as st
@@ -20,6 +22,7 @@ import numpy as np
 import pinocchio
 from rclpy.duration import Duration
 from rclpy.time import Time
+from visualization_msgs.msg import Marker, MarkerArray
 
 SOMEWHERE = ((0.1, 0.2, 0.3), (0.5, 0.5, 0.5, 0.5))
 LIMIT = '<limit lower="-2" upper="2" velocity="1" effort="1"/>'
@@ -275,6 +278,12 @@ def along_x(x):
     return T
 
 
+def ball_pose():
+    T = np.eye(4)
+    T[0, 3] = 0.5
+    return T
+
+
 T_HAND_OPTICAL = pinocchio.XYZQUATToSE3(np.array([0.1, 0.0, 0.05, 0.5, 0.5, 0.5, 0.5]))
 
 
@@ -375,6 +384,45 @@ class TestWithTf:
         T_world_base = pinocchio.exp6(np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.6])).homogeneous
         expected = T_world_base @ T_base_hand @ T_HAND_OPTICAL.homogeneous
         assert_close(T[:3, 3], (expected @ [0.0, 1.0, 0.0, 1.0])[:3], 1e-3)
+
+    @pytest.mark.parametrize('is_locked', [False, True])
+    @pytest.mark.parametrize('frame', ['hand', 'optical'])
+    def test_obstacles_stay_where_the_camera_saw_them_or_are_attached(
+        self, resolver, buffer, frame, is_locked
+    ):
+        """And those on a table that drives go with it, as tf tells."""
+        buffer.add_static('hand', 'optical', T_HAND_OPTICAL.homogeneous)
+        robot, joints = load_urdf(TREE), history_of(TREE, 0.01, 5.0)
+        times = np.arange(0.0, 5.01, 0.1)
+        buffer.add_moving('world', 'torso', times, [np.eye(4)] * len(times))
+        buffer.add_moving('torso', 'table', times, [along_x(t) for t in times])
+        parameters = SimpleNamespace(scene='', scene_timeout=0.0)
+        scenes = []
+        world = World(
+            parameters, robot, 'torso', resolver, {}, lambda scene, changed: scenes.append(scene)
+        )
+        marker = Marker(ns='ball', type=Marker.SPHERE, frame_locked=is_locked)
+        marker.scale.x = marker.scale.y = marker.scale.z = 0.1
+        marker.pose.position.x, marker.pose.orientation.w = 0.5, 1.0
+        marker.header.frame_id, marker.header.stamp = frame, Time(seconds=3).to_msg()
+        table = Marker(ns='table', type=Marker.SPHERE, scale=marker.scale, pose=marker.pose)
+        table.header.frame_id = 'table'
+        groups = after({}, MarkerArray(markers=[marker, table]), 5.0)
+
+        def values(stamp, names):
+            return joints.carried_on(stamp, names, 0.5) if names else {}
+
+        world.set_groups(groups, 5.0, values)
+        world.update(5.1, values)
+        ball, on_table = sorted(scenes[-1], key=lambda obstacle: obstacle.name)
+        T_hand_ball = np.eye(4) if frame == 'hand' else T_HAND_OPTICAL.homogeneous
+        T_hand_ball = T_hand_ball @ ball_pose()
+        T_root_hand = judged(TREE, 'world', 'hand', motion_at(3.0))
+        expected = T_hand_ball if is_locked else T_root_hand @ T_hand_ball
+        assert ball.link == ('hand' if is_locked else '')
+        assert_close(ball.T_link_obstacle[:3, 3], expected[:3, 3], 1e-3)
+        assert (on_table.link, len(scenes)) == ('', 1)
+        assert_close(on_table.T_link_obstacle[:3, 3], [4.5, 0.0, 0.0], 1e-6)
 
     def test_closing_ends_the_listener(self, resolver, listeners):
         assert len(listeners) == 1
