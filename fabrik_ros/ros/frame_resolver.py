@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 import math
+import time
 from typing import Any
 
 from builtin_interfaces.msg import Time as Stamp
@@ -22,6 +23,9 @@ LONGEST_LAG = Duration(seconds=0.1)
 """For so long after the newest transform a frame is taken to go on at its last velocity."""
 STEP = 0.1
 """Time between the transforms that tell a velocity [s]."""
+
+LOOK_AGAIN = 1.0
+"""For so long a frame that moves against all links is taken to do so [s]."""
 
 JointValues = Callable[[float, tuple[str, ...]], Mapping[str, float]]
 """
@@ -56,6 +60,8 @@ class FrameResolver:
         """What tf2 knows; None where tf2_ros is not installed."""
         self._carriers: dict[str, str] = {}
         """Links that frames were fixed to."""
+        self._free_until: dict[str, float] = {}
+        """Until when frames count as fixed to no link, by the steady clock [s]."""
         try:
             from tf2_ros import Buffer, TransformListener
         except ImportError:
@@ -171,14 +177,17 @@ class FrameResolver:
         """
         if frame in self._robot.links:
             return frame, np.eye(4)
-        if self.buffer is None:
+        if self.buffer is None or time.monotonic() < self._free_until.get(frame, -math.inf):
             return None
-        before = self._carriers.get(frame)
+        moves, before = False, self._carriers.get(frame)
         for link in (*([before] if before else []), *self._robot.links):
-            T_link_frame = self._fixed_to(link, frame)
-            if T_link_frame is not None:
+            found = self._newest_of(link, frame)
+            if found is not None and seconds(found.header.stamp) == 0.0:
                 self._carriers[frame] = link
-                return link, T_link_frame
+                return link, transform_to_matrix(found.transform)
+            moves |= found is not None
+        if moves:
+            self._free_until[frame] = time.monotonic() + LOOK_AGAIN
         return None
 
     def joints_of(self, frame: str, into: str = '') -> tuple[str, ...]:
@@ -227,15 +236,14 @@ class FrameResolver:
             )
         return frame
 
-    def _fixed_to(self, link: str, frame: str) -> Array | None:
-        """Pose of a frame in a link, shape (4, 4), by static transforms; None without these."""
+    def _newest_of(self, link: str, frame: str) -> Any:
+        """Newest transform of a frame in a link; None where tf does not connect them."""
         from tf2_ros import TransformException
 
         try:
-            found = self.buffer.lookup_transform(link, frame, Time())
+            return self.buffer.lookup_transform(link, frame, Time())
         except TransformException:
             return None
-        return transform_to_matrix(found.transform) if seconds(found.header.stamp) == 0.0 else None
 
     def _pose_by_tf(self, into: str, frame: str, stamp: Stamp) -> Array:
         """Pose of a frame at a stamp; a little after the newest, as it went on moving."""
@@ -243,31 +251,31 @@ class FrameResolver:
             raise self._not_installed(frame)
         from tf2_ros import ExtrapolationException, TransformException
 
-        time = Time.from_msg(stamp)
+        then = Time.from_msg(stamp)
         try:
             try:
-                found = self.buffer.lookup_transform(into, frame, time)
+                found = self.buffer.lookup_transform(into, frame, then)
                 return transform_to_matrix(found.transform)
             except ExtrapolationException:
                 newest = self.buffer.lookup_transform(into, frame, Time())
-                if not Duration() <= time - Time.from_msg(newest.header.stamp) <= LONGEST_LAG:
+                if not Duration() <= then - Time.from_msg(newest.header.stamp) <= LONGEST_LAG:
                     raise
                 return self._carried_on(into, frame, newest, seconds(stamp))
         except TransformException as error:
             raise TargetError(f"frame '{frame}': {error}") from error
 
-    def _carried_on(self, into: str, frame: str, newest: Any, time: float) -> Array:
-        """Pose at a time [s] after the newest transform, by the steps before that."""
+    def _carried_on(self, into: str, frame: str, newest: Any, stamp: float) -> Array:
+        """Pose at a stamp [s] after the newest transform, by the steps before that."""
         from tf2_ros import ExtrapolationException
 
         track, last = Track(math.inf), Time.from_msg(newest.header.stamp)
-        with suppress(ExtrapolationException):
+        with suppress(ExtrapolationException, ValueError):  # no times before 0
             for span in (2.0 * STEP, STEP):
                 before = last - Duration(seconds=span)
                 earlier = self.buffer.lookup_transform(into, frame, before)
                 track.add(seconds(earlier.header.stamp), transform_to_matrix(earlier.transform))
         track.add(seconds(newest.header.stamp), transform_to_matrix(newest.transform))
-        return track.at(time)
+        return track.at(stamp)
 
     def _not_installed(self, frame: str) -> TargetError:
         return TargetError(

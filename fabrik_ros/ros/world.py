@@ -70,8 +70,6 @@ class World:
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Where obstacles in markers stand."""
-        self._free_frames: set[str] = set()
-        """Frames that tf knows and no moving link carries."""
         self._known: dict[str, Obstacle] = {}
         """The same by their names."""
         file = Path(parameters.scene)
@@ -168,7 +166,6 @@ class World:
             else:
                 T = self._pose_of(marked.frame, now) @ marked.T_frame_obstacle
                 placed = Obstacle(name, marked.shape, T)
-                self._free_frames.add(marked.frame)
         except FabrikError as error:
             kind = UnknownFrameError if isinstance(error, UnknownFrameError) else SceneError
             raise kind(f"obstacle '{name}': {error}") from error
@@ -179,7 +176,7 @@ class World:
         frame, robot = marked.frame, self._robot
         if frame in robot.links:
             return marked
-        carrier = None if frame in self._free_frames else self._frames.carrier_of(frame)
+        carrier = self._frames.carrier_of(frame)
         if carrier is None or not joint_that_moves(robot, carrier[0]):
             return None
         link, T_link_frame = carrier
