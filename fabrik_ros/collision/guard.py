@@ -80,6 +80,8 @@ class CollisionGuard:
         Why the last motion was not allowed; '' when it was.
     refused_pair : str
         The names of what would have come too near then; '' when it was allowed.
+    refused_joints : array of bool, shape (n,)
+        Which joints move that pair; of the last motion that was not allowed.
 
     """
 
@@ -87,6 +89,7 @@ class CollisionGuard:
         self.refusal = self.refused_pair = ''
         self._collision = collision
         self._nothing_strays = np.zeros(len(collision.mechanism), dtype=bool)
+        self.refused_joints = self._nothing_strays
         self._kept: dict[int, float] = {}
         """
         Distance that pairs which may only move apart have reached [m].
@@ -189,6 +192,8 @@ class CollisionGuard:
             if p in kept or not self._moves_apart(p, distance, paths):
                 self.refusal = self._reason(p, distance)
                 self.refused_pair = ', '.join(self._collision.links(p))
+                bounds = self._distances.motion_bounds[p, : len(self.refused_joints)]
+                self.refused_joints = bounds > 0.0
                 return False
             taken = self._distances.taken_by_others[p]
             kept[p] = max(distance + taken, self._kept.get(p, -math.inf))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -86,6 +86,22 @@ class Tree(Mechanism):
         """
         ends = zip(self.tip_links, self._paths, strict=True)
         return tuple(Chain(self.base_link, tip, path) for tip, path in ends)
+
+    def part(self, tips: Sequence[int]) -> Tree:
+        """
+        Return the tree to some of the tips, by their numbers.
+
+        Raises
+        ------
+        ChainError
+            If a joint mimics one on the path to another tip.
+
+        """
+        numbers = sorted(tips)
+        links, paths = self.tip_links, self._paths
+        return Tree(
+            self.base_link, tuple(links[t] for t in numbers), tuple(paths[t] for t in numbers)
+        )
 
     @property
     def root_points(self) -> Array:

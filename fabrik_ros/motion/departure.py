@@ -18,18 +18,15 @@ from typing import Protocol
 from ..planning.pieces import Pieces
 from ..reasons import joined, Reason, ReasonKind
 from ..transforms import Array
+from .arms_apart import ArmsApart
 from .goal import Goal
 from .goal_pursuit import GoalPursuit
 from .limits import MotionLimits
 from .path import Path
-from .path_choice import found_within, PathChoice
+from .path_choice import found_within, IN_STREAM, PathChoice
 from .path_search import Attempt, FIRST, FoundPath, LINE
 
 CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
-IN_STREAM = Reason(
-    ReasonKind.PATH_BLOCKED,
-    'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
-)
 
 
 class Mover(Protocol):
@@ -61,6 +58,8 @@ class Departure:
         Sets out.
     pursuit : GoalPursuit
         Has the goal, and finds paths.
+    arms : ArmsApart
+        Leads arms that share no joints apart, in a stream.
 
     Attributes
     ----------
@@ -73,8 +72,8 @@ class Departure:
 
     """
 
-    def __init__(self, mover: Mover, pursuit: GoalPursuit) -> None:
-        self._mover, self._pursuit = mover, pursuit
+    def __init__(self, mover: Mover, pursuit: GoalPursuit, arms: ArmsApart) -> None:
+        self._mover, self._pursuit, self._arms = mover, pursuit, arms
         self.choice = PathChoice()
         self.in_stream = False
         self.forget()
@@ -118,7 +117,7 @@ class Departure:
         path, waited = self._mover.path, self.waits_for_rest
         self.forget()
         self.in_stream = in_stream and not self._must_ask
-        follows_line = path is not None and path.reference is not None
+        follows_line = path is not None and path.follows_tips
         if self.in_stream:
             stops = path is not None and path.is_stop
             in_joint_space = self._pursuit.options.path == 'joint'
@@ -150,10 +149,14 @@ class Departure:
 
     def _head_for(self, goal: Goal) -> None:
         """Go on to a goal of a stream."""
-        line = self._pursuit.follow_on(goal, self._mover.path)
+        path = self._mover.path
+        apart = self._arms.lead(goal, path)
+        if apart is not None and apart is not path:
+            self._pursuit.forget()
+        line = apart or self._pursuit.follow_on(goal, path)
         if line is None:
             self._set_out(goal)
-        elif line is not self._mover.path:
+        elif line is not path:
             self._mover.follow(line)
 
     def _set_out(self, goal: Goal) -> None:
@@ -179,7 +182,7 @@ class Departure:
     def _look_meanwhile(self, goal: Goal) -> None:
         """Look along the line that is followed already; stop if it is blocked."""
         path = self._mover.path
-        if path is not None and path.reference is not None:
+        if path is not None and path.follows_tips:
             self.choice.begin(self._pursuit.search.along(path, LINE))
             self._retry = partial(self._look_for, goal)
 

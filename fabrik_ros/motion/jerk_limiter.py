@@ -75,15 +75,20 @@ class JerkLimiter(JointLimiter):
         return limits
 
     def go(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
-        """Let the motion take a step, and command one towards it; else begin to brake."""
+        """Let the motion take a step, and command one towards it, if it can rest after it."""
         self.refusal = ''
+        before, filter_before = (self.joints.q, self.joints.velocity), self._filter.checkpoint()
         velocity, q = self.joints.next_state(velocity, dt)
         self.joints.q, self.joints.velocity = q, velocity
         if self._filter.is_braking:
             return False
         step = self._filter.plan(q, dt)
-        if step is None or self._would_not_rest(step):
+        if step is None:
             self.begin_to_brake()
+            return False
+        if self._would_not_rest(step):
+            self.joints.q, self.joints.velocity = before
+            self._filter.restore(filter_before)
             return False
         self._filter.take(step)
         self._inner_points = step.passage.points

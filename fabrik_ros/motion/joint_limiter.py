@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
@@ -88,6 +89,12 @@ class JointLimiter:
     def warm_up(self) -> None:
         """Compile what a step needs."""
         self.joints.warm_up(SHORT_STEP)
+
+    @property
+    def refused_joints(self) -> npt.NDArray[np.bool_]:
+        """Which joints move what would have collided in the last step that was refused."""
+        guard = self._guard
+        return np.zeros(len(self.robot), bool) if guard is None else guard.refused_joints
 
     # -- the last command
 

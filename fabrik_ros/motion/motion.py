@@ -8,9 +8,10 @@ step the path says which joint velocity it wants, and the limiter makes the next
 none leaves the joint limits, or is faster or accelerates harder than allowed. Where a path is
 blocked after all, the arm stops, and looks for another one or says why not.
 
-Arms that share a body have a goal for each tip, and their references travel together. A goal may
-stay where it is in the world while the base moves: its path then lies in the world, and once it
-has arrived the arm goes on making up for the motion of its base.
+Arms that share a body have a goal for each tip, and their references travel together; in a stream
+those of arms that share no joints travel apart (`arms_apart.py`). A goal may stay where it is in
+the world while the base moves: its path then lies in the world, and once it has arrived the arm
+goes on making up for the motion of its base.
 
 Poses have the shape (k, 4, 4) for k tips; (4, 4) is understood where there is one.
 
@@ -31,6 +32,7 @@ from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array, rotation_vector
+from .arms_apart import ArmsApart
 from .departure import Departure
 from .goal import Goal, MotionOptions
 from .goal_frame import GoalFrame
@@ -93,6 +95,8 @@ class Motion:
         Where the world is, for goals that are held in it.
     pursuit : GoalPursuit
         Has the goal and what solvers said of it.
+    arms : ArmsApart
+        Leads arms that share no joints apart, in a stream.
     departure : Departure
         Decides by which path the arm sets out, and when.
     is_held_up : bool
@@ -122,7 +126,8 @@ class Motion:
         self.pursuit = GoalPursuit(
             robot, self.limiter, self.frame, guard, solver_options, options, tips, route_planner
         )
-        self.departure = Departure(self, self.pursuit)
+        self.arms = ArmsApart(robot, self.limiter, self.frame, solver_options, options, tips)
+        self.departure = Departure(self, self.pursuit, self.arms)
         self.reset(robot.mid_configuration())
 
     def reset(self, q: Array) -> None:
@@ -156,6 +161,7 @@ class Motion:
         self.limiter.change_limits(limits)
         self._solver_options, self._tips = solver_options, tips
         self.pursuit.change(solver_options, options, tips)
+        self.arms.change(solver_options, options, tips)
         self._change_limits_of_paths()
         self.departure.change_rules()
 
@@ -178,6 +184,7 @@ class Motion:
         """Compile what goals and steps need."""
         self.limiter.warm_up()
         self.pursuit.warm_up()
+        self.arms.warm_up()
         if self._guard is not None:
             self._guard.warm_up()
 
@@ -475,6 +482,7 @@ class Motion:
         """Count the arm as at rest at its last command: later ones did not reach it."""
         self.limiter.halt()
         self.pursuit.take_time()
+        self.arms.take_time()
         if self.path is not None:
             self.path.lose_speed()
 
@@ -547,17 +555,36 @@ class Motion:
         if limiter.is_braking:  # the path has just been left
             return False
         known_free = self.path is not None and self.path.is_stop
-        if limiter.go(velocity, dt, known_free):
-            self.is_held_up &= known_free or not limiter.is_moving
+        if self._takes_step(velocity, dt, known_free):
             return True
         if limiter.refusal:
             if self.path is not None and self.path.may_slow_down and limiter.is_moving:
                 self.path.lose_speed()
+                limiter.begin_to_brake()
                 return False
+            if self._goes_on_in_part(velocity, dt, limiter.refusal):
+                return True
             self._stop_in_front(limiter.refusal)
         elif self.path is not None:
             self.path.lose_speed()
         return False
+
+    def _goes_on_in_part(self, velocity: Array, dt: float, refusal: str) -> bool:
+        """Take a step without what would collide, where the path has other parts."""
+        if self.path is None:
+            return False
+        for others, hold in self.path.held_back(velocity, dt):
+            if self._takes_step(others, dt):
+                hold(refusal)
+                return True
+        return False
+
+    def _takes_step(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
+        """Take a step if the arm can stop after it: then it is no longer held up."""
+        if not self.limiter.go(velocity, dt, known_free):
+            return False
+        self.is_held_up &= known_free or not self.limiter.is_moving
+        return True
 
     def _wanted_velocity(self, dt: float) -> Array:
         """Velocity along the path, or along the one that takes its place where it is blocked."""
@@ -610,6 +637,7 @@ class Motion:
         path.lose_speed()
         self._rest_reason = path.reason
         self.is_held_up &= path.is_stop
+        self.is_held_up |= self.departure.in_stream and path.blocked is not None
         self.limiter.come_to_rest()
         self._kept = path if path.stays_in_world else None
         if path.then is not None:

@@ -1,7 +1,7 @@
 """What a motion needs to know of a path, whatever kind it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..reasons import Reason
 from ..solver.solution import Solution
@@ -35,6 +35,8 @@ class Path(ABC):
         Whether it leads to rest, and nowhere else.
     is_jog : bool
         Whether it is a jog.
+    follows_tips : bool
+        Whether it follows poses of tips: another goal can be headed for at once.
     may_slow_down : bool
         Whether the arm goes on more slowly where it could not stop in front of a collision: the
         whole path is known to be free.
@@ -45,6 +47,7 @@ class Path(ABC):
 
     is_stop = False
     is_jog = False
+    follows_tips = False
     may_slow_down = False
     stays_in_world = False
     solution: Solution | None = None
@@ -78,6 +81,16 @@ class Path(ABC):
 
         """
         raise NotImplementedError(f'{type(self).__name__} has no end that is known before')
+
+    def held_back(
+        self, velocity: Array, dt: float
+    ) -> Iterator[tuple[Array, Callable[[str], None]]]:
+        """
+        Yield velocities by which only a part of the joints goes on, where the whole would collide.
+
+        With each comes what to call where that is done: it takes what would have collided.
+        """
+        return iter(())
 
     @property
     def is_at_goal(self) -> bool:

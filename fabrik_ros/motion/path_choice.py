@@ -11,6 +11,10 @@ LOOKING = Reason(ReasonKind.LOOKING, 'looking for a path to the target')
 WAITING = Reason(
     ReasonKind.LOOKING, 'the line is blocked: leaves it unless another target comes now'
 )
+IN_STREAM = Reason(
+    ReasonKind.PATH_BLOCKED,
+    'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
+)
 TAKE_IT = '~/execute takes this path'
 
 

@@ -48,6 +48,8 @@ class ReferencePath(Path, Generic[ReferenceT]):
 
     """
 
+    follows_tips = True
+
     def __init__(
         self,
         reference: ReferenceT,

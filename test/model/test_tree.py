@@ -236,6 +236,16 @@ class TestTips:
         assert_close(tree.forward_kinematics(mixed)[0], tree.forward_kinematics(q)[0])
         assert_close(tree.forward_kinematics(mixed)[1], tree.forward_kinematics(other)[1])
 
+    @pytest.mark.parametrize('base', ['l0', 'l1'])
+    def test_a_part_of_a_tree_stands_as_in_the_whole(self, base, rng):
+        whole = load_urdf(tree_xml(FORKED.segments, FORKED.parents)).tree(base, ['l4', 'l7'])
+        for t, link in enumerate(whole.tip_links):
+            part, moved = whole.part([t]), whole.moves(t)
+            assert part.tip_links == (link,)
+            assert part.joint_names == tuple(np.array(whole.joint_names)[moved])
+            q = whole.random_configuration(rng)
+            assert_close(part.tip_poses(q[moved])[0], whole.tip_poses(q)[t])
+
 
 class TestTools:
     def test_a_tool_sits_behind_its_tip_alone(self, rng):

@@ -6,6 +6,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import matrix_message, values_at
+from collision_models import body, with_bodies
 from command_judge import accelerations, velocities
 from geometry_msgs.msg import PoseStamped
 from judging import pose_errors
@@ -170,6 +171,63 @@ def test_tips_that_cannot_be_used_are_refused_with_the_reason(bench, parameters,
     bench.start_node(**parameters)
     bench.describe(two_arms_xml())
     bench.spin_until(lambda: reason in bench.status.get('reason', ''), reason)
+
+
+RADIUS, CLEARANCE = 0.04, 0.02
+SHELF = 'obstacles: {shelf: {box: [2.0, 0.02, 2.0], xyz: [0.7, -0.6, 0.5]}}'
+SHELF_BEGINS = -0.59
+SETTLED, COUNTED = 150, 300
+"""Targets of each tip that are sent before the arms are looked at, and while they are."""
+
+
+@pytest.fixture
+def pushed(bench, tmp_path):
+    """Two hands that stream: the left one circles, the right one is pushed into a shelf."""
+    pytest.importorskip('coal', reason='coal measures the distances')
+    scene = tmp_path / 'scene.yaml'
+    scene.write_text(SHELF)
+    xml = with_bodies(two_arms_xml(), dict.fromkeys(TIPS, body(f'<sphere radius="{RADIUS}"/>')))
+    bench.start_all(xml, values_at(NAMES, START), tip_links=list(TIPS), scene=str(scene))
+    publishers = [bench._targets_to(tip) for tip in TIPS]
+    for publisher in publishers:
+        bench.spin_until(lambda p=publisher: bench._is_heard(p), 'somebody listens to targets')
+    bench.sent, bench.hands = 0, []
+
+    def push():
+        bench.sent += 1
+        angle, y = 0.02 * bench.sent, max(-0.004 * bench.sent, -0.4)
+        tremble = 2e-4 * (bench.sent % 2)
+        left = moved(0, x=0.08 * np.sin(angle), z=0.08 * (1.0 - np.cos(angle)))
+        bench.hands.append((len(bench.commands), left))
+        publishers[0].publish(message(left))
+        publishers[1].publish(message(moved(1, y=y - tremble)))
+
+    bench.timer = bench.tester.create_timer(0.01, push)
+    return bench
+
+
+def test_tip_beside_one_that_is_pushed_into_a_shelf_is_followed_and_the_shelf_is_told_of(pushed):
+    bench = pushed
+    bench.spin_until(lambda: bench.sent >= SETTLED, 'the right hand is in the shelf')
+    begin = len(bench.statuses)
+    bench.spin_until(lambda: bench.sent >= SETTLED + COUNTED, 'more targets')
+    for status in bench.statuses[begin:]:
+        assert status['state'] == 'MOVING'
+        assert f"{RIGHT!r}: collision ahead: '{RIGHT}' and 'shelf'" in status['reason']
+        assert float(status[f'{RIGHT}/position_error']) > 0.1
+    bench.timer.cancel()
+    last = bench.hands[-1][1]
+    status = bench.wait_for_state('HOLDING')
+    bench.wait_until_silent()
+    assert f'{RIGHT!r}: collision ahead' in status['reason']
+    check_commands(bench)
+    poses = np.array([judges().poses(q) for q in bench.commands.q])
+    assert pose_errors(last, poses[-1, 0]) < (1e-5, 1e-4)
+    assert (poses[:, 1, 1, 3] - RADIUS - SHELF_BEGINS).min() > CLEARANCE - 1e-4
+    tips = poses[:, 0, :3, 3]
+    for count, left in bench.hands[SETTLED:]:
+        near = tips[max(0, count - 30) : count + 30]
+        assert np.linalg.norm(near - left[:3, 3], axis=1).min() < 5e-3
 
 
 class TestSharedTorso:
