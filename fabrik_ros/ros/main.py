@@ -72,6 +72,8 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
         rclpy.logging.get_logger('fabrik').fatal(str(error))
         raise SystemExit(1) from error
     finally:
+        # A second interrupt must not kill the process before it has taken leave of the network.
+        _on_signals(signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
@@ -93,7 +95,9 @@ def _mesh_paths(folder: str) -> list[str]:
     return ['--ros-args', '-p', f'mesh_paths:={json.dumps(folders_beside(folder))}', '--']
 
 
-def _on_signals(handler: Callable[[int, FrameType | None], None]) -> None:
+def _on_signals(
+    handler: Callable[[int, FrameType | None], None] | signal.Handlers,
+) -> None:
     """Handle what asks a process to stop; a hang-up only where nohup does not shield from it."""
     signal.signal(signal.SIGINT, handler)
     signal.signal(signal.SIGTERM, handler)

@@ -89,6 +89,7 @@ def test_node_is_gone_when_it_was_told_to_end(bench, six_axis, start, parameters
     process = start(parameters or {})
     bench.wait_for_state(state)
     end(bench, process, signals)
+    assert process.end() == 0, process.last_words()
     check_gone(bench, 'fabrik', process)
 
 
