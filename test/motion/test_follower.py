@@ -16,7 +16,7 @@ from fabrik_ros.motion.limits import MotionLimits
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.motion import Motion
 from helpers import assert_close, joint_xml, robot_xml, said, stopped
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 
@@ -1262,3 +1262,102 @@ def test_joints_that_nobody_asked_for_are_not_kept():
     measured = MeasuredJoints(['a'])
     measured.update(['a', 'b'], [1.0, 2.0], 0.0)
     assert measured.fresh(0.0, 1.0) == {'a': 1.0}
+
+
+def say_again(scene, before, T=GOAL):
+    return scene.follower.repeat(T, scene.now, before)
+
+
+def jogged(scene):
+    scene.follower.jog(np.array([0.0, 0.05, 0.0, 0.0, 0.0, 0.0]), scene.now)
+
+
+def sent_elsewhere(scene):
+    scene.accept(FAR_GOAL)
+
+
+def sent_to_joints(scene):
+    scene.follower.go_to_joints({'elbow': 0.8}, scene.now)
+
+
+class TestSaidAgain:
+    """A target whose words come again and may mean another place by now: see `repeat`."""
+
+    @settings(max_examples=20)
+    @given(pauses=st.lists(st.floats(0.05, 1.1), min_size=1, max_size=6))
+    def test_words_that_come_soon_again_are_a_repeat_however_often(self, pauses):
+        scene = Scene(target_timeout=1.2)
+        scene.accept()
+        before = scene.now
+        for pause in pauses:
+            scene.go(pause)
+            assert say_again(scene, before)
+            before = scene.now
+        scene.go(1.0)
+        once = Scene()
+        once.accept()
+        once.go(round((scene.now - once.now) / DT) * DT)
+        np.testing.assert_array_equal(scene.q, once.q[: len(scene.q)])
+
+    @pytest.mark.parametrize('pause', [1.3, 5.0, 100.0])
+    def test_later_they_are_a_new_step(self, pause):
+        scene = Scene()
+        scene.accept()
+        before = scene.now
+        scene.go(min(pause, 5.0))
+        scene.now = before + pause
+        scene.report()
+        assert not say_again(scene, before)
+
+    def test_a_clock_that_went_back_makes_no_new_step(self):
+        scene = Scene()
+        scene.accept()
+        assert say_again(scene, scene.now + 50.0)
+
+    @pytest.mark.parametrize('meanwhile', [jogged, sent_elsewhere, sent_to_joints])
+    def test_after_another_request_they_are_no_repeat(self, meanwhile):
+        scene = Scene()
+        scene.accept()
+        before = scene.now
+        scene.go(0.3)
+        meanwhile(scene)
+        assert not say_again(scene, before)
+
+    @pytest.mark.parametrize('pause', [0.1, 1.1, 3.0, 60.0])
+    def test_after_a_fault_they_are_refused_until_resume(self, pause):
+        scene = Scene()
+        scene.accept()
+        scene.go(0.5)
+        scene.follower.fail(stopped('trouble'), scene.now)
+        before = scene.now
+        scene.go(min(pause, 5.0))
+        scene.now = before + pause
+        scene.report()
+        words = 'trouble'
+        with pytest.raises(RefusedError, match=words):
+            say_again(scene, before)
+        scene.go(3.0)
+        count = len(scene.commands)
+        scene.follower.resume(scene.now)
+        scene.go(1.1)
+        assert not say_again(scene, before)
+        assert len(scene.commands) == count
+
+    def test_while_held_they_are_refused(self):
+        scene = Scene()
+        scene.accept()
+        scene.go(0.5)
+        scene.follower.hold_when_told()
+        with pytest.raises(RefusedError, match=HELD):
+            say_again(scene, scene.now - 0.1)
+
+    def test_after_a_timeout_of_targets_a_repeat_sets_nothing_in_motion(self):
+        scene = Scene(target_timeout=0.2)
+        scene.accept(FAR_GOAL)
+        before = scene.now
+        scene.go(1.0)
+        assert scene.state is State.HOLDING
+        count = len(scene.commands)
+        assert say_again(scene, before, FAR_GOAL)
+        scene.go(1.0)
+        assert len(scene.commands) == count
