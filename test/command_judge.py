@@ -23,8 +23,6 @@ VIOLATIONS_KEPT = 20
 """The first violations are kept in words; all are counted."""
 STATES_KEPT, PATHS_KEPT = 300, 50
 """A run may begin at one of the last states of the arm, or on one of the last announced paths."""
-NEARBY = 2e-3
-"""How far from a state of the arm a run may begin [rad or m]."""
 STATES_OF_A_REPORT = 60
 """One of so many last states is the one that a report was made of."""
 BRAKING, NOTICE = 0.6, 0.2
@@ -102,6 +100,8 @@ class CommandJudge:
         Forward kinematics. Without it the speeds of tips are not checked.
     knows_states : bool
         Whether `arm_says` is called with every state of the arm.
+    nearby : float
+        How far from a state of an arm that is pushed a run may begin [rad or m].
 
     """
 
@@ -112,6 +112,7 @@ class CommandJudge:
         period: float,
         frames: Frames | None = None,
         knows_states: bool = True,
+        nearby: float = 0.0,
     ) -> None:
         self.names = tuple(names)
         self.period = period
@@ -126,7 +127,7 @@ class CommandJudge:
         self.violation_count = 0
         self.violations: list[str] = []
         """The first violations, in words."""
-        self._knows_states = knows_states
+        self._knows_states, self._nearby = knows_states, nearby
         self._bounds = bounds
         self._next: Bounds | None = None
         self._acceleration = bounds.acceleration
@@ -288,7 +289,7 @@ class CommandJudge:
         places = np.array([*self._said, *(np.clip(q, *ends) for ends in self._announced)])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
         # The first step from rest: the acceleration for one period.
-        reach = NEARBY + bounds.acceleration * self.period**2 + ROUNDING
+        reach = self._nearby + bounds.acceleration * self.period**2 + ROUNDING
         gaps = np.abs(places - q).min(axis=0)  # each joint on its own: states are merged by name
         if np.any(gaps > reach):
             self._complain(f'a run begins {gaps.max():.6f} from anything the arm said')

@@ -15,8 +15,8 @@ CHECK_PERIOD = 1.0
 GRACE = 3
 """Looks after activation before a topic without a subscriber counts: discovery takes time."""
 LISTENERS = {
-    'joint_state': 'the driver of the arm should, or set output to what it takes; for a controller '
-    'give controller:=<its name> to the launch file',
+    'joint_state': 'the driver of the arm should, or set output to what it takes, as '
+    'controller:=<its name> does in the launch files',
     'trajectory': 'a joint_trajectory_controller should; load it, or correct trajectory_topic',
     'array': 'a forward_command_controller should; load it, or correct array_topic',
 }

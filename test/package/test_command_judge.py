@@ -272,6 +272,8 @@ def test_run_that_begins_where_the_arm_was_long_ago_is_wrong(stream):
 
 @pytest.mark.parametrize(('away', 'is_wrong'), [(1e-3, False), (0.01, True), (-0.01, True)])
 def test_run_begins_within_two_milliradians_of_the_arm(stream, away, is_wrong):
+    stream.judge = CommandJudge(NAMES, USUAL, DT, nearby=2e-3)
+    stream.judge.arm_says({'a': 0.0, 'b': 0.0})
     stream.send([away, 0.0])
     assert ('a run begins' in stream.wrong) == is_wrong
 

@@ -46,6 +46,8 @@ LEAST_GAP = 0.05
 """Statuses nearer together [s] waited in a queue, as where this process got no time to run."""
 FIRST_HOME = (0.3, -1.2, 1.5, -1.8, -1.57, 0.2)
 WORLD = 'world'
+NEARBY = 2e-3
+"""How far from where the arm is commands may begin [rad]."""
 ARRIVAL = 0.01, 0.05
 """Defaults of `arrival_tolerance_position` and `_orientation` [m, rad]."""
 LIMITS = {
@@ -196,7 +198,9 @@ class Scene:
         self.limits = LIMITS | TIP_LIMITS
         # In the frame of a base that moves, tips that stay in the world are as fast as that is.
         frames = None if moving_base else self._frames
-        self.command_judge = CommandJudge(JOINTS, self.bounds(), 1.0 / command_rate, frames)
+        self.command_judge = CommandJudge(
+            JOINTS, self.bounds(), 1.0 / command_rate, frames, nearby=NEARBY
+        )
         self.counts: Counter[str] = Counter()
         self.statuses = 0
         self.status: dict[str, str] = {}
