@@ -31,7 +31,14 @@ PACKAGES = (
         'tf2_ros',
         'tf2-ros',
         'frames of targets are links of the robot, no others',
-        'source ROS 2 (no wheel has it)',
+        'apt install ros-$ROS_DISTRO-tf2-ros (no wheel has it)',
+    ),
+    Package(
+        'control_msgs',
+        'control-msgs',
+        'a controller of trajectories is not heard: its first motion may begin with a step, and '
+        'what it does with late messages is not known',
+        'apt install ros-$ROS_DISTRO-control-msgs (no wheel has it)',
     ),
     Package(
         'interactive_markers',

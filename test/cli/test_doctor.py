@@ -38,6 +38,14 @@ def test_without_ros_and_numba_it_says_what_is_missing_and_the_cure(tmp_path):
     assert mark == 'missing'
     assert 'no node' in text
     assert 'source ROS 2' in text
+    for package, difference in (
+        ('control_msgs', 'a controller of trajectories is not heard'),
+        ('tf2_ros', 'frames of targets are links of the robot'),
+    ):
+        mark, text = row(ended, package)
+        assert mark == 'missing'
+        assert difference in text
+        assert 'apt install ros-$ROS_DISTRO-' in text
     assert row(ended, 'graph') == ('note', 'not looked at, as ROS 2 is missing')
     assert row(ended, 'kernels')[0] == 'ok'
 

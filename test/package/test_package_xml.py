@@ -84,3 +84,8 @@ def test_all_that_is_imported_from_ros_is_asked_for():
     imported = imported_from_ros()
     assert {'rclpy', 'sensor_msgs', 'launch'} <= imported
     assert imported <= {item.text for item in DEPENDENCIES}
+
+
+@pytest.mark.parametrize('name', ['control_msgs', 'tf2_ros'])
+def test_what_the_node_hears_and_looks_up_is_installed_with_it(name):
+    assert ('exec_depend', name) in {(item.tag, item.text) for item in DEPENDENCIES}
