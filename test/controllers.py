@@ -463,10 +463,27 @@ class Controller:
         self._time = activated_at_ns
         self._trajectory: _Trajectory | None = None
         self._newest: Message | None = self._hold_at(q)
-        self._is_holding = True
+        self._is_holding = self._is_active = True
         self._rejected: list[tuple[int, str]] = []
         self._holds: list[tuple[int, str]] = []
         self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
+
+    # -- its life cycle
+
+    def deactivate(self, at_ns: int) -> None:
+        """Stop it: no updates and no states, messages are dropped, the last command stays."""
+        self.run_until(at_ns)
+        self._is_active = False
+
+    def activate(self, at_ns: int) -> None:
+        """Start it again: it holds what was commanded last (Humble: what is measured)."""
+        self.run_until(at_ns)
+        self._is_active = True
+        q = self._command
+        if self._version == 'humble' and self._measures_velocity:
+            q = self.arm.read(at_ns)
+        self._last_command, self._last_command_ns = _State(q, np.zeros_like(q), None), 0
+        self._newest, self._is_holding = self._hold_at(q), True
 
     # -- messages
 
@@ -489,6 +506,8 @@ class Controller:
             raise ValueError(f'a message at {at_ns} ns, but it is {self._now} ns already')
         self.run_until(at_ns - 1)
         self._now = at_ns
+        if not self._is_active:
+            return 'not active'
         reason = self._reason_against(message, at_ns)
         if reason:
             self._rejected.append((at_ns, reason))
@@ -522,7 +541,8 @@ class Controller:
         """Make all updates up to a time, and in that moment [ns]."""
         while self._next <= t_ns:
             now = self._now = self._next
-            self._update(now)
+            if self._is_active:
+                self._update(now)
             self._k += 1
             self._next = self._time_of_update()
         self._now = max(self._now, t_ns)
@@ -629,6 +649,20 @@ class Controller:
         return Message(self.joint_names, 0, [Point(0, q)])
 
     # -- what was done
+
+    def states(self, first: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """
+        List what it said of itself, from the update with this number on.
+
+        That is the time [ns], the reference, and its velocity, each of shape (n,).
+        """
+        return [(time, state[0], state[1]) for time, state, _, _ in self._rows[first:]]
+
+    @property
+    def end(self) -> np.ndarray:
+        """Where it comes to rest if no message arrives, shape (n,)."""
+        trajectory = self._trajectory
+        return self._command if trajectory is None else trajectory.state(-1).q
 
     @property
     def played(self) -> Played:

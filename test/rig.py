@@ -16,6 +16,7 @@ from fabrik_ros.motion.following_rules import FollowingRules
 from fabrik_ros.motion.measured_joints import MeasuredJoints
 from fabrik_ros.motion.published_trajectory import default_look_ahead
 from fabrik_ros.motion.trajectory_stepper import TrajectoryStepper
+from fabrik_ros.reasons import Reason, ReasonKind
 from fabrik_ros.ros.command_clock import CommandClock
 import numpy as np
 
@@ -36,6 +37,19 @@ class Delivery:
     """By how many periods ticks are late, in turn; then in time."""
     lateness: float = 0.0
     """Share of the ticks that are late."""
+    held: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when messages are held back, to be delivered at once then [s]."""
+    dropped: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when they are lost, all of them [s]."""
+    delayed: list[tuple[float, float, float]] = field(default_factory=list)
+    """From when to when they take longer, and by how much [s]."""
+    stopped: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when the controller is not active [s]."""
+
+    @property
+    def is_smooth(self):
+        """Whether every message arrives in time but for what the look-ahead bears."""
+        return not (self.held or self.dropped or self.delayed or self.stopped)
 
 
 class Rig:
@@ -54,10 +68,25 @@ class Rig:
         The way to the controller.
     look_ahead : float, optional
         By default the one for the period.
+    adapts : bool
+        Whether the look-ahead does.
+    hears : float, optional
+        How long the state of the controller takes to be heard [s]; by default it is not.
 
     """
 
-    def __init__(self, motion, controller, period, delivery, look_ahead=None, **rules):
+    def __init__(
+        self,
+        motion,
+        controller,
+        period,
+        delivery,
+        look_ahead=None,
+        *,
+        adapts=False,
+        hears=None,
+        **rules,
+    ):
         self.motion, self.controller, self.delivery = motion, controller, delivery
         self.look_ahead = look_ahead or default_look_ahead(period)
         self.names = motion.robot.joint_names
@@ -65,15 +94,20 @@ class Rig:
         self.follower = Follower(motion.robot, motion, FollowingRules(**rules), self._measured)
         self.follower.observer.delay = self.look_ahead
         self._clock = CommandClock(period, even=True)
-        self._stepper = TrajectoryStepper(motion, self._clock.period, self.look_ahead)
+        self._hears, self._heard = hears, 0
+        self._stepper = TrajectoryStepper(motion, self._clock.period, self.look_ahead, adapts)
         self._coming: deque[tuple[int, Message]] = deque()
-        self._arrival = 0
+        self._arrival = self._switched = 0
         self._was_lost = False
         self.now = START
         self.commands: list[tuple[int, np.ndarray]] = []
         """Stamps [ns] and joint values."""
         self.sent: list[tuple[int, int]] = []
         """When each message was sent, and when it arrives; -1 where it is lost [ns]."""
+        self.latenesses: list[tuple[int, float]] = []
+        """When something was found to be late [ns], and by how much [s]."""
+        self.ends: list[tuple[int, np.ndarray, np.ndarray]] = []
+        """Of each message: when it is sent [ns], its end, and that of what the controller has."""
         self.restarts: list[int] = []
         """Numbers of the messages that begin anew, where the arm is measured."""
         self._look_at_the_arm()
@@ -81,6 +115,14 @@ class Rig:
     @property
     def seconds(self):
         return 1e-9 * self.now
+
+    @property
+    def since_start(self):
+        return 1e-9 * (self.now - START)
+
+    @property
+    def look_ahead_in_force(self):
+        return self._stepper.look_ahead
 
     def ask(self, act):
         """Ask something of the follower; tell whether it was accepted."""
@@ -104,6 +146,7 @@ class Rig:
         """Send a command, or what was missed of them, and wait for the next tick."""
         rng, period = self.delivery.rng, self._clock.period
         self._deliver()
+        self._hear()
         self._look_at_the_arm()
         if self.follower.should_publish:
             last = self._clock.last
@@ -112,12 +155,17 @@ class Rig:
                 self.follower,
                 lambda stamp: self.follower.tick(1e-9 * stamp, 1e-9 * period),
                 self.now,
-                last,
                 stamp,
                 is_paused=round(dt * SECOND) != stamp - last,
             )
-            if command is not None:
-                self._send(stamp, command)
+            self.follower.observer.delay = self._stepper.look_ahead
+            self.latenesses += [(self.now, late) for late in self._stepper.take_latenesses()]
+            lost = self._stepper.why_lost(self.now)
+            if lost:
+                self._stepper.go_on_unheard()
+                self.follower.fail(Reason(ReasonKind.DOES_NOT_FOLLOW, lost), self.seconds)
+            if command is not None or self._stepper.waits:
+                self._send(command)
         late = rng.choice(self.delivery.late) if self.delivery.late else 0.0
         is_late = rng.random() < self.delivery.lateness
         self.now += round((1.0 + late * is_late) * period)
@@ -133,31 +181,66 @@ class Rig:
         self._deliver()
         return self.controller.played
 
-    def _send(self, stamp, command):
-        if not self._stepper.may_be_sent(self.now):
+    def _send(self, command):
+        if self._stepper.missed_by(self.now) > 0:
             self._stepper.take_back()
             self._clock.take_back()
             return
         rng, delivery = self.delivery.rng, self.delivery
-        self.commands.append((stamp, command.q))
+        if command is not None:
+            self.commands.append((self._stepper.last, command.q))
         self._was_lost = not self._was_lost and rng.random() < delivery.lost
         arrival = self.now + round(rng.uniform(0.0, delivery.longest) * SECOND)
+        for begin, end in delivery.held:
+            if begin <= self.since_start < end:
+                arrival = max(arrival, START + round(end * SECOND))
+        for begin, end, delay in delivery.delayed:
+            arrival += round(delay * SECOND) * (begin <= self.since_start < end)
+        self._was_lost |= any(begin <= self.since_start < end for begin, end in delivery.dropped)
         self._arrival = max(self._arrival, arrival)
         self.sent.append((self.now, -1 if self._was_lost else self._arrival))
+        message = self._message()
+        self.ends.append((self.now, np.array(message.points[-1].q), self.controller.end))
         if not self._was_lost:
-            self._coming.append((self._arrival, self._message()))
+            self._coming.append((self._arrival, message))
 
     def _message(self):
-        points = self._stepper.points(self.now)
+        points = self._stepper.message(self.now)
         begin = points[0].time
         return Message(self.names, begin, [Point(time - begin, q, v) for time, q, v in points])
 
     def _deliver(self):
         while self._coming and self._coming[0][0] <= self.now:
             at, message = self._coming.popleft()
+            self._switch(at)
             reason = self.controller.receive(message, at)
-            assert not reason, reason
+            assert not (reason and self.delivery.is_smooth), reason
+        self._switch(self.now)
         self.controller.run_until(self.now)
+
+    def _switch(self, now):
+        """Stop and start the controller."""
+        for stopped, started in self.delivery.stopped:
+            for at, act in (
+                (stopped, self.controller.deactivate),
+                (started, self.controller.activate),
+            ):
+                if self._switched < START + round(at * SECOND) <= now:
+                    act(START + round(at * SECOND))
+        self._switched = now
+
+    def _hear(self):
+        """Hear the controller, as far as its states have come."""
+        if self._hears is None:
+            return
+        for time, q, velocity in self.controller.states(self._heard):
+            at = time + round(self._hears * SECOND)
+            if at > self.now:
+                break
+            self._heard += 1
+            self._stepper.note_state(at)
+            if self.follower.should_publish:
+                self._stepper.hear(time, q, velocity, at)
 
     def _look_at_the_arm(self):
         measured = self.controller.arm.read(self.now)

@@ -660,6 +660,24 @@ class Motion:
             if path.is_stop and path.has_arrived():
                 self._end_path()
 
+    def go_back(self, checkpoint: Checkpoint) -> None:
+        """Go on from an earlier state: the controller has not heard of what came after it."""
+        rest = self.q
+        self.limiter.restore(checkpoint)
+        self._leave_for(rest)
+
+    def stand_at(self, q: Array) -> None:
+        """Go on from rest at `q`, shape (n,), where a controller has stopped by itself."""
+        rest = self.q
+        self.limiter.reset(q)
+        self._leave_for(rest)
+
+    def _leave_for(self, rest: Array) -> None:
+        """Go on to the goal; to `rest`, shape (n,), where the motion had arrived there already."""
+        if self.path is None:
+            self.path = JointPath(self.limiter, rest, reason=self._rest_reason)
+        self.path.lose_speed()
+
     def checkpoint(self) -> Checkpoint:
         """Remember the state of the joints, to come back to it by `restore`."""
         return self.limiter.checkpoint()

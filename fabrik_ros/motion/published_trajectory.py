@@ -145,12 +145,17 @@ class PublishedTrajectory:
 
     def at(self, time: int) -> Array | None:
         """Joint values at a time [ns], shape (n,); None before the oldest remembered point."""
-        knots = list(self._all())
+        state = self.state_at(time)
+        return None if state is None else state[0]
+
+    def state_at(self, time: int) -> tuple[Array, Array] | None:
+        """Joint values and velocities at a time [ns]; None before the oldest remembered point."""
+        knots = [*self._all()]
         if not knots or time < knots[0].time:
             return None
         i = bisect_right(knots, time, key=lambda knot: knot.time) - 1
         if i + 1 == len(knots):
-            return knots[-1].q
+            return knots[-1].q, knots[-1].velocity
         return _between(knots[i], knots[i + 1], time)
 
     def shift(self, by: int) -> None:
@@ -174,11 +179,12 @@ class PublishedTrajectory:
             self._knots.append(knot)
 
 
-def _between(before: Knot, after: Knot, time: int) -> Array:
-    """Joint values on the cubic from one knot to another, shape (n,)."""
+def _between(before: Knot, after: Knot, time: int) -> tuple[Array, Array]:
+    """Joint values and velocities on the cubic from one knot to another."""
     length = (after.time - before.time) / NANOSECONDS
     share = (time - before.time) / NANOSECONDS / length
     way, first, last = after.q - before.q, length * before.velocity, length * after.velocity
     square, cube = 3.0 * way - 2.0 * first - last, first + last - 2.0 * way
     q: Array = before.q + share * (first + share * (square + share * cube))
-    return q
+    velocity: Array = (first + share * (2.0 * square + 3.0 * share * cube)) / length
+    return q, velocity

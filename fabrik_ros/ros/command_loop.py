@@ -1,6 +1,7 @@
 """The commands out: one every period while the arm moves, the first as soon as it can be."""
 
 from collections.abc import Callable
+import math
 import time
 import traceback
 from typing import NamedTuple
@@ -34,6 +35,8 @@ FIRST_LOOK = 0.01
 """How long a path may be looked for as soon as a target comes to an arm that rests [s]."""
 WARNING_PERIOD = 5.0
 """The same warning is not logged again within this time [s]."""
+REMINDED = 10.0
+"""How long the status warns of commands that came too late [s]."""
 
 
 class StreamState(NamedTuple):
@@ -104,16 +107,20 @@ class CommandLoop:
             self.period, None if before is None else before.stamps, even=takes_trajectories
         )
         self._timer: Timer | None = None
+        self._late_at, self._warning = -math.inf, ''
         self.follower: Follower | None = None
         self.last_command: tuple[float, Command] | None = None
         self._stepper: TrajectoryStepper | None = None
         if takes_trajectories:
-            look_ahead = parameters.trajectory_look_ahead or default_look_ahead(self.period)
-            self._stepper = TrajectoryStepper(motion, self._stamps.period, look_ahead)
+            given = parameters.trajectory_look_ahead
+            look_ahead = given or default_look_ahead(self.period)
+            self._stepper = TrajectoryStepper(
+                motion, self._stamps.period, look_ahead, adapts=given == 0.0
+            )
         if before is not None and before.joint_names == motion.robot.joint_names:
             self.last_command = before.last_command
             if self._stepper is not None and before.curve is not None:
-                self._stepper.curve.go_on_from(before.curve)
+                self._stepper.go_on_from(before.curve)
 
     @property
     def stream_state(self) -> StreamState:
@@ -125,11 +132,42 @@ class CommandLoop:
     @property
     def look_ahead(self) -> float:
         """How long after its stamp a controller of trajectories reaches a command [s]; else 0."""
-        return 0.0 if self._stepper is None else 1e-9 * self._stepper.curve.look_ahead
+        return 0.0 if self._stepper is None else self._stepper.look_ahead
+
+    @property
+    def warning(self) -> str:
+        """Say that commands came too late, for a while; '' where none did."""
+        return self._warning if 0.0 <= self._clock.now() - self._late_at <= REMINDED else ''
 
     def curve_at(self, time: int) -> Array | None:
         """Planned joint values of a controller of trajectories at a time [ns], shape (n,)."""
         return None if self._stepper is None else self._stepper.curve.at(time)
+
+    def hear(self, time: int, q: Array | None, velocity: Array | None) -> bool:
+        """
+        Take the reference of a controller of trajectories.
+
+        Parameters
+        ----------
+        time : int
+            Of the reference [ns].
+        q, velocity : array, shape (n,), or None
+            The reference [rad or m, and per s], where the controller has all joints.
+
+        Returns
+        -------
+        bool
+            Whether it belongs to what was sent, as far as can be told.
+
+        """
+        stepper, follower = self._stepper, self.follower
+        if stepper is None:
+            return False
+        now = self._clock.now_ns()
+        stepper.note_state(now)
+        if follower is None or not follower.should_publish or q is None or velocity is None:
+            return False
+        return stepper.hear(time, q, velocity, now)
 
     def start(self, follower: Follower) -> None:
         """Send the commands of a follower from now on."""
@@ -163,7 +201,7 @@ class CommandLoop:
             return
         next_time = time.monotonic()
         if self._stepper is not None:
-            self._outputs.send_trajectory(self._stepper.points(now))  # with the whole stop
+            self._outputs.send_trajectory(self._stepper.message(now))  # with the whole stop
         deadline = next_time + LONGEST_WAY_BACK
         may_go_back = True
         while not follower.is_at_rest:
@@ -190,9 +228,9 @@ class CommandLoop:
             if self._stepper is None:
                 command = self._command(follower, 1e-9 * stamp, dt)
             else:
-                command = self._stepper.follow(follower, stamp, stamp - last)
+                command = self._stepper.follow(follower, stamp - last)
         if command is not None:
-            self._send(command, stamps.last)
+            self._send(command)
 
     def begin_at_once(self, is_target: bool = False) -> None:
         """
@@ -255,7 +293,7 @@ class CommandLoop:
             command = self._step_evenly(follower, self._stepper, now, last, dt)
         duration = time.perf_counter() - begin
         if command is not None:
-            self._send(command, stamps.last)
+            self._send(command)
         if follower.is_on_the_way and motion.solution is not None:
             self._tally.step(duration, motion.solution.finished_by)
 
@@ -277,26 +315,42 @@ class CommandLoop:
         command = stepper.step(
             follower,
             lambda stamp: self._advance(follower, stamp, self.period),
-            now, last, stamp, is_paused=round(dt * NANOSECONDS) != stamp - last,
+            now, stamp, is_paused=round(dt * NANOSECONDS) != stamp - last,
         )  # fmt: skip
-        if command is None:
+        follower.observer.delay = stepper.look_ahead
+        self._look_at_delivery(follower, stepper, now)
+        if command is None and not stepper.waits:
             return None
-        if not stepper.may_be_sent(self._clock.now_ns()):
+        missed = stepper.missed_by(self._clock.now_ns())
+        if missed > 0:
             stepper.take_back()
             stamps.take_back()
-            self._warn_of_lateness()
+            self._warn_of_lateness(missed / NANOSECONDS)
             return None
-        self._outputs.send_trajectory(stepper.points(now))
+        self._outputs.send_trajectory(stepper.message(now))
         return command
 
-    def _warn_of_lateness(self) -> None:
+    def _look_at_delivery(self, follower: Follower, stepper: TrajectoryStepper, now: int) -> None:
+        """Count what came too late and warn of it; stop where the controller is lost."""
+        for late in stepper.take_latenesses():
+            self._warn_of_lateness(late)
+        lost = stepper.why_lost(now)
+        if lost:
+            stepper.go_on_unheard()
+            follower.fail(Reason(ReasonKind.DOES_NOT_FOLLOW, lost), 1e-9 * now)
+
+    def _warn_of_lateness(self, late: float) -> None:
+        """Count what came too late by a time [s], and warn of it."""
         self._tally.late += 1
-        self._node.get_logger().warning(
-            f'a command took too long for the look-ahead of {self.look_ahead:.3f} s and was not '
-            'sent; the arm slows down meanwhile. If this goes on: a lower command_rate, a longer '
-            'trajectory_look_ahead, or a less busy machine',
-            throttle_duration_sec=WARNING_PERIOD,
+        self._tally.lateness = late
+        self._late_at = self._clock.now()
+        self._warning = (
+            f'commands came {late:.3f} s or more too late for the look-ahead of '
+            f'{self.look_ahead:.3f} s; the arm slows down meanwhile. If this goes on: a longer '
+            'trajectory_look_ahead, a lower command_rate, or a less busy machine or network'
         )
+        log = self._node.get_logger()
+        log.warning(self._warning, throttle_duration_sec=WARNING_PERIOD)
 
     def _command(self, follower: Follower, now: float, dt: float) -> Command | None:
         """Take the next command; after an error, one that slows the arm down."""
@@ -331,7 +385,8 @@ class CommandLoop:
             text = f'the pose of the base is lost: {error}'
             follower.fail(Reason(ReasonKind.BASE_LOST, text), now)
 
-    def _send(self, command: Command, stamp: int) -> None:
+    def _send(self, command: Command) -> None:
+        stamp = self._stamps.last if self._stepper is None else self._stepper.last
         self._outputs.send(command, stamp)
         self.last_command = 1e-9 * stamp, command
         self._tally.commands += 1

@@ -1,6 +1,6 @@
 """The arm, and all that exists once a robot description was accepted."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..transforms import Array
 from .base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from .collision_watch import CollisionWatch
 from .command_loop import CommandLoop, StreamState
+from .controller_state import ControllerReference
 from .conversions import seconds
 from .frame_resolver import FrameResolver
 from .joint_history import JointHistory, LENGTH, MOST_LENGTH
@@ -318,16 +319,16 @@ class ConfiguredArm:
         limits = self.motion.limits
         return 0.5 * limits.tip_speed**2 / limits.tip_acceleration + NEARBY
 
-    def take_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
-        """Check by its reference at a time [ns] whether a controller follows its trajectory."""
-        follower = self.follower
-        if follower is None or not follower.is_on_the_way:
+    def take_reference(self, reference: ControllerReference) -> None:
+        """Take where a controller has its joints, and look whether it follows its trajectory."""
+        follower, names = self.follower, self.chain.joint_names
+        q = values_of(names, reference.q)
+        is_sent = self.loop.hear(reference.time, q, values_of(names, reference.velocity))
+        if is_sent or follower is None or not follower.is_on_the_way or q is None:
             return
-        planned, names = self.loop.curve_at(time_ns), self.chain.joint_names
-        if planned is None or not values.keys() >= set(names):
-            return
-        reference = np.array([values[name] for name in names])
-        follower.watch_reference(reference, planned, self._clock.now())
+        planned = self.loop.curve_at(reference.time)
+        if planned is not None:
+            follower.watch_reference(q, planned, self._clock.now())
 
     # -- the time
 
@@ -429,6 +430,13 @@ class ConfiguredArm:
         if self.measured.missing(names, self._clock.now(), timeout):
             return None
         return np.array(self.measured.newest(names))
+
+
+def values_of(names: Sequence[str], values: Mapping[str, float]) -> Array | None:
+    """Values of some joints, shape (n,); None where one is missing."""
+    if not values.keys() >= set(names):
+        return None
+    return np.array([values[name] for name in names])
 
 
 def configure_arm(

@@ -1,7 +1,7 @@
 """The state of a controller of trajectories: its own reference."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -10,7 +10,21 @@ from ..motion.measured_joints import MeasuredJoints
 from .node_clock import NodeClock
 
 COMMANDS, STATE = '/joint_trajectory', '/controller_state'
+NANOSECONDS = 1_000_000_000
+SCALED = 1e-3
+"""Smallest difference from 1 of a scaled speed; 0 is said by controllers that do not scale [1]."""
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class ControllerReference(NamedTuple):
+    """Where a controller wants its joints to be."""
+
+    time: int
+    """[ns]."""
+    q: Mapping[str, float]
+    """Joint values by name [rad or m]."""
+    velocity: Mapping[str, float]
+    """By name [rad/s or m/s]; empty where the controller says none, or scales its speed."""
 
 
 class ControllerState:
@@ -26,7 +40,7 @@ class ControllerState:
     trajectory_topic : str
         Topic of the trajectories; the state is beside it, on `<controller>/controller_state`.
     on_reference : callable
-        Takes the time of each reference [ns], and its joint values by name [rad or m].
+        Takes each reference.
 
     Attributes
     ----------
@@ -40,7 +54,7 @@ class ControllerState:
         node: Node,
         clock: NodeClock,
         trajectory_topic: str,
-        on_reference: Callable[[int, dict[str, float]], None],
+        on_reference: Callable[[ControllerReference], None],
     ) -> None:
         self.reference = MeasuredJoints()
         self._node, self._clock, self._on_reference = node, clock, on_reference
@@ -57,12 +71,25 @@ class ControllerState:
         values = dict(zip(names, map(float, positions), strict=True))
         self.reference.update(values.keys(), values.values(), self._clock.now())
         stamp = message.header.stamp
-        self._on_reference(stamp.sec * 1_000_000_000 + stamp.nanosec, values)
+        self._on_reference(
+            ControllerReference(
+                stamp.sec * NANOSECONDS + stamp.nanosec, values, _velocities(message)
+            )
+        )
 
     def close(self) -> None:
         """Remove the subscription."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
+
+
+def _velocities(message: Any) -> dict[str, float]:
+    """Velocities by joint, of a reference that goes at the speed of the trajectory."""
+    names, velocities = message.joint_names, message.reference.velocities
+    scaling = getattr(message, 'speed_scaling_factor', 1.0) or 1.0
+    if len(velocities) != len(names) or abs(scaling - 1.0) > SCALED:
+        return {}
+    return dict(zip(names, map(float, velocities), strict=True))
 
 
 def _message_type() -> Any:

@@ -1,6 +1,6 @@
 """The messages that come in: checked, resolved, stamped, and refused where they are wrong."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 import time
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -15,6 +15,7 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .configured_arm import ConfiguredArm
+from .controller_state import ControllerReference
 from .conversions import joint_values, pose_to_matrix, seconds, twist_to_array
 from .marker_obstacles import after
 from .node_state import ActiveArm, NodeState
@@ -228,10 +229,10 @@ class Inbox:
         if self._state.arm is not None:
             self._state.arm.take_robot_state()
 
-    def on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
-        """Take the reference of a controller: its time [ns] and joint values by name."""
+    def on_reference(self, reference: ControllerReference) -> None:
+        """Take the reference of a controller of trajectories."""
         if self._state.arm is not None:
-            self._state.arm.take_reference(time_ns, values)
+            self._state.arm.take_reference(reference)
 
     # -- what stands around
 

@@ -56,6 +56,7 @@ class NodeStatus:
             'base_link': arm.chain.base_link,
             'tip_link': ', '.join(arm.tip_links),
             'tool_offset': ' '.join(map(repr, self._state.parameters.tool_offset)),
+            'warnings': '; '.join(filter(None, [facts['warnings'], arm.loop.warning])),
             'look_ahead': arm.loop.look_ahead,
             'jerk_limited': arm.motion.limiter.limits_jerk,
             'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,

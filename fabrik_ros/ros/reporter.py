@@ -39,7 +39,9 @@ class Tally:
     refused: int = 0
     commands: int = 0
     late: int = 0
-    """Commands that were too late to be sent [1]."""
+    """How often commands came too late for controllers of trajectories [1]."""
+    lateness: float = 0.0
+    """By how much they did the last time [s]."""
     finishers: dict[str, int] = field(
         default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
     )
@@ -65,6 +67,7 @@ class Tally:
             'refused': self.refused,
             'commands': self.commands,
             'late_commands': self.late,
+            'lateness': self.lateness,
             **{f'finished_by_{who}': count for who, count in self.finishers.items()},
             'step_time': self.step_time,
             'last_refusal': self.last_refusal,

@@ -1,6 +1,5 @@
 """The topics of the node, many by parameters: commands out, robot state and targets in."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +12,7 @@ from std_msgs.msg import String
 
 from ..motion.follower import Follower
 from ..motion.path_search import FoundPath
-from .controller_state import ControllerState
+from .controller_state import ControllerReference, ControllerState
 from .joint_topics import JointTopics
 from .node_clock import NodeClock
 from .outputs import Outputs
@@ -39,8 +38,8 @@ class Receiver(Protocol):
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
 
-    def on_reference(self, time_ns: int, values: Mapping[str, float]) -> None:
-        """Take the reference of a controller: its time [ns] and joint values by name."""
+    def on_reference(self, reference: ControllerReference) -> None:
+        """Take the reference of a controller of trajectories."""
 
     def on_robot_state(self) -> None:
         """Take a change of the robot's own state."""

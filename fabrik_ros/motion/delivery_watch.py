@@ -1,0 +1,252 @@
+"""
+Whether what is sent to a controller of trajectories gets there in time, by what it says it plays.
+
+Nothing new is sent while the controller is silent, or plays nothing that was sent. If it still
+plays an older message a while after the newer one was due, the motion goes on from that older one;
+if it stands elsewhere, from there. Then a little is sent, and nothing new until that is played.
+
+"""
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+
+from ..transforms import Array
+from .published_trajectory import MILLISECOND
+from .sent_messages import is_on, Reference, ROUNDING, seconds, Sent, SentMessages
+
+UNHEARD = 20 * MILLISECOND
+"""
+Longest time for which motion goes on unheard [ns]: what a late message may cost. States that come
+less often count for as long as two of them are apart.
+"""
+SEEN_LONG = 100 * MILLISECOND
+"""States farther apart tell too little [ns]."""
+REGULAR = 5
+"""States in a row after which the next one is missed [1]."""
+LOST = 500 * MILLISECOND
+"""After so long a silence, or so long off all that was sent, the controller is lost [ns]."""
+NEVER = 1000 * MILLISECOND
+"""Messages that are so late do not get through [ns]."""
+
+
+@dataclass
+class Lateness:
+    """What came too late, from when it was due until it was played."""
+
+    played: Sent
+    """What the controller played instead."""
+    sent: int
+    """When it was sent [ns]."""
+    due: int
+    """[ns]."""
+    until: int
+    """Latest time at which it was not there yet [ns]."""
+
+    @property
+    def duration(self) -> int:
+        """How late it is by now [ns]."""
+        return self.until - self.due
+
+    @property
+    def delivery(self) -> int:
+        """How long it takes to get there, at least [ns]."""
+        return self.until - self.sent
+
+
+@dataclass
+class Probe:
+    """A little motion, sent to see whether it gets through."""
+
+    base: Sent | None
+    """The message it goes on from; None where the controller stands elsewhere."""
+    fork: int | None = None
+    """When it begins [ns]; None before it is sent."""
+
+
+class DeliveryWatch:
+    """
+    Compares what a controller says it plays with what was sent.
+
+    Attributes
+    ----------
+    sent : SentMessages
+        What was sent.
+    begins : int
+        When the motion from the last rest begins [ns]: before that, being elsewhere means nothing.
+    late : Lateness or None
+        What is late now.
+    was_late : Lateness or None
+        What was late, and has come by now; taken away by who reads it.
+    was_off : int
+        For how long the controller played nothing that was sent, until now [ns]; likewise.
+
+    """
+
+    def __init__(self) -> None:
+        self.sent = SentMessages()
+        self.begins = 0
+        self.late: Lateness | None = None
+        self.was_late: Lateness | None = None
+        self.was_off = 0
+        self._probe: Probe | None = None
+        self._heard, self._count, self._interval = 0, 0, 0.0
+        self._strange: tuple[Reference, Reference] | None = None
+        """First reference of a row that belongs to no message, and the first where it is now."""
+        self._now = 0
+        """Time of the newest reference [ns]."""
+
+    # -- what is heard
+
+    def note(self, now: int) -> None:
+        """Take note that the controller was heard `now` [ns]."""
+        gap = now - self._heard
+        if not 0 <= gap <= SEEN_LONG:
+            self._count = 0
+        else:
+            self._count += 1
+            self._interval += (gap - self._interval) / min(self._count, REGULAR)
+        self._heard = now
+
+    def compare(self, reference: Reference, acceleration: Array) -> Sent | Reference | None:
+        """
+        Compare a reference of the controller with what was sent.
+
+        Parameters
+        ----------
+        reference : Reference
+            Of the controller.
+        acceleration : array, shape (n,)
+            Greatest acceleration of the joints [rad/s^2 or m/s^2].
+
+        Returns
+        -------
+        Sent, Reference or None
+            Where the motion has to go on from: an older message, or a place of the controller's
+            own; None where nothing has to change.
+
+        """
+        self._now = reference.time
+        if not self.sent:
+            return None
+        message = self.sent.played(reference, acceleration)
+        if message is None or message in self.sent.given_up:
+            return self._look_at_strange(reference, message)
+        if self._strange is not None:
+            self.was_off, self._strange = self.off_for, None
+        if message is self.sent.newest and not self._is_seen(reference, acceleration):
+            return None
+        following = self.sent.following(message)
+        self._track(message, following)
+        is_late = following is not None and reference.time >= following.fork + UNHEARD
+        return message if is_late else None
+
+    def _is_seen(self, reference: Reference, acceleration: Array) -> bool:
+        """Whether the newest message is known to be played, where a reference lies on it."""
+        probe = self._probe
+        if probe is None:
+            return True
+        if probe.fork is None or reference.time < probe.fork:
+            return False
+        base = probe.base
+        may_be_base = base is not None and is_on(base.curve, reference, acceleration)
+        if may_be_base and reference.time < probe.fork + UNHEARD:
+            return False
+        self._probe = None
+        return True
+
+    def _track(self, message: Sent, following: Sent | None) -> None:
+        """Take note of what the controller plays, and of the next message, which may be late."""
+        if self.late is not None and self.late.played is not message:
+            self.was_late, self.late = self.late, None
+        if self.late is not None:
+            self.late.until = self._now
+        elif following is not None and following.fork < self._now:
+            self.late = Lateness(message, following.at, following.fork, self._now)
+
+    def _look_at_strange(self, reference: Reference, given_up: Sent | None) -> Reference | None:
+        """Tell where the controller stands, if it does so outside all that was sent."""
+        if reference.time <= self.begins:
+            return None
+        first, here = self._strange or (reference, reference)
+        if np.max(np.abs(here.q - reference.q)) > ROUNDING:
+            here = reference
+        self._strange = first, here
+        if given_up is not None:  # what was sent after it may come, too
+            self._track(given_up, None)
+        patience = UNHEARD if given_up is None else LOST
+        stands = reference.rests and reference.time - here.time >= patience
+        return reference if stands else None
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the controller plays nothing that was sent."""
+        return self._strange is not None
+
+    @property
+    def off_for(self) -> int:
+        """For how long it does [ns]."""
+        return 0 if self._strange is None else self._now - self._strange[0].time
+
+    # -- what follows from it
+
+    def is_silent(self, now: int) -> bool:
+        """Whether a controller that can be heard has not been for too long."""
+        longest = max(UNHEARD, math.ceil(2.0 * self._interval))
+        return self._count >= REGULAR and now - self._heard > longest
+
+    def must_wait(self, now: int) -> bool:
+        """Whether it is not known what the controller does `now` [ns]: nothing may be sent."""
+        return self.is_silent(now) or self.is_off
+
+    def why_lost(self, now: int) -> str:
+        """Say what is wrong where the controller does not come back; '' where it may."""
+        if self.is_silent(now) and now - self._heard > LOST:
+            return f'the controller has said nothing for {seconds(LOST):g} s'
+        if self.off_for > NEVER:
+            return 'the controller does not play what it is sent'
+        if self.late is not None and self.late.duration > NEVER:
+            return f'trajectories do not get to the controller within {seconds(NEVER):g} s'
+        return ''
+
+    def begin(self, now: int) -> None:
+        """Begin from rest: a controller that fell silent long ago is not waited for."""
+        if now - self._heard > LOST:
+            self._count = 0
+
+    def go_on_from(self, base: Sent | None) -> None:
+        """Begin anew with a message, or where the controller stands; send little at first."""
+        self._probe, self._strange = Probe(base), None
+        self.sent.give_up(base)
+
+    def add(self, message: Sent) -> None:
+        """Take note of a message that is being sent."""
+        self.sent.add(message)
+        if self._probe is not None and self._probe.fork is None:
+            self._probe.fork = message.fork
+
+    @property
+    def is_probing(self) -> bool:
+        """Whether it is looked whether a message gets through."""
+        return self._probe is not None
+
+    def may_extend(self, fork: int, begin: int | None = None) -> bool:
+        """
+        Whether motion may go on beyond a time, or has to be seen to be played before.
+
+        Parameters
+        ----------
+        fork : int
+            Until when it is settled [ns].
+        begin : int, optional
+            From when on the message that is being made differs from the one before [ns].
+
+        """
+        probe = self._probe
+        begin = begin if probe is None or probe.fork is None else probe.fork
+        return probe is None or begin is None or fork < begin + UNHEARD
+
+    def lose_hold(self) -> None:
+        """Wait for the controller no longer."""
+        self._count, self._strange, self._probe, self.late = 0, None, None, None
