@@ -56,7 +56,7 @@ class ArmApart:
     path : Path or None
         What it follows; None where it stands, or comes to rest.
     is_held : bool
-        Whether it is held back, as it would collide; at rest it tries again in each step.
+        Whether it was held back, as it would collide: its next goal waits until it rests.
     is_blocked : bool
         Whether it stands, or comes to rest, in front of something.
     reason : Reason or None
@@ -124,7 +124,15 @@ class ArmApart:
         self.path: Path | None = None
         self.is_held = self.is_blocked = False
         self.reason: Reason | None = None
-        self._free_steps = 0
+        self._free_steps, self._waits_for_rest = 0, False
+
+    def begin(self) -> None:
+        """Begin anew where the arm is; one that is blocked stays so until its goal changes."""
+        if self.is_blocked:
+            self._pursuit.resolve_no_more()
+            self.path = None
+        else:
+            self.forget()
 
     def warm_up(self) -> None:
         """Compile what it needs."""
@@ -153,11 +161,14 @@ class ArmApart:
     # -- what its path does
 
     def head_for(self, goal: Goal) -> None:
-        """Head for its part of a goal, unless it does already or that is where it was blocked."""
+        """Head for its part of a goal, if that is another one than before."""
         tips, before = self._tips, self._goal
         self._goal = Goal(goal.T[tips], goal.in_world[tips], goal.is_target[tips])
-        if before is None or not np.array_equal(before.T, self._goal.T, equal_nan=True):
-            self.take_over()
+        if before is not None and np.array_equal(before.T, self._goal.T, equal_nan=True):
+            return
+        self.take_over()
+        self._waits_for_rest = self.is_held
+        if not self._waits_for_rest:
             self._set_out(self._goal)
 
     def _set_out(self, goal: Goal) -> None:
@@ -174,7 +185,8 @@ class ArmApart:
         self.take_over()
         self._limiter.begin_step(dt)
         self._pursuit.pass_time(dt)
-        if self.is_held and self._goal is not None and self._limiter.joints.is_still:
+        if self._waits_for_rest and self._goal is not None and self._limiter.joints.is_still:
+            self._waits_for_rest = False
             self._set_out(self._goal)
         self.look_ahead(dt)
         while self.path is not None:
@@ -197,7 +209,7 @@ class ArmApart:
             self.is_blocked, self.reason, self._free_steps = True, path.blocked, 0
 
     def hold(self, refusal: str) -> None:
-        """Come to rest, as it would collide, and try again there in each step."""
+        """Come to rest, as it would collide; it sets out again for another goal."""
         if self._pursuit.may_search:
             self._pursuit.resolve_pending()
         self._pursuit.resolve_no_more()
@@ -298,22 +310,14 @@ class LinesApart(Path):
         held: list[ArmApart] = []
         while involved := [arm for arm in leading if arm not in held and self._moves_refused(arm)]:
             for arm in involved if len(involved) > 1 else ():
-                yield self._braking(velocity, [*held, arm], dt)
-            held += involved
-            yield self._braking(velocity, held, dt)
-        yield self._braking(velocity, leading, dt)
+                yield _braking(velocity, [*held, arm], dt), partial(_hold, [*held, arm], ())
+            held = [*held, *involved]
+            yield _braking(velocity, held, dt), partial(_hold, held, ())
+        others = [arm for arm in leading if arm not in held]
+        yield _braking(velocity, leading, dt), partial(_hold, held, others)
 
     def _moves_refused(self, arm: ArmApart) -> bool:
         return bool(self._limiter.refused_joints[arm.joints].any())
-
-    def _braking(
-        self, velocity: Array, arms: list[ArmApart], dt: float
-    ) -> tuple[Array, Callable[[str], None]]:
-        """Velocity with which some arms come to rest; and what tells them so."""
-        braking, arms = velocity.copy(), list(arms)
-        for arm in arms:
-            braking[arm.joints] = arm.stopping_velocity(dt)
-        return braking, partial(_hold, arms)
 
     @property
     def blocked(self) -> Reason | None:
@@ -356,9 +360,20 @@ class LinesApart(Path):
             arm.scale_speed(share)
 
 
-def _hold(arms: Sequence[ArmApart], refusal: str) -> None:
+def _braking(velocity: Array, arms: Sequence[ArmApart], dt: float) -> Array:
+    """Velocity with which some arms are on the way to rest, shape (n,)."""
+    braking: Array = velocity.copy()
+    for arm in arms:
+        braking[arm.joints] = arm.stopping_velocity(dt)
+    return braking
+
+
+def _hold(arms: Sequence[ArmApart], slowed: Sequence[ArmApart], refusal: str) -> None:
+    """Hold arms that would collide; others only had to slow down for a step."""
     for arm in arms:
         arm.hold(refusal)
+    for arm in slowed:
+        arm.lose_speed()
 
 
 class ArmsApart:
@@ -415,6 +430,11 @@ class ArmsApart:
         for arm in self._arms:
             arm.take_time()
 
+    def forget(self) -> None:
+        """Have no goals."""
+        for arm in self._arms:
+            arm.forget()
+
     def lead(self, goal: Goal, path: Path | None) -> LinesApart | None:
         """Head for a goal of a stream on lines apart; None where all arms are to go together."""
         in_world = self._frame.is_world or bool(goal.in_world.any())
@@ -422,7 +442,7 @@ class ArmsApart:
             return None
         if path is None or path is not self._lines:
             for arm in self._arms:
-                arm.forget()
+                arm.begin()
             self._lines = LinesApart(self._arms, self._limiter)
         self._lines.head_for(goal)
         return self._lines

@@ -100,6 +100,7 @@ class Departure:
     def end_stream(self) -> None:
         """Take note that there is no goal any longer."""
         self.forget()
+        self._arms.forget()
         self.in_stream = False
 
     @property
@@ -117,6 +118,8 @@ class Departure:
         path, waited = self._mover.path, self.waits_for_rest
         self.forget()
         self.in_stream = in_stream and not self._must_ask
+        if not self.in_stream:
+            self._arms.forget()
         follows_line = path is not None and path.follows_tips
         if self.in_stream:
             stops = path is not None and path.is_stop

@@ -135,6 +135,7 @@ class Motion:
         self.limiter.reset(q)
         self.frame.reset()
         self.pursuit.forget()
+        self._take_time()
         self.path: Path | None = None
         self._rest_reason: Reason | None = None
         """Why the arm rests short of its goal, while it has no path or is held up."""
@@ -481,10 +482,14 @@ class Motion:
     def halt(self) -> None:
         """Count the arm as at rest at its last command: later ones did not reach it."""
         self.limiter.halt()
-        self.pursuit.take_time()
-        self.arms.take_time()
+        self._take_time()
         if self.path is not None:
             self.path.lose_speed()
+
+    def _take_time(self) -> None:
+        """Take note that nothing moved for a while: there is time for any search."""
+        self.pursuit.take_time()
+        self.arms.take_time()
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""

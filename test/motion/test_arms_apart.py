@@ -5,6 +5,8 @@ The poses are judged by pinocchio, clearances by the distance of balls from a pl
 
 """
 
+from collections import Counter
+
 import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
@@ -12,8 +14,9 @@ pytest.importorskip('coal', reason='coal measures the distances')
 
 from collision_models import body, with_bodies
 from fabrik_ros import ArmFollower, FollowerOptions, load_urdf, State
-from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.collision import CollisionGuard, Obstacle, Scene
 from fabrik_ros.model.geometry import Box
+from fabrik_ros.solver.tree_solver import TreeSolver
 from hypothesis import given, settings, strategies as st
 from judging import pose_errors
 import numpy as np
@@ -194,6 +197,48 @@ def test_tip_that_was_blocked_follows_on_when_its_hand_comes_back():
     late = lags(q, LEFT, hand)[COUNTED // 2 :]
     assert late.max() <= SLOWER * alone + 1e-3
     assert said[-1] == (State.MOVING, 'None')
+
+
+def test_tip_that_was_blocked_and_fell_silent_stays_though_the_way_is_free_again():
+    """Nothing sets out by itself, whatever the other hand does."""
+    push, gone = pushing(LEFT, (0.0, 1.0, 0.0)), SETTLING * DT
+    hands = [lambda t: push(t) if t < gone else silent(t), circling(RIGHT)]
+    arm = ArmFollower(TREE, FollowerOptions(), robot=ROBOT, scene=Scene([shelf(LEFT)]))
+    q = [START]
+    for i in range(SETTLING + COUNTED):
+        if i == SETTLING + 50:
+            arm.set_scene(Scene([shelf(LEFT, 2.0)]))
+        q.append(arm.step(np.array([hand(i * DT) for hand in hands]), DT, measured=q[-1]))
+    last = np.array(q[SETTLING + 20 :])
+    assert np.abs(last[:, :6] - last[0, :6]).max() < 1e-9
+    assert arm.state is State.MOVING
+    assert f'{TIPS[LEFT]!r}: ' in str(arm.reason)
+
+
+@pytest.mark.parametrize('blocked', [LEFT, RIGHT])
+@pytest.mark.parametrize('farthest', [0.4, 1.2])
+def test_step_beside_a_blocked_tip_costs_at_most_twice_what_a_free_one_does(
+    blocked, farthest, monkeypatch
+):
+    counts = Counter()
+
+    def counted(kind, name):
+        original = getattr(kind, name)
+        monkeypatch.setattr(
+            kind, name, lambda *args: counts.update([kind.__name__]) or original(*args)
+        )
+
+    counted(CollisionGuard, 'allows')
+    counted(TreeSolver, 'solve')
+    counted(TreeSolver, 'solve_within')
+    hands = [circling(LEFT), circling(RIGHT)]
+    follow(hands)
+    free = Counter(counts)
+    counts.clear()
+    hands[blocked] = pushing(blocked, side(blocked, (0.0, 1.0, 0.0)), farthest=farthest)
+    follow(hands, [shelf(blocked)])
+    assert min(free.values()) >= SETTLING + COUNTED - 1
+    assert all(counts[name] <= 2 * free[name] for name in free)
 
 
 def test_tips_that_are_both_blocked_hold_and_both_are_named():
