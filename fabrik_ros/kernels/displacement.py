@@ -73,8 +73,23 @@ def size_of(displacement: Array) -> float:
 
 
 @kernel
+def share_left(age: float, window: float, interval: float) -> float:
+    """
+    Return the share of a displacement that the mean over a window of time has not gone yet.
+
+    The goal goes evenly, in an `interval` that begins `age` ago and is no longer than the window.
+    """
+    if age < interval:
+        return 1.0 - age * age / (2.0 * window * interval)
+    if age < window:
+        return 1.0 - (age - 0.5 * interval) / window
+    rest = max(0.0, window + interval - age)
+    return rest * rest / (2.0 * window * interval)
+
+
+@kernel
 def path_to_newest(
-    ages: Array, displacements: Array, window: float, dt: float, left: Array
+    ages: Array, displacements: Array, window: float, interval: float, dt: float, left: Array
 ) -> None:
     """
     Write the displacement from the mean of a goal over a window of time to the goal now.
@@ -85,15 +100,17 @@ def path_to_newest(
         Time since each displacement of the goal [s].
     displacements : array, shape (m, c)
         Those displacements.
-    window, dt : float
-        Length of the window, and time from now at which the mean is taken [s].
+    window, interval : float
+        Length of the window, and time in which the goal goes each displacement [s].
+    dt : float
+        Time from now at which the mean is taken [s].
     left : array, shape (c,)
         Written to.
 
     """
     left[:] = 0.0
     for i in range(ages.shape[0]):
-        weight = 1.0 - (ages[i] + dt) / window
+        weight = share_left(ages[i] + dt, window, interval)
         if weight > 0.0:
             for c in range(left.shape[0]):
                 left[c] += weight * displacements[i, c]

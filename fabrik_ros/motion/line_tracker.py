@@ -213,11 +213,13 @@ class LineTracker:
         if solvers.is_on_line(answer):
             eased = self._eased(line, pose, answer, speed, correction, dt)
             if eased is None and solvers.may_choose:
-                speed = line.slower(speed, dt)
-                T = line.pose_after(speed, dt)
-                pose = self.to_base(T)
-                answer = solvers.line.solve(pose, line.q)
-                eased = self._eased(line, pose, answer, speed, correction, dt)
+                for slower in self._slower_speeds(line, speed, answer.q, correction, dt):
+                    speed, T = slower, line.pose_after(slower, dt)
+                    pose = self.to_base(T)
+                    answer = solvers.line.solve(pose, line.q)
+                    eased = self._eased(line, pose, answer, speed, correction, dt)
+                    if eased is not None:
+                        break
             answer = answer if eased is None else eased
             share, allowed = self._shares(line, answer.q, correction, dt, is_carried)
             if share > allowed and line.pace > 0.0:
@@ -236,6 +238,18 @@ class LineTracker:
         line.advance(speed, dt, T, answer.q)
         line.keep_to_tips(answer.q, self._robot.tip_poses)
         return LineStep(answer, velocity)
+
+    def _slower_speeds(
+        self, line: TipReference, speed: Array, q: Array, correction: Array, dt: float
+    ) -> list[Array]:
+        """
+        Speeds to try where joints cannot take a step to joint values `q` at the one wanted.
+
+        Often they only cannot speed up so soon; to brake for that would be the wrong way.
+        """
+        share = self._joints.followable_share((q - line.q) / dt, correction)
+        braking = line.slower(speed, dt)
+        return [speed * share, braking] if share < 1.0 else [braking]
 
     def _shares(
         self, line: TipReference, q: Array, correction: Array, dt: float, is_carried: bool
@@ -311,10 +325,10 @@ class LineTracker:
         if is_within(box, answer.q):
             return answer
         if not np.any(speed):
-            settling = self._within(self._settling_box(line.q, answer.q, box, dt), pose, line.q)
+            settling = self._within(self._settling_box(line.q, answer.q, box, dt), pose, answer.q)
             if settling is not None:
                 return settling
-        return self._within(box, pose, line.q)
+        return self._within(box, pose, answer.q)
 
     def _settling_box(self, q: Array, q_end: Array, box: Array, dt: float) -> Array:
         """Part of a box, shape (2, n), from which joints can still come to rest at `q_end`."""

@@ -14,27 +14,30 @@ MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SPEED_TIME = 0.1
 """The speed of a goal is measured over this time or longer [s]."""
-FEWEST_INTERVALS = 2
-"""Intervals between goals in the window [1]."""
-INTERVAL_TOLERANCE = 0.01
-"""Tolerated difference in interval count [1]."""
-SHORTEST_WINDOW = 0.01
-"""[s]."""
+SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.5 * MEMORY
+"""Between goals [s]: the window is no shorter."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
-SHRINKING_RATE = 0.05
-"""How fast the window narrows when the goal has become slower [s/s]."""
+CHANGING_RATE = 0.05
+"""
+How fast the window becomes longer or shorter [s/s]. The mean goes slower by half of this share
+while it becomes longer.
+"""
+LEAST_BRAKING = 0.9
+"""Share of the time that braking takes that the window has at once [1]: joints have a margin."""
 
 
 class TargetFilter:
     """
     The mean of where a goal has been within a window of time, for a reference to follow.
 
-    Heading straight for each new target would cut corners and brake at every step. The mean goes
-    the same path half a window later: no faster than the goal, straight where that was straight.
-    At a corner it accelerates by the change of velocity over the window. So the window is as long
-    as a right angle needs, and a whole number of intervals between goals, so that the mean goes
-    evenly.
+    Heading straight for each new target would cut corners and brake at every step. The goal is
+    taken to go evenly from each place to the next, in the time between two of them; so the mean
+    goes evenly however long the window is. It goes the same path half a window later: no faster
+    than the goal, straight where that was straight. At a corner it accelerates by the change of
+    velocity over the window, which is about as long as a right angle needs. What the joints can
+    do changes on the way, and the window slowly with it: a window that grows at once would hold
+    up the mean.
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
@@ -51,7 +54,7 @@ class TargetFilter:
         self._left_now: Array | None = None
         """What is left now, once it was asked for."""
         self._since_goal = math.inf
-        self._window = self._needed = 0.0
+        self._window = self._needed = self._interval = 0.0
 
     @property
     def is_empty(self) -> bool:
@@ -87,8 +90,7 @@ class TargetFilter:
             self._since_goal = 0.0
         elif length > 0.0:
             self._append(parts[0])
-            self._needed = self._window_for(interval, gain)
-            self._window = max(self._window, self._needed)
+            self._find_window(interval, gain)
 
     def _append(self, displacement: Array) -> None:
         if not self.is_empty and self._ages[-1] == 0.0:
@@ -113,18 +115,19 @@ class TargetFilter:
             self._all_ages[:count], self._all_displacements[:count] = ages, displacements
         self._keep(0, count)
 
-    def _window_for(self, interval: float, gain: float) -> float:
-        """Length of the window that this path needs [s]; `interval`: time since the last goal."""
+    def _find_window(self, interval: float, gain: float) -> None:
+        """Find the window that this path needs; `interval`: time since the last goal [s]."""
         lasted = float(self._ages[0])
         if lasted > 0.0:
             interval = lasted / (self._end - self._first - 1)
+        interval = min(max(interval, SHORTEST_INTERVAL), LONGEST_INTERVAL)
         speed = min(longest_path(self._displacements[1:]) / max(lasted, SPEED_TIME), 1.0)
-        interval = max(interval, SHORTEST_WINDOW / FEWEST_INTERVALS)
-        braking = min(speed / gain, MEMORY) / interval
-        # Longer by one than braking takes: the arm goes on as if the next goal would not come.
-        needed = math.ceil(max(CORNER * braking, braking + 1.0) - INTERVAL_TOLERANCE)
-        most = int(MEMORY / interval)
-        return min(max(min(needed, most), FEWEST_INTERVALS) * interval, MEMORY)
+        braking, most = speed / gain, MEMORY - interval
+        least = min(max(LEAST_BRAKING * braking, interval), most)
+        self._needed = min(max(CORNER * braking, least), most)
+        self._interval = interval
+        is_young = 2.0 * lasted <= self._window
+        self._window = max(self._window, self._needed if is_young else least)
 
     def pass_time(self, dt: float) -> None:
         """Grow older by `dt` [s]."""
@@ -132,11 +135,12 @@ class TargetFilter:
         self._left_now = None
         if self.is_empty:
             return
-        self._window = max(self._window - SHRINKING_RATE * dt, self._needed)
+        change = CHANGING_RATE * dt
+        self._window += min(max(self._needed - self._window, -change), change)
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
-        if self.is_empty or self._ages[-1] >= self._window:
+        if self.is_empty or not np.any(self.left()):
             since = self._since_goal
             self.clear()
             self._since_goal = since
@@ -148,7 +152,9 @@ class TargetFilter:
         if dt == 0.0 and self._left_now is not None:
             return self._left_now
         left: Array = np.empty(self._shape)
-        path_to_newest(self._ages, self._displacements, self._window, dt, left.reshape(-1))
+        path_to_newest(
+            self._ages, self._displacements, self._window, self._interval, dt, left.reshape(-1)
+        )
         if dt == 0.0:
             self._left_now = left
         return left

@@ -1,8 +1,6 @@
 """The mean of a moving goal: judged by means computed one by one."""
 
-import math
-
-from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST_WINDOW, TargetFilter
+from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST_INTERVAL, TargetFilter
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -32,9 +30,9 @@ def streamed(steps, every=1):
 
 def mean_left(steps, window):
     """Way from the mean of where the goal was, at a thousand moments, to where it is."""
-    ways_left = np.cumsum([way(), *reversed(steps)], axis=0)
-    ages = (np.arange(1000) + 0.5) * window / 1000.0
-    return ways_left[np.ceil(ages / DT).astype(int)].mean(axis=0)
+    ways_left = np.cumsum(steps[::-1], axis=0)
+    ages, moments = DT * np.arange(len(steps)), (np.arange(1000) + 0.5) * window / 1000.0
+    return np.array([np.interp(moments, ages, part).mean() for part in ways_left.T])
 
 
 def test_goal_that_does_not_move_is_its_own_mean():
@@ -73,10 +71,10 @@ def test_mean_is_that_of_where_the_goal_has_been(seed):
 
 @pytest.mark.parametrize('share', [0.2, 0.5, 1.0])
 def test_mean_of_a_steady_goal_is_half_of_what_a_corner_needs_behind_it(share):
-    """In whole intervals between goals: else their mean would not go evenly."""
+    """And an interval, in which the goal goes where it is."""
     trail = streamed([way(share * DT)] * 80)
-    window = DT * math.ceil(CORNER * share / GAIN / DT)
-    assert np.allclose(trail.left(), way(share * 0.5 * (window + DT)), rtol=0.02)
+    window = CORNER * share / GAIN
+    assert np.allclose(trail.left(), way(share * (0.5 * window + DT)), rtol=0.02)
     assert np.allclose(speed_of(trail), way(share), rtol=1e-6)
 
 
@@ -131,8 +129,19 @@ def test_window_narrows_slowly_when_the_goal_slows_down():
     for _ in range(100):
         trail.pass_time(DT)
         trail.add(way(0.1 * DT), GAIN)
-    assert SHORTEST_WINDOW < trail._window < wide
+    assert SHORTEST_INTERVAL < trail._window < wide
     assert wide - trail._window < 0.06
+
+
+def test_mean_goes_on_nearly_as_fast_when_less_can_be_done_on_the_way():
+    """What joints can do changes within half a second by a fifth."""
+    trail = streamed([way(0.5 * DT)] * 80)
+    for gain in np.linspace(GAIN, 0.8 * GAIN, 50):
+        before = trail.left()
+        trail.pass_time(DT)
+        trail.add(way(0.5 * DT), gain)
+        gone = way(0.5 * DT) - (trail.left() - before)
+        assert gone[0] > 0.97 * 0.5 * DT
 
 
 def test_several_tips_have_a_mean_each():
