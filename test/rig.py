@@ -194,8 +194,8 @@ class Rig:
         for begin, end in delivery.held:
             if begin <= self.since_start < end:
                 arrival = max(arrival, START + round(end * SECOND))
-        for begin, end, delay in delivery.delayed:
-            arrival += round(delay * SECOND) * (begin <= self.since_start < end)
+        delays = [by for begin, end, by in delivery.delayed if begin <= self.since_start < end]
+        arrival += round(max(delays, default=0.0) * SECOND)
         self._was_lost |= any(begin <= self.since_start < end for begin, end in delivery.dropped)
         self._arrival = max(self._arrival, arrival)
         self.sent.append((self.now, -1 if self._was_lost else self._arrival))

@@ -43,6 +43,8 @@ class Lateness:
     """[ns]."""
     until: int
     """Latest time at which it was not there yet [ns]."""
+    seen: int = 0
+    """When it, or what replaces it, was seen to be there [ns]; 0 before that."""
 
     @property
     def duration(self) -> int:
@@ -51,8 +53,8 @@ class Lateness:
 
     @property
     def delivery(self) -> int:
-        """How long it takes to get there, at least [ns]."""
-        return self.until - self.sent
+        """How long it takes to get there [ns]."""
+        return max(self.until, self.seen) - self.sent
 
 
 @dataclass
@@ -154,6 +156,8 @@ class DeliveryWatch:
         if may_be_base and reference.time < probe.fork + UNHEARD:
             return False
         self._probe = None
+        if self.late is not None:
+            self.late.seen = probe.fork
         return True
 
     def _track(self, message: Sent, following: Sent | None) -> None:
@@ -247,6 +251,6 @@ class DeliveryWatch:
         begin = begin if probe is None or probe.fork is None else probe.fork
         return probe is None or begin is None or fork < begin + UNHEARD
 
-    def lose_hold(self) -> None:
+    def go_on_unheard(self) -> None:
         """Wait for the controller no longer."""
         self._count, self._strange, self._probe, self.late = 0, None, None, None

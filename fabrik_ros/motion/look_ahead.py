@@ -5,9 +5,11 @@ from .published_trajectory import MILLISECOND, NANOSECONDS
 LONGEST = 300 * MILLISECOND
 """Longest look-ahead that lateness makes of the default [ns]; holds show so much later."""
 MARGIN = 10 * MILLISECOND
-"""By how much longer messages may take than those that were late [ns]."""
+"""By how much longer than those that were late messages may take, besides a period [ns]."""
+KEPT = 10 * NANOSECONDS
+"""Time without lateness after which a longer look-ahead begins to come back [ns]."""
 EASING = NANOSECONDS
-"""Time without lateness for each period by which the look-ahead comes back [ns]."""
+"""Time for each period by which it comes back then [ns]."""
 
 
 class LookAhead:
@@ -51,11 +53,11 @@ class LookAhead:
 
     def bear_delivery(self, duration: int, now: int) -> None:
         """Become long enough for messages that take so long [ns], as found `now` [ns]."""
-        self.bear((duration + MARGIN) * 4 // 3 + 2 * self._period, now)
+        self.bear((duration + MARGIN + self._period) * 4 // 3 + 2 * self._period, now)
 
     def bear(self, needed: int, now: int) -> None:
         """Become as long as was found to be needed `now` [ns]; not if that is too long."""
-        self._changed = now
+        self._changed = now + KEPT
         if needed <= self._longest:
             periods = -(-(needed - self._base) // self._period)
             self._wanted = max(self._wanted, periods * self._period)

@@ -274,7 +274,7 @@ class TrajectoryStepper:
 
     def go_on_unheard(self) -> None:
         """Wait for the controller no longer."""
-        self._watch.lose_hold()
+        self._watch.go_on_unheard()
 
     def take_latenesses(self) -> list[float]:
         """Tell how late commands were that came too late since the last call [s]."""

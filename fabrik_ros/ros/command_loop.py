@@ -201,6 +201,7 @@ class CommandLoop:
             return
         next_time = time.monotonic()
         if self._stepper is not None:
+            self._stepper.go_on_unheard()  # nothing is taken from topics meanwhile
             self._outputs.send_trajectory(self._stepper.message(now))  # with the whole stop
         deadline = next_time + LONGEST_WAY_BACK
         may_go_back = True

@@ -196,9 +196,9 @@ class OutputParameters:
         'how long after its stamp a controller of trajectories reaches a command [s]; 0: '
         'three periods and 0.03 s, up to 0.3 s where messages come too late',
         'The default tolerates messages that are late by 20 ms, and one lost message; where more '
-        'is late it grows, and comes back by a period a second. Other values stay as they are, '
-        'and are at least two periods and 0.01 s. A controller whose messages may be late by '
-        '50 ms needs 0.1. Targets and holds show so much later.',
+        'is late it grows, and later comes back. Other values stay as they are, and are at least '
+        'two periods and 0.01 s. A controller whose messages may be late by 50 ms needs 0.1. '
+        'Targets and holds show so much later.',
         low=0.0,
         high=1.0,
         live=False,
