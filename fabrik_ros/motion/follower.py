@@ -724,19 +724,25 @@ class Follower:
         """
         if not (self.is_looking or self.motion.departure.is_checking):
             return
-        if self.is_at_rest and self.rules.wait_for_state:
-            lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
-            if lost is not None:
-                self.fail(lost, now)
-            elif self.observer.does_not_follow(self.motion.command[0]) is not None:
-                self.hold(MOVED_AWAY)
-            elif self.was_moved and not self._look_from_the_arm(now):
-                return
-        if self._doubt is not None:
+        if self.is_at_rest and not self._may_set_out(now):
             return
         self.motion.look(dt, seconds)
         if self.motion.departure.blocked_by_change is not None:
             self.heed_blockage(now)
+
+    def _may_set_out(self, now: float) -> bool:
+        """Whether an arm at rest stands where a path begins; else stop, wait, or look anew."""
+        if self.rules.wait_for_state:
+            lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
+            if lost is not None:
+                self.fail(lost, now)
+                return False
+        if self._doubt is not None:
+            return False
+        if self.rules.wait_for_state and self._moved_away is not None:
+            self.hold(MOVED_AWAY)
+            return False
+        return not self.was_moved or self._look_from_the_arm(now)
 
     def _look_from_the_arm(self, now: float) -> bool:
         """

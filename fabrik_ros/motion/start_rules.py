@@ -201,6 +201,8 @@ class StartRules:
         goes_on = is_known and (last is not None or engagement.hold_reason is None)
         near = observer.near_command(q, commanded)
         goes_on &= bool(np.max(np.abs(near - commanded)) <= observer.rules.resync_tolerance)
+        if goes_on and observer.doubt is not None:
+            return None  # where it stands is looked at once more before it sets out
         moved = observer.moved(commanded) if goes_on else None
         reference = observer.reference_near(q, now) if last is None else None
         if reference is not None:

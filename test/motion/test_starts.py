@@ -148,21 +148,26 @@ def test_measured_state_counts_though_it_need_not_be_waited_for(door):
 
 
 @pytest.mark.parametrize('joint', range(6))
+@pytest.mark.parametrize('off', [0.5, 0.07, -0.01])
 @pytest.mark.parametrize('door', DOORS)
-def test_one_wrong_measurement_is_no_start(joint, door):
+def test_one_wrong_measurement_is_no_start(off, joint, door):
     bench = Bench(six_axis(), START, OPTIONS)
     bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
     bench.go(0.8)
     right = bench.arm.q
     glitch = right.copy()
-    glitch[joint] += 0.5
+    glitch[joint] += off
     bench.arm.measured = iter([glitch, *500 * [right]]).__next__
     bench.step()
     with contextlib.suppress(RefusedError):
         door(bench)
     bench.go(1.0)
-    jumps = np.abs(np.diff(bench.sent, axis=0)).max()
-    assert jumps <= 1.5 * DT + 1e-9
+    sent, held = np.array(bench.sent), bench.sent[-102]
+    moved = np.flatnonzero(np.any(sent != held, axis=1))
+    moved = moved[moved > len(sent) - 103]
+    assert len(moved) or door is jog, bench.follower.reason
+    if len(moved):
+        assert np.abs(sent[moved[0]] - right).max() < NEARBY + HARDEST * DT**2
 
 
 @pytest.mark.parametrize('door', DOORS)
