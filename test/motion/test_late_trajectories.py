@@ -94,10 +94,10 @@ def steps(played):
 
 @settings(max_examples=20 if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, jerks, spans(0.5), st.booleans())
-@example(0, 100.0, {}, 'joint', 0.0, [(0.6, 0.66)], False)
-@example(0, 100.0, {}, 'joint', 0.0, [(0.6, 0.8)], False)
-@example(0, 100.0, {}, 'joint', 0.0, [(0.6, 1.1)], True)
-@example(1, 500.0, {}, 'line', 0.0, [(0.6, 0.7)], True)
+@example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.36)], False)
+@example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.5)], False)
+@example(2, 100.0, {}, 'joint', 0.0, [(0.4, 0.9)], True)
+@example(1, 500.0, {}, 'line', 0.0, [(0.4, 0.6)], True)
 def test_late_messages_cost_a_step_of_what_went_on_unheard(
     seed, rate, options, path, jerk, when, are_lost
 ):
@@ -135,8 +135,8 @@ def test_nothing_goes_on_that_is_not_heard_to_be_played(seed, rate, options, pat
 
 @settings(max_examples=10 if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, jerks, spans(0.3))
-@example(0, 100.0, {}, 'joint', 0.0, [(0.6, 0.62)])
-@example(0, 100.0, {}, 'joint', 0.0, [(0.6, 0.65)])
+@example(1, 100.0, {}, 'joint', 0.0, [(0.4, 0.42)])
+@example(1, 100.0, {}, 'joint', 0.0, [(0.4, 0.5)])
 def test_controller_that_stood_still_goes_on_from_there(seed, rate, options, path, jerk, when):
     """It is stopped and started in motion; the arm behind it stands where it was told last."""
     rig = make_rig(seed, rate, path, jerk, options, stopped=when)
@@ -201,7 +201,7 @@ def test_look_ahead_that_is_set_for_the_delay_keeps_the_limits(seed, rate, optio
     rig = make_rig(seed, rate, path, 0.0, options, look_ahead=0.3, held=held)
     move(rig, seed, path, held[-1][1] + 1.0)
     for wanted, meant in check_played(rig, rig.end(), rate):
-        assert np.abs(wanted - meant).max() <= HARDEST / rate**2
+        assert np.abs(wanted - meant).max() <= 1.001 * HARDEST / rate**2
     assert rig.latenesses == []
 
 
