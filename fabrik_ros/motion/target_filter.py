@@ -16,6 +16,8 @@ SPEED_TIME = 0.1
 """The speed of a goal is measured over this time or longer [s]."""
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.5 * MEMORY
 """Between goals [s]: the window is no shorter."""
+YOUNG = 0.15
+"""A path that has lasted no longer sets the window at once: little of it is past [s]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
 CHANGING_RATE = 0.05
@@ -126,7 +128,7 @@ class TargetFilter:
         least = min(max(LEAST_BRAKING * braking, interval), most)
         self._needed = min(max(CORNER * braking, least), most)
         self._interval = interval
-        is_young = 2.0 * lasted <= self._window
+        is_young = lasted <= YOUNG
         self._window = max(self._window, self._needed if is_young else least)
 
     def pass_time(self, dt: float) -> None:
