@@ -136,9 +136,9 @@ class Bench:
 
     def _on_command(self, message: JointState) -> None:
         self.commands.messages.append(message)
-        self.witness.hear_command(
-            message.name, message.position, stamp_seconds(message.header.stamp)
-        )
+        if self.node is not None:
+            stamp = stamp_seconds(message.header.stamp)
+            self.witness.hear_command(message.name, message.position, stamp)
 
     def _on_state(self, message: JointState) -> None:
         self.states.append(message)

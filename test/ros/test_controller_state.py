@@ -34,6 +34,7 @@ def ready(bench, six_axis):
 
 def test_motion_begins_where_the_controller_is(ready, six_axis):
     reference = np.array(START) + 0.02
+    ready.witness.begins_elsewhere = True
     ready.node.topics.controller.take(state(ready, reference))
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.05))
     ready.wait_for_state('REACHED')

@@ -7,6 +7,7 @@ It sees what is on the wire alone, and shares no code with the package: pinocchi
 from collections import deque
 from collections.abc import Mapping, Sequence
 import math
+import time
 
 from command_judge import PAUSE, PAUSE_PERIODS
 import pytest
@@ -46,7 +47,9 @@ class Witness:
         self._since: list[dict[str, float]] = []
         """The first states after the last command."""
         self._command: dict[str, float] = {}
-        self._stamp = -math.inf
+        self._stamp = self._heard_at = -math.inf
+        self.begins_elsewhere = False
+        """Whether commands may begin where a controller has its reference."""
         self._period = 0.01
         self._judges: dict[tuple[str, str], Judge] = {}
 
@@ -59,10 +62,13 @@ class Witness:
 
     def hear_command(self, names: Sequence[str], values: Sequence[float], stamp: float) -> None:
         command = dict(zip(names, values, strict=True))
-        gap = stamp - self._stamp
+        now = time.monotonic()
+        # Where a clock is set, stamps leap, and the commands go on.
+        gap = min(stamp - self._stamp, now - self._heard_at)
+        self._heard_at = now
         is_known = bool(self._states) and set(names) <= self._values.keys()
         longest = max(PAUSE, PAUSE_PERIODS * self._period, STOP * self.plays_trajectories)
-        if is_known and gap > longest:
+        if is_known and gap > longest and not self.begins_elsewhere:
             self._check_start(command)
         elif 0.0 < gap < PAUSE:
             self._period = gap
