@@ -98,6 +98,7 @@ def test_states_that_do_not_come_after_it_are_missed_because_of_it_and_later_the
     bench, clock
 ):
     bench.puppet.fall_silent()
+    bench.wait_for_statuses()  # no state is on its way any more
     clock.jump(FAR)
     status = bench.wait_for_state('WAITING_FOR_STATE')
     bench.spin_until(

@@ -133,10 +133,16 @@ def test_other_executables_are_gone_when_they_were_told_to_end(
 ):
     bench.tester.create_publisher(DiagnosticArray, '/silent/status', 1)
     bench.tester.create_publisher(MarkerArray, '/silent/markers', 1)  # the doctor waits for it
-    process = start({}, *program)
-    bench.spin_until(lambda: is_in_graph(bench, name), f'{name} in the graph')
-    end(bench, process, signals)
-    check_gone(bench, name, process)
+    processes = [start({}, *program)]
+
+    def is_seen():
+        if not processes[-1].is_alive:  # the doctor ends by itself: on a busy machine unseen
+            processes.append(start({}, *program))
+        return is_in_graph(bench, name)
+
+    bench.spin_until(is_seen, f'{name} in the graph')
+    end(bench, processes[-1], signals)
+    check_gone(bench, name, processes[-1])
 
 
 @pytest.mark.parametrize('module', ['fabrik_ros.sim.simulated_arm', 'fabrik_ros.ros.demo_targets'])
