@@ -266,7 +266,7 @@ class ArmFollower:
         self._motion.rest(dt)
         if not observer.is_measured(now) or observer.does_not_follow(q) is None:
             self._away_since, self._moved_to = math.inf, None
-            if self._follower.was_moved:
+            if self._follower.was_moved and observer.doubt(now) is None:
                 observer.forget_commands()
             else:
                 observer.remember(now, q)
@@ -429,6 +429,11 @@ class ArmFollower:
     def at_target(self) -> bool:
         """Whether the arm has arrived at its target."""
         return self.state is State.REACHED
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the state is said of the measured arm; else of the values that were sent."""
+        return self._follower.observer.is_measured(self._now)
 
     @property
     def is_at_rest(self) -> bool:

@@ -80,7 +80,7 @@ class ArmObserver:
         self._commanded: tuple[Array, Array] | None = None
         """Least and greatest joint values that were commanded since the arm rested."""
         self._watched_at = -math.inf
-        """When the oldest value was received that was taken note of last [s]."""
+        """When the newest value was received that was taken note of last [s]."""
         self.state_sources = ''
         self.resting = RestingArm()
         speeds = map(believable_speed, robot.velocity.tolist())
@@ -120,7 +120,10 @@ class ArmObserver:
 
     def unknown_state(self, now: float, text: str) -> Reason | None:
         """Say which joints have no fresh state, behind a text, or contradicting ones."""
-        return self.why_missing(now, text) or self.why_contradicted(now)
+        missing = self.why_missing(now, text)
+        if missing is not None and set(missing.joints) <= set(self._in_doubt(now)):
+            missing = self._doubt_about(missing.joints)
+        return missing or self.why_contradicted(now)
 
     def why_contradicted(self, now: float) -> Reason | None:
         """Say about which joints two sources contradict each other; None where none do."""
@@ -131,7 +134,7 @@ class ArmObserver:
         sources = f'; publishers: {self.state_sources}' if self.state_sources else ''
         text = (
             f'two sources of joint states contradict each other about {joints}{sources}; '
-            'end all but one'
+            'end all but one, or look for a sensor that skips'
         )
         return Reason(ReasonKind.STATE_CONTRADICTED, text, tuple(found))
 
@@ -150,12 +153,19 @@ class ArmObserver:
             return None
         return Reason(ReasonKind.STATE_MISSING, f'{text}: {", ".join(names)}', names)
 
-    @property
-    def doubt(self) -> Reason | None:
-        """Which joints were measured just now where they cannot have come to; None: none."""
-        names = tuple(self._measured.in_doubt(self._robot.joint_names))
-        if not names:
-            return None if self.resting.is_calm else MOVES
+    def doubt(self, now: float) -> Reason | None:
+        """Say why it is not certain where a resting arm stands; None where it is."""
+        names = self._in_doubt(now)
+        if names:
+            return self._doubt_about(names)
+        return None if self.resting.is_calm else MOVES
+
+    def _in_doubt(self, now: float) -> tuple[str, ...]:
+        """Names of joints whose newest value was put aside, and is fresh."""
+        since = now - self.rules.state_timeout
+        return tuple(self._measured.in_doubt(self._robot.joint_names, since))
+
+    def _doubt_about(self, names: tuple[str, ...]) -> Reason:
         joints = ', '.join(map(repr, names))
         text = f'{joints} measured where it cannot have come to: waiting for a second measurement'
         return Reason(ReasonKind.STATE_IN_DOUBT, text, names)
@@ -169,12 +179,12 @@ class ArmObserver:
 
     def watch(self, now: float, q_command: Array) -> None:
         """Take note of where the arm is while it rests at its last command, shape (n,)."""
-        resting, names = self.resting, self._robot.joint_names
-        measured_at = self._measured.oldest_time(names)
-        if resting.began < math.inf and measured_at not in (-math.inf, self._watched_at):
+        measured, names = self._measured, self._robot.joint_names
+        measured_at = measured.newest_time(names)
+        if measured.oldest_time(names) > -math.inf and measured_at != self._watched_at:
             self._watched_at = measured_at
-            has_jumped = self._measured.jumped_at(names) > resting.began
-            resting.add(now, self.near_command(self.q, q_command), has_jumped)
+            has_jumped = measured.jumped_at(names) > self.resting.began
+            self.resting.add(now, self.near_command(self.q, q_command), has_jumped)
 
     def moved(self, q_command: Array) -> Array | None:
         """

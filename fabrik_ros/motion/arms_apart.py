@@ -249,6 +249,13 @@ class ArmApart:
         if self.path is not None:
             self.path.lose_speed()
 
+    def come_back(self) -> None:
+        """Take note that its joints are where they were before: it may have to arrive again."""
+        self.lose_speed()
+        if self._goal is not None and self.path is None and not self.is_blocked:
+            self.take_over()
+            self._set_out(self._goal)
+
     def change_limits(self, limits: MotionLimits) -> None:
         """Keep to other limits, given for all joints."""
         if self.path is not None:
@@ -348,6 +355,11 @@ class LinesApart(Path):
         """Take note that the joints stand, or brake on their own."""
         for arm in self._arms:
             arm.lose_speed()
+
+    def come_back(self) -> None:
+        """Take note that the joints are where they were before, at another speed."""
+        for arm in self._arms:
+            arm.come_back()
 
     def change_limits(self, limits: MotionLimits) -> None:
         """Keep to other limits."""

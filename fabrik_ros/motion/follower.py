@@ -140,7 +140,7 @@ class Follower:
             return State.HOLDING, motion.reason
         if self.is_looking and self.is_at_rest:
             state = State.PLANNING if motion.is_planning else State.LOOKING
-            return state, missing or motion.reason
+            return state, missing or self._doubt(now) or motion.reason
         if self.is_on_the_way:
             paused = (
                 (self.observer.paused_by or PAUSED) if motion.limits.speed_scaling == 0.0 else None
@@ -302,7 +302,7 @@ class Follower:
         self._jogs.clear()
         follows_soon = self._follows_soon(now, self._target_times[tip])
         self._target_times[tip] = now
-        in_stream = (self.motion.is_jogging or follows_soon) and self._doubt is None
+        in_stream = (self.motion.is_jogging or follows_soon) and self._doubt(now) is None
         self._set_out()
         self.gate.open()
         self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
@@ -519,8 +519,9 @@ class Follower:
         if not np.any(twist):
             return self._end_jog(tip)
         self._start.check_gate(now)
-        if self._doubt is not None:
-            raise RefusedError(self._doubt)
+        doubt = self._doubt(now)
+        if doubt is not None:
+            raise RefusedError(doubt)
         self._start.begin(now)
         self.goal = None
         self._goal_time = math.inf
@@ -580,6 +581,7 @@ class Follower:
             if self._goal_in_joints is not None:
                 self.gate.interrupt_joints(self._goal_in_joints.asked)
         self.gate.block(reason, now)
+        self._start.begins_anew = True
         self._engagement.has_failed, self._must_go_back = True, goes_back
         self.hold(reason)
 
@@ -737,9 +739,10 @@ class Follower:
             if lost is not None:
                 self.fail(lost, now)
                 return False
-        if self._doubt is not None:
+        if self._doubt(now) is not None:
             return False
-        if self.rules.wait_for_state and self._moved_away is not None:
+        stands = not self.rules.wait_for_state or self.observer.resting.stands
+        if not stands and self.observer.does_not_follow(self.motion.command[0]) is not None:
             self.hold(MOVED_AWAY)
             return False
         return not self.was_moved or self._look_from_the_arm(now)
@@ -791,10 +794,9 @@ class Follower:
         if self.is_at_rest:
             self.observer.watch(now, self.motion.command[0])
 
-    @property
-    def _doubt(self) -> Reason | None:
+    def _doubt(self, now: float) -> Reason | None:
         """Why it is not certain where an arm at rest stands; None where it is."""
-        return self.observer.doubt if self.is_at_rest else None
+        return self.observer.doubt(now) if self.is_at_rest else None
 
     @property
     def was_moved(self) -> bool:

@@ -13,9 +13,11 @@ NOISE = 0.005
 """Difference of two values that says nothing [rad or m]."""
 JITTER = 0.05
 """By how much the time between two values may be longer than it seems [s]."""
+RELAYED = 0.5
+"""A value that is older than the one before by up to this is left out if it fits that [s]."""
 MEMORY = 1.5
 """Values older than this contradict nobody [s]."""
-TURNS = 3
+TURNS = 6
 """Two tracks that take turns so many times within `MEMORY` are two sources [1]."""
 
 
@@ -98,6 +100,8 @@ class JointBelief:
             return
         if other is not None and not abs(time - other.time) <= MEMORY:
             other = self._other = None
+        if self._is_older(believed, value, stamp):
+            return
         if self._leads_to(believed, value, time, stamp):
             believed.go_on(value, time, stamp)
             if other is not None:
@@ -115,11 +119,12 @@ class JointBelief:
         time, value = self._contradiction
         return value if abs(now - time) <= MEMORY else None
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether the newest value is one that was put aside."""
+    def is_in_doubt(self, since: float) -> bool:
+        """Whether the newest value came after a time [s], and was put aside."""
         believed, other = self.believed, self._other
-        return believed is not None and other is not None and other.time > believed.time
+        if believed is None or other is None:
+            return False
+        return other.time > believed.time and other.time >= since
 
     def _set_back(self, other: Track, value: float, now: float) -> None:
         """Take note that a value followed that is believed."""
@@ -143,6 +148,12 @@ class JointBelief:
         self._turns.append(now)
         if len(self._turns) == TURNS and now - self._turns[0] <= MEMORY:
             self._contradiction = now, other.value
+
+    def _is_older(self, believed: Track, value: float, stamp: float) -> bool:
+        """Whether a value was measured before, and came late: by a relay, or another way."""
+        age = believed.stamp - stamp
+        reach = NOISE + self._speed * age
+        return 0.0 < age <= RELAYED and self._distance(believed.value, value) <= reach
 
     def _leads_to(self, track: Track, value: float, time: float, stamp: float) -> bool:
         passed = max(abs(time - track.time), min(stamp - track.stamp, MEMORY))

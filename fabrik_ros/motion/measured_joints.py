@@ -121,9 +121,14 @@ class MeasuredJoints:
                 found[name] = joint.believed.value, rival
         return found
 
-    def in_doubt(self, names: Iterable[str]) -> list[str]:
-        """Names of joints whose newest value was put aside, as they cannot have come there."""
-        return [name for name in names if name in self._joints and self._joints[name].is_in_doubt]
+    def newest_time(self, names: Iterable[str]) -> float:
+        """When the newest value of some joints was received [s]; -inf: none ever was."""
+        return max(map(self._time, names))
+
+    def in_doubt(self, names: Iterable[str], since: float) -> list[str]:
+        """Names of joints whose newest value, after a time [s], cannot be where they are."""
+        joints = self._joints
+        return [name for name in names if name in joints and joints[name].is_in_doubt(since)]
 
     def jumped_at(self, names: Iterable[str]) -> float:
         """When one of some joints was last somewhere else at once [s]; -inf: never."""

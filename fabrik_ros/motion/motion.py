@@ -681,7 +681,7 @@ class Motion:
         """Go on to the goal; to `rest`, shape (n,), where the motion had arrived there already."""
         if self.path is None:
             self.path = JointPath(self.limiter, rest, reason=self._rest_reason)
-        self.path.lose_speed()
+        self.path.come_back()
 
     def checkpoint(self) -> Checkpoint:
         """Remember the state of the joints, to come back to it by `restore`."""

@@ -119,6 +119,10 @@ class Path(ABC):
     def lose_speed(self) -> None:
         """Take note that the joints stand, or brake on their own."""
 
+    def come_back(self) -> None:
+        """Take note that the joints are where they were before, at another speed."""
+        self.lose_speed()
+
     def change_limits(self, limits: MotionLimits) -> None:
         """Keep to other limits."""
 

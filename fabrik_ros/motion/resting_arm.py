@@ -28,6 +28,8 @@ SLOWEST = 1.0
 """Time constant of the slowest arm, which creeps on as it comes to rest [s]."""
 LONGEST_SETTLING = 1.5
 """An arm that is not calm after this time counts as settled: it trembles, or is noisy [s]."""
+MOST_NOISE = 0.02
+"""More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
 NOISE_TIME = 0.5
 """Time over which the mean of a noisy arm is taken [s]."""
 
@@ -44,10 +46,15 @@ class RestingArm:
     """
 
     def __init__(self) -> None:
+        self._values: deque[tuple[float, Array]] = deque()
         self.forget()
 
     def forget(self) -> None:
-        """Take note that the arm moves, or that its last command is unknown."""
+        """Take note that the arm moves."""
+        self._values.clear()
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self.began = self._since = math.inf
         self._command: Array | None = None
         self._settled: Array | None = None
@@ -56,7 +63,6 @@ class RestingArm:
         self._crept_at = -math.inf
         """When it last came nearer to its last command [s]."""
         self._threshold: Array | float = 2.0 * CALM
-        self._values: deque[tuple[float, Array]] = deque()
 
     def begin(self, now: float, delay: float, q_command: Array) -> None:
         """
@@ -73,16 +79,20 @@ class RestingArm:
 
         """
         self.forget()
+        self._rest_at(now, delay, q_command)
+
+    def _rest_at(self, now: float, delay: float, q_command: Array) -> None:
         self.began, self._since, self._command = now, now + delay, q_command
 
     def stand(self, now: float, q_command: Array, q: Array) -> None:
         """Take note that an arm measured at `q` rests, and will be commanded to start there."""
-        self.begin(now, -math.inf, q_command)
-        self._settled = q
+        self._begin_anew()
+        self._rest_at(now, -math.inf, q_command)
+        self._settled, self._threshold = q, self._noise
 
     def add(self, now: float, q: Array, has_jumped: bool) -> None:
         """
-        Take a measurement of a resting arm.
+        Take a measurement of an arm that does not move.
 
         Parameters
         ----------
@@ -94,11 +104,13 @@ class RestingArm:
             Whether a joint has been somewhere else at once since the arm rests.
 
         """
+        self._values.append((now, q))
+        while not 0.0 <= now - self._values[0][0] <= NOISE_TIME:
+            self._values.popleft()
         if self._command is None:
             return
-        self._values.append((now, q))
-        while now - self._values[0][0] > NOISE_TIME:
-            self._values.popleft()
+        if now < self.began:  # the clock was set back
+            self._rest_at(now, self._since - self.began, self._command)
         if self._settled is not None:
             if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
                 self._creep(now, self._command, self._settled, q)
@@ -115,11 +127,32 @@ class RestingArm:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the newest measurements of an arm that has settled agree with each other."""
-        if self._settled is None or len(self._values) < FEWEST_VALUES:
+        """Whether the newest measurements agree with each other, but for noise."""
+        if len(self._values) < FEWEST_VALUES or not (self.has_settled or self._is_unknown):
             return True
         newest = [q for _, q in islice(reversed(self._values), FEWEST_VALUES)]
-        return bool(np.all(np.ptp(newest, axis=0) <= self._threshold))
+        most = np.maximum(self._noise, self._threshold)
+        return bool(np.all(np.ptp(newest, axis=0) <= most))
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the arm was not sent anywhere yet."""
+        return self._command is None
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing was sent since it became known where the commands are to begin."""
+        return self._since == -math.inf
+
+    @property
+    def _noise(self) -> Array | float:
+        """How far measurements are from each other by noise, before the newest [rad or m]."""
+        before = [q for _, q in self._values][:-FEWEST_VALUES]
+        if len(before) < FEWEST_VALUES:
+            return 2.0 * CALM
+        trembling = np.abs(np.diff(before, 2, axis=0)).max(axis=0)  # an even motion is none
+        noise: Array = np.clip(CALM + trembling, 2.0 * CALM, MOST_NOISE)
+        return noise
 
     def is_settling(self, now: float) -> bool:
         """Whether a slow arm may still be on its way to the last command `now` [s]."""

@@ -57,6 +57,12 @@ class StartRules:
     engagement : Engagement
         Whether it has something to do.
 
+    Attributes
+    ----------
+    begins_anew : bool
+        Whether the next motion begins where the arm is measured, whatever was sent before: the
+        first one, and one after a fault.
+
     """
 
     def __init__(
@@ -69,6 +75,7 @@ class StartRules:
     ) -> None:
         self._robot, self._motion, self._observer = robot, motion, observer
         self._gate, self._engagement = gate, engagement
+        self.begins_anew = True
 
     @property
     def is_under_way(self) -> bool:
@@ -170,6 +177,7 @@ class StartRules:
         last = observer.command_a_moment_ago(now)
         start = self._start(now, last, motion.command[0])
         if start is None:
+            self.begins_anew = False
             return False
         if last is not None:
             text = (
@@ -179,6 +187,7 @@ class StartRules:
             raise RefusedError(Reason(ReasonKind.MOVED_AWAY, text))
         motion.reset(start)
         observer.begin_at(now, start)
+        self.begins_anew = False
         return True
 
     def _start(self, now: float, last: Array | None, commanded: Array) -> Array | None:
@@ -195,13 +204,13 @@ class StartRules:
             Command that the motion would go on from.
 
         """
-        observer, engagement = self._observer, self._engagement
+        observer = self._observer
         q = observer.q
-        is_known = engagement.is_engaged if last is None else np.array_equal(last, commanded)
-        goes_on = is_known and (last is not None or engagement.hold_reason is None)
+        is_known = not self.begins_anew if last is None else np.array_equal(last, commanded)
         near = observer.near_command(q, commanded)
-        goes_on &= bool(np.max(np.abs(near - commanded)) <= observer.rules.resync_tolerance)
-        if goes_on and observer.doubt is not None:
+        gap = float(np.max(np.abs(near - commanded)))
+        goes_on = is_known and gap <= observer.rules.resync_tolerance
+        if goes_on and observer.doubt(now) is not None:
             return None  # where it stands is looked at once more before it sets out
         moved = observer.moved(commanded) if goes_on else None
         reference = observer.reference_near(q, now) if last is None else None

@@ -131,6 +131,10 @@ class TrajectoryStepper:
             command = self._step(advance, rests)
         return command
 
+    def must_wait(self, now: int) -> bool:
+        """Whether it is not known what the controller does `now` [ns]: nothing may be sent."""
+        return self._watch.must_wait(now)
+
     def _follow_what_is_played(
         self, follower: Follower, now: int, stamp: int, is_paused: bool
     ) -> Command | None:

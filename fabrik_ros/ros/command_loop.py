@@ -194,7 +194,8 @@ class CommandLoop:
             return
         now, steady = self._clock.now_ns(), self._clock.steady_ns()
         has_paused = self._stamps.has_paused(now, steady)
-        if has_paused and self._stepper is None:  # the arm waits where its last command was
+        # The arm waits where its last command was, or its controller has the stop that it had.
+        if has_paused if self._stepper is None else self._stepper.must_wait(now):
             self._motion.halt()
         follower.hold(reason)
         if follower.is_at_rest:

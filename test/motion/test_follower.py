@@ -556,7 +556,7 @@ class TestGap:
         scene.go(1.0)
         count = len(scene.commands)
         scene.values |= {'shoulder': 0.2}
-        scene.go(3 * DT)
+        scene.go(5 * DT)
         scene.accept(FAR_GOAL)
         scene.tick()
         assert abs(scene.q[count][0] - 0.2) <= 5.0 * DT * DT + 1e-12

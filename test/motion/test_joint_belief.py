@@ -55,7 +55,7 @@ def test_joint_that_moves_within_its_speed_is_believed_whatever_delays_its_messa
         joint.say(float(value), dt)
         assert joint.value == value
         assert not joint.is_contradicted
-        assert not joint.measured.in_doubt(['a'])
+        assert not joint.measured.in_doubt(['a'], 0.0)
 
 
 @hypothesis.given(
@@ -67,10 +67,10 @@ def test_one_value_where_a_joint_cannot_have_come_is_put_aside(at, off, sign):
         joint.say(at)
     joint.say(at + sign * off)
     assert joint.value == at
-    assert joint.measured.in_doubt(['a']) == ['a']
+    assert joint.measured.in_doubt(['a'], 0.0) == ['a']
     joint.say(at)
     assert joint.value == at
-    assert not joint.measured.in_doubt(['a'])
+    assert not joint.measured.in_doubt(['a'], 0.0)
     assert not joint.is_contradicted
     assert joint.measured.jumped_at(['a']) == -math.inf
 

@@ -189,3 +189,53 @@ def test_nothing_starts_while_two_sources_contradict_each_other(door):
     assert 'two sources' in reason.text
     bench.go(2.0)
     assert np.array_equal(bench.sent[-1], held)
+
+
+@pytest.mark.parametrize('off', [0.5, 0.07, -0.01])
+@pytest.mark.parametrize('door', DOORS)
+def test_one_wrong_measurement_is_no_first_start(off, door):
+    """Nor one after a hold."""
+    bench = Bench(six_axis(), NEAR, OPTIONS)
+    bench.go(0.3)
+    for _ in range(2):
+        right = bench.arm.q.copy()
+        glitch = right.copy()
+        glitch[2] += off
+        bench.arm.measured = iter([glitch, *500 * [right]]).__next__
+        held = bench.sent[-1]
+        bench.step()
+        with contextlib.suppress(RefusedError):
+            door(bench)
+        bench.go(0.3)
+        moved = [q for q in bench.sent[-31:] if not np.array_equal(q, held)]
+        assert moved or door is jog, bench.follower.reason
+        if moved:
+            assert np.abs(moved[0] - right).max() < NEARBY + HARDEST * DT**2
+        bench.arm.measured = lambda: bench.arm.q
+        bench.follower.hold()
+        bench.go(1.5)
+        bench.follower.resume()
+
+
+@pytest.mark.parametrize('noise', [0.001, 0.003, 0.006])
+@pytest.mark.parametrize('door', DOORS)
+def test_arm_whose_measurements_tremble_sets_out(noise, door):
+    bench = Bench(six_axis(), NEAR, OPTIONS, noise=noise)
+    bench.go(0.6)
+    first = bench.first_command(door)
+    assert np.abs(first - bench.arm.q).max() < NEARBY + 3.0 * noise
+
+
+@pytest.mark.parametrize('sag', [0.02, -0.02])
+@pytest.mark.parametrize('door', DOORS)
+def test_arm_that_sags_does_not_dip_after_a_hold(sag, door):
+    """A controller is where it was last sent, not where the arm is."""
+    bench = Bench(six_axis(), START, OPTIONS, lag=0.02, sag=sag)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(1.0)
+    bench.follower.hold()
+    bench.go(1.0)
+    bench.follower.resume()
+    last = bench.sent[-1]
+    first = bench.first_command(door)
+    assert np.abs(first - last).max() < NEARBY + HARDEST * DT**2

@@ -108,6 +108,8 @@ def test_same_target_brings_back_an_arm_that_was_pushed_a_little():
 
 def test_arrival_is_said_of_the_commands_where_nothing_is_measured():
     bench = Bench(six_axis(), START, FollowerOptions(wait_for_state=False))
+    assert bench.follower.is_measured
     bench.arm.measured = lambda: None
     bench.arrive(judge().pose(NEAR))
     assert bench.follower.state is State.REACHED
+    assert not bench.follower.is_measured

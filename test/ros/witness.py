@@ -10,15 +10,18 @@ import math
 import time
 
 from command_judge import PAUSE, PAUSE_PERIODS
+import numpy as np
 import pytest
 
 try:
-    from judging import Judge, pose_errors
+    from judging import Judge
 except ImportError:  # the tests on ROS 2 Jazzy do without pinocchio
     Judge = None
 
 REMEMBERED = 300
 """A run of commands begins at one of so many last states."""
+COMMANDS = 10
+"""A report is about one of so many last commands: those of a base that moves go on."""
 REPORTED = 60
 """A report is about one of so many last states."""
 NEARBY = 2e-3
@@ -47,6 +50,7 @@ class Witness:
         self._since: list[dict[str, float]] = []
         """The first states after the last command."""
         self._command: dict[str, float] = {}
+        self._commands: deque[dict[str, float]] = deque(maxlen=COMMANDS)
         self._stamp = self._heard_at = -math.inf
         self.begins_elsewhere = False
         """Whether commands may begin where a controller has its reference."""
@@ -73,6 +77,7 @@ class Witness:
         elif 0.0 < gap < PAUSE:
             self._period = gap
         self._stamp, self._command, self._since = stamp, command, []
+        self._commands.append(command)
 
     def hear_report(self, facts: Mapping[str, str]) -> None:
         if Judge is None or facts['state'] != 'REACHED' or facts.get('is_measured') != 'True':
@@ -103,11 +108,14 @@ class Witness:
         judge = self._judges[base, tip]
         names = judge.joint_names
         states = [s for s in list(self._states)[-REPORTED:] if set(names) <= s.keys()]
-        if not states or not set(names) <= self._command.keys():
+        commands = [c for c in self._commands if set(names) <= c.keys()]
+        if not states or not commands:
             return
-        commanded = judge.pose([self._command[name] for name in names])
-        measured = [judge.pose([state[name] for name in names]) for state in states]
-        nearest = min(pose_errors(commanded, T).distance for T in measured)
+        measured, commanded = (
+            np.array([judge.pose([values[name] for name in names])[:3, 3] for values in known])
+            for known in (states, commands)
+        )
+        nearest = np.linalg.norm(measured[:, None] - commanded, axis=-1).min()
         if nearest > self.arrival + 1e-6:
             self.complaints.append(f'REACHED, and {tip} is {nearest:.4f} m from its command')
 
