@@ -26,7 +26,7 @@ FRESH = 0.25
 CONTINUITY = 5.0
 """Time for which joints must have moved as joints do, before commands go back to them [s]."""
 MOVES = Reason(
-    ReasonKind.STATE_IN_DOUBT, 'the arm is being moved, or its measurements do not agree: waiting'
+    ReasonKind.STATE_IN_DOUBT, 'the arm is being moved, or its measurements do not agree'
 )
 TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
@@ -167,7 +167,7 @@ class ArmObserver:
 
     def _doubt_about(self, names: tuple[str, ...]) -> Reason:
         joints = ', '.join(map(repr, names))
-        text = f'{joints} measured where it cannot have come to: waiting for a second measurement'
+        text = f'{joints} measured where it cannot have come to: a second measurement is needed'
         return Reason(ReasonKind.STATE_IN_DOUBT, text, names)
 
     def is_measured(self, now: float) -> bool:

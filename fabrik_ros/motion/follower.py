@@ -42,6 +42,8 @@ TRY_AGAIN_TIME = 0.5
 """Time between tries for an unreachable goal held in the world [s]."""
 SECOND_TARGET_TIME = 0.2
 """Wait for a second target before the arm leaves the line to a first one [s]; two are a stream."""
+LONGEST_DOUBT = 2.0
+"""A target waits no longer for an arm that is moved, or whose measurements do not agree [s]."""
 STATE_LOST = 'the state of these joints is lost'
 LONGEST_BRAKING = 0.5
 """Longest braking of a tip whose jog is lost [s]; a slower one is stopped by its joints."""
@@ -108,6 +110,8 @@ class Follower:
         self.looks_in_ticks = True
         self._repeat_time = 0.0
         self._try_again_time = 0.0
+        self._doubted_since = math.inf
+        """Since when it is not certain where an arm that is to set out stands [s]; inf: it is."""
         self._jogs = ActiveJogs()
         self._blockage = Blockage()
         self._must_go_back = False
@@ -543,6 +547,7 @@ class Follower:
         self._blockage.forget()
         self._engagement.begin()
         self._repeat_time = 0.0
+        self._doubted_since = math.inf
 
     def hold(self, reason: Reason) -> None:
         """Slow down to rest and publish no more commands until the next target, for a reason."""
@@ -739,8 +744,13 @@ class Follower:
             if lost is not None:
                 self.fail(lost, now)
                 return False
-        if self._doubt(now) is not None:
+        doubt = self._doubt(now)
+        if doubt is not None:
+            self._doubted_since = min(self._doubted_since, now)
+            if now - self._doubted_since > LONGEST_DOUBT:
+                self.hold(doubt)
             return False
+        self._doubted_since = math.inf
         stands = not self.rules.wait_for_state or self.observer.resting.stands
         if not stands and self.observer.does_not_follow(self.motion.command[0]) is not None:
             self.hold(MOVED_AWAY)

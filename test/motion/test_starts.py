@@ -2,7 +2,7 @@
 
 import contextlib
 
-from fabrik_ros import FollowerOptions, ReasonKind, RefusedError
+from fabrik_ros import FollowerOptions, ReasonKind, RefusedError, State
 from helpers import SIX_AXIS
 import hypothesis
 from hypothesis import strategies as st
@@ -239,3 +239,21 @@ def test_arm_that_sags_does_not_dip_after_a_hold(sag, door):
     last = bench.sent[-1]
     first = bench.first_command(door)
     assert np.abs(first - last).max() < NEARBY + HARDEST * DT**2
+
+
+@pytest.mark.parametrize('door', [send_pose, send_joints, go_home])
+def test_target_does_not_wait_for_ever_for_an_arm_that_is_moved(door):
+    """It would set out when the hand lets go, long after it was asked to."""
+    bench = Bench(six_axis(), NEAR, OPTIONS)
+    bench.go(0.3)
+    hand = iter(NEAR + 0.003 * np.outer(np.arange(1000), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    bench.arm.measured = hand.__next__
+    bench.go(0.2)
+    door(bench)
+    bench.go(2.5)
+    assert bench.follower.state is State.HOLDING
+    let_go = next(hand)
+    bench.arm.measured = lambda: let_go
+    bench.go(3.0)
+    assert bench.follower.is_at_rest
+    assert np.abs(bench.sent[-1] - let_go).max() < HELD
