@@ -751,8 +751,8 @@ class Follower:
                 self.hold(doubt)
             return False
         self._doubted_since = math.inf
-        stands = not self.rules.wait_for_state or self.observer.resting.stands
-        if not stands and self.observer.does_not_follow(self.motion.command[0]) is not None:
+        counts = self.rules.wait_for_state and not self._start.is_provisional
+        if counts and self.observer.does_not_follow(self.motion.command[0]) is not None:
             self.hold(MOVED_AWAY)
             return False
         return not self.was_moved or self._look_from_the_arm(now)

@@ -140,11 +140,6 @@ class RestingArm:
         return self._command is None
 
     @property
-    def stands(self) -> bool:
-        """Whether nothing was sent since it became known where the commands are to begin."""
-        return self._since == -math.inf
-
-    @property
     def _noise(self) -> Array | float:
         """How far measurements are from each other by noise, before the newest [rad or m]."""
         before = [q for _, q in self._values][:-FEWEST_VALUES]

@@ -62,6 +62,8 @@ class StartRules:
     begins_anew : bool
         Whether the next motion begins where the arm is measured, whatever was sent before: the
         first one, and one after a fault.
+    is_provisional : bool
+        Whether the last start is chosen anew once measurements agree: they did not.
 
     """
 
@@ -75,7 +77,7 @@ class StartRules:
     ) -> None:
         self._robot, self._motion, self._observer = robot, motion, observer
         self._gate, self._engagement = gate, engagement
-        self.begins_anew = True
+        self.begins_anew, self.is_provisional = True, False
 
     @property
     def is_under_way(self) -> bool:
@@ -177,7 +179,7 @@ class StartRules:
         last = observer.command_a_moment_ago(now)
         start = self._start(now, last, motion.command[0])
         if start is None:
-            self.begins_anew = False
+            self.begins_anew = self.is_provisional = False
             return False
         if last is not None:
             text = (
@@ -185,6 +187,7 @@ class StartRules:
                 f'{observer.restart_pause:g} s after that command'
             )
             raise RefusedError(Reason(ReasonKind.MOVED_AWAY, text))
+        self.is_provisional = observer.doubt(now) is not None
         motion.reset(start)
         observer.begin_at(now, start)
         self.begins_anew = False
