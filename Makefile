@@ -130,7 +130,9 @@ KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion
 # that the other tests run, and they run compiled and with bounds checked.
 SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant_line.py \
 	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py \
-	motion/test_arm_follower.py motion/test_follower_examples.py)
+	motion/test_arm_follower.py motion/test_follower_examples.py motion/test_starts.py \
+	motion/test_stops.py motion/test_truth.py motion/test_followed_circles.py \
+	motion/test_arms_apart.py motion/test_blocked_streams.py)
 
 .PHONY: solver-test-interpreted
 solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 11 minutes
