@@ -9,6 +9,7 @@ from types import FrameType
 
 import rclpy
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -123,8 +124,10 @@ def _spin(executor: Executor, node: FabrikNode, should_stop: Callable[[], bool])
     node.create_timer(STOP_CHECK_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
     executor.add_node(node)
     while not end.done() and rclpy.ok():
-        # With no timeout at all, the EventsExecutor of rclpy 9.1.2 never runs a callback.
-        executor.spin_until_future_complete(end, SPIN_TIME)
+        # Events may wait for what was removed meanwhile: rclpy's other executors go on, too.
+        with suppress(InvalidHandle):
+            # With no timeout at all, the EventsExecutor of rclpy 9.1.2 never runs a callback.
+            executor.spin_until_future_complete(end, SPIN_TIME)
 
 
 if __name__ == '__main__':

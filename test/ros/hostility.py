@@ -55,7 +55,6 @@ REFUSED: tuple[tuple[str, Any], ...] = (
         for name in ('speed_scaling', 'max_tip_speed')
         for number in (-1.0, math.nan)
     ),
-    ('max_joint_velocity', 1),
     ('max_joint_velocity', 'fast'),
     ('max_tip_speed', math.inf),
     ('position_tolerance', 0.0),

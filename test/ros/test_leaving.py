@@ -33,6 +33,22 @@ neighbours.Neighbours._check = fail
 main.main()
 """
 """A node that ends by an error of its own."""
+OUTLIVED = """
+from fabrik_ros.ros import main, neighbours
+from rclpy.exceptions import InvalidHandle
+
+check, failures = neighbours.Neighbours._check, [True]
+
+def fail_once(self):
+    if failures:
+        raise InvalidHandle(f'removed meanwhile {failures.pop()}')
+    print('goes on', flush=True)
+    check(self)
+
+neighbours.Neighbours._check = fail_once
+main.main()
+"""
+"""A node with an event for something that was removed meanwhile."""
 long = pytest.mark.long
 
 
@@ -116,6 +132,13 @@ def test_node_is_gone_after_an_error(bench, start):
     bench.spin_until(lambda: not process.is_alive, 'the process ends')
     assert 'nobody thought of' in process.last_words()
     check_gone(bench, 'fabrik', process)
+
+
+def test_node_outlives_what_was_removed_while_an_event_waited_for_it(bench, start):
+    process = start({}, '-c', OUTLIVED)
+    bench.spin_until(lambda: 'goes on' in process.last_words(), 'the next look')
+    end(bench, process, ONCE)
+    assert process.end() == 0, process.last_words()
 
 
 @pytest.mark.parametrize('signals', [ONCE, TERMINATED, pytest.param(TWICE, marks=long)])
