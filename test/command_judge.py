@@ -286,6 +286,8 @@ class CommandJudge:
         if not self._said:
             self._complain(f'a command before any state: {q}')
             return
+        if self._stamp is not None and np.abs(q - self._q).max() <= ROUNDING:
+            return  # the last command once more, as where a clock leapt: nothing moves
         places = np.array([*self._said, *(np.clip(q, *ends) for ends in self._announced)])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
         # The first step from rest: the acceleration for one period.
