@@ -78,8 +78,8 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on two idle cores
-	@echo 'make test takes about eight minutes on two idle cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; twelve minutes on two cores
+	@echo 'make test takes about twelve minutes on two cores; make test-long runs the rest.'
 	$(LINT)
 	$(PYTEST) -m 'not long'
 
