@@ -101,9 +101,9 @@ def run_ours(notes: Path) -> None:
             return arm
 
     class NotingLoop(configured_arm.CommandLoop):
-        def _send(self, command, stamp):
-            super()._send(command, stamp)
-            sent[stamp] = accepted
+        def _send(self, command):
+            super()._send(command)
+            sent[self._stamps.last] = accepted
 
     node_module.Inbox, configured_arm.CommandLoop = NotingInbox, NotingLoop
     try:

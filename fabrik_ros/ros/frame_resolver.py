@@ -58,6 +58,8 @@ class FrameResolver:
         self._world_frame = world_frame
         self.buffer: Any = None
         """What tf2 knows; None where tf2_ros is not installed."""
+        self._joints: dict[tuple[str, str], tuple[str, ...]] = {}
+        """The joints between two links, as far as somebody asked for them."""
         self._carriers: dict[str, str] = {}
         """Links that frames were fixed to."""
         self._free_until: dict[str, float] = {}
@@ -163,7 +165,7 @@ class FrameResolver:
             return self._pose_by_tf(into, frame, stamp)
         link, T_link_frame = carrier
         try:
-            known = values(seconds(stamp), joint_names_between(self._robot, into, link))
+            known = values(seconds(stamp), self._joints_between(into, link))
             return self._robot.pose(into, link, known) @ T_link_frame
         except (JointValueError, SceneError) as error:
             raise TargetError(f"the pose of frame '{frame}' cannot be told: {error}") from error
@@ -192,10 +194,11 @@ class FrameResolver:
 
     def joints_of(self, frame: str, into: str = '') -> tuple[str, ...]:
         """Name the joints that move a frame in a link, or the base, as far as links carry it."""
+        into = into or self._base_link
+        if frame in self._robot.links:
+            return self._joints_between(into, frame)
         carrier = self.carrier_of(frame)
-        if carrier is None:
-            return ()
-        return joint_names_between(self._robot, into or self._base_link, carrier[0])
+        return () if carrier is None else self._joints_between(into, carrier[0])
 
     def newest(self, into: str, frame: str) -> tuple[Array, float]:
         """
@@ -235,6 +238,12 @@ class FrameResolver:
                 f"frame_id is empty; use '{self._base_link}' for the base of the arm"
             )
         return frame
+
+    def _joints_between(self, link_a: str, link_b: str) -> tuple[str, ...]:
+        between = link_a, link_b
+        if between not in self._joints:
+            self._joints[between] = joint_names_between(self._robot, link_a, link_b)
+        return self._joints[between]
 
     def _newest_of(self, link: str, frame: str) -> Any:
         """Newest transform of a frame in a link; None where tf does not connect them."""
