@@ -13,7 +13,7 @@ from .points_arm.point_arm_solver import PointArmSolver
 from .solver.chain_solver import FabrikSolver, is_redundant
 from .solver.options import SolverOptions
 from .solver.solution import Solution
-from .solver.tree_solver import TipOptions, TreeSolver
+from .solver.tree_solver import JOINTS_FOR_A_POSE, TipOptions, TreeSolver
 from .transforms import Array
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {
@@ -111,6 +111,12 @@ def make_tips_solver(
         return SingleTipSolver(robot, options)
     check_arm(robot, 'robot', Chain, Tree)
     return TreeSolver(cast(Tree, robot), options, tips)
+
+
+def orientation_yields(robot: Mechanism, options: SolverOptions) -> bool:
+    """Whether there is a single tip with too few joints for poses, in mode 'auto'."""
+    is_few = isinstance(robot, Chain) and len(robot) < JOINTS_FOR_A_POSE
+    return is_few and options.mode == 'auto'
 
 
 def leaves_choice(robot: Mechanism, options: SolverOptions) -> bool:

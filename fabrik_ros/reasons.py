@@ -45,6 +45,7 @@ class ReasonKind(Enum):
     DOES_NOT_FOLLOW = 'does_not_follow'
     SETTLING = 'settling'
     STAYS_SHORT = 'stays_short'
+    TURNED_OFF = 'turned_off'
     OUTSIDE_LIMITS = 'outside_limits'
     TARGET_TIMEOUT = 'target_timeout'
     BASE_LOST = 'base_lost'

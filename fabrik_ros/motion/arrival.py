@@ -31,11 +31,21 @@ class Arrival:
     def __init__(self, robot: Mechanism, motion: Motion, observer: ArmObserver) -> None:
         self._robot, self._motion, self._observer = robot, motion, observer
 
-    def state(self, now: float) -> tuple[State, Reason | None]:
-        """State of an arm whose commands are at the goal, and the reason for it."""
+    def state(self, now: float, T_goal: Array | None) -> tuple[State, Reason | None]:
+        """
+        State of an arm whose commands are at the goal, and the reason for it.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        T_goal : array, shape (k, 4, 4), or None
+            The goal in the base frame; None where it is unknown.
+
+        """
         observer = self._observer
         if not observer.is_measured(now):
-            return State.REACHED, None
+            return State.REACHED, self._turned_off(T_goal)
         commanded, q = self._motion.command[0], observer.q
         errors = self._motion.errors_between(
             self._robot.tip_poses(q), self._robot.tip_poses(commanded)
@@ -46,7 +56,7 @@ class Arrival:
             position <= rules.arrival_tolerance_position
             and turn <= rules.arrival_tolerance_orientation
         ):
-            return State.REACHED, None
+            return State.REACHED, self._turned_off(T_goal)
         moved = observer.moved(commanded)
         if moved is not None and moved.any():
             return State.HOLDING, MOVED_AWAY
@@ -54,6 +64,21 @@ class Arrival:
         if observer.resting.is_settling(now):
             return State.MOVING, Reason(ReasonKind.SETTLING, f'settling: {where}')
         return State.HOLDING, self._stays_short(where, commanded, q)
+
+    def _turned_off(self, T_goal: Array | None) -> Reason | None:
+        """Say how far an arm with too few joints for poses is turned off the goal."""
+        motion = self._motion
+        if T_goal is None or not motion.orientation_yields:
+            return None
+        T = self._robot.tip_poses(motion.command[0])
+        turn = float(motion.errors_between(T, T_goal)[1][0])
+        if not turn > self._observer.rules.arrival_tolerance_orientation:
+            return None
+        text = (
+            f'the position is reached, the orientation is {turn:.3f} rad off: '
+            f'{len(self._robot)} joints do not reach every pose'
+        )
+        return Reason(ReasonKind.TURNED_OFF, text)
 
     def _stays_short(self, where: str, commanded: Array, q: Array) -> Reason:
         gaps = self._observer.near_command(q, commanded) - commanded

@@ -178,7 +178,7 @@ class Follower:
             return State.HOLDING, MOVED_AWAY
         if self.goal is None:
             return State.HOLDING, JOG_ENDED
-        return self._arrival.state(now)
+        return self._arrival.state(now, self.goal_in_base())
 
     @property
     def _moved_away(self) -> Reason | None:

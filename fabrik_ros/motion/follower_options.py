@@ -75,8 +75,9 @@ class FollowerOptions:
     ----------
     mode : str
         Part of the target to meet: 'pose', 'axis' (position and one tool axis), 'position', or
-        'auto': pose with six joints or more, else position exactly and orientation as well as that
-        allows.
+        'auto': pose with six joints or more; with fewer the position exactly, and the orientation
+        too where that can be, else the best there is: of all branches for a target that comes
+        alone, of the branch the arm is on in a stream. How far it is off is in the reason.
     axis : tuple of floats
         Tool axis for mode 'axis', in the tip frame; any length but zero.
     method : str

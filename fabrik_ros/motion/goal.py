@@ -153,10 +153,7 @@ class GoalResolver:
             Whether it rests, and has time.
 
         """
-        solvers, T_base = self._solvers, self._frame.to_base(T_goal)
-        solution = solvers.for_goal(resting).solve(T_base, q)
-        if resting:
-            solution = solvers.settled(T_base, solution)
+        solution = self._solvers.at_goal(self._frame.to_base(T_goal), q, resting)
         return self._resolved(T_goal, solution)
 
     def resolve_near(self, T_goal: Array, q: Array) -> ResolvedGoal:

@@ -138,6 +138,7 @@ class GoalPursuit:
             fastest,
             guard,
             solvers.posture,
+            solvers.turn_tolerance,
         )
         onlooker = Onlooker(robot, limiter.joints, guard)
         planner = TolerantLinePlanner(

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
+from ..methods import orientation_yields
 from ..model.mechanism import Mechanism
 from ..reasons import joined, Reason, ReasonKind
 from ..solver.options import SolverOptions
@@ -332,6 +333,11 @@ class Motion:
         tips = zip(self._asked, T[:, :3, :3], T_goal[:, :3, :3], strict=True)
         angles = [_angle(*asked, R, R_goal) for asked, R, R_goal in tips]
         return distances, np.array(angles)
+
+    @property
+    def orientation_yields(self) -> bool:
+        """Whether the arm has too few joints for poses, and the mode lets the orientation go."""
+        return orientation_yields(self.robot, self._solver_options)
 
     @property
     def _asked(self) -> list[tuple[str, Array]]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..methods import leaves_choice, make_tips_solver, TipsSolver
+from ..methods import leaves_choice, make_tips_solver, orientation_yields, TipsSolver
 from ..model.mechanism import Mechanism
 from ..solver.options import SolverOptions
-from ..solver.solution import Solution
+from ..solver.solution import EQUALLY_TURNED, Solution
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
 
@@ -62,6 +62,10 @@ class MotionSolvers:
         Joint values that an arm with joints to spare tends to [rad or m].
     may_choose : bool
         Whether joints to spare leave a choice for the poses on a line.
+    yields : bool
+        Whether there are too few joints for poses, so that the orientation is the best there is.
+    turn_tolerance : float
+        Orientations are equally good if they differ by no more than this [rad].
 
     """
 
@@ -79,6 +83,8 @@ class MotionSolvers:
         }
         self.posture = None if options.posture is None else np.array(options.posture)
         self.may_choose = leaves_choice(robot, options)
+        self.yields = orientation_yields(robot, options)
+        self.turn_tolerance = max(EQUALLY_TURNED, options.orientation_tolerance)
         self._moving_budget = min(MOVING_BUDGET, options.budget)
         self.goal = self._solver()
         self.moving_goal = self._solver(budget=self._moving_budget)
@@ -87,9 +93,16 @@ class MotionSolvers:
         self.nearby = self.brief()
         self.skip = self._solver(max_joint_move=LOOKING_MOVE, max_restarts=RETRIES)
 
-    def for_goal(self, resting: bool) -> TipsSolver:
-        """Solver for the goal of an arm that rests, and has time, or moves."""
-        return self.goal if resting else self.moving_goal
+    def at_goal(self, T: Array, q: Array, resting: bool) -> Solution:
+        """
+        Find a configuration at poses `T`, (k, 4, 4), for an arm at `q` that rests, or moves.
+
+        An arm that moves has no time, and stays on its branch where the orientation yields.
+        """
+        if resting:
+            return self.settled(T, self.goal.solve(T, q))
+        near = self.nearby.solve(T, q) if self.yields else None
+        return near if near is not None and near.converged else self.moving_goal.solve(T, q)
 
     def settled(self, T: Array, solution: Solution) -> Solution:
         """
@@ -104,6 +117,23 @@ class MotionSolvers:
             if np.max(np.abs(solution.q - q)) < SETTLED:
                 break
         return solution
+
+    def turned_worse(self, T: Array, q: Array, best: Solution) -> float:
+        """
+        How much farther than at `best` the tool is turned off poses `T`, (k, 4, 4) [rad].
+
+        On the branch of `q`, once it has come to rest at the poses. 0 where the orientation does
+        not yield, or the difference is too small to count.
+        """
+        if not (self.yields and best.converged):
+            return 0.0
+        for _ in range(SETTLING_SOLVES):
+            q_before, solution = q, self.line.solve(T, q)
+            q = solution.q
+            if np.max(np.abs(q - q_before)) < SETTLED:
+                break
+        worse = solution.orientation_error - best.orientation_error
+        return worse if worse > self.turn_tolerance else 0.0
 
     def brief(self) -> TipsSolver:
         """Make one more, that tries only once and takes what it finds."""

@@ -158,6 +158,8 @@ class PathSearch:
         tried: list[FoundPath] = []
         if self._begins_with_line(attempt):
             line = yield from self._line(resolved, T, in_steps=attempt is not FIRST)
+            if self._options.path != 'line':
+                line = self._well_turned(line, resolved, T)
             if line.may_be_taken:
                 return line
             tried.append(line)
@@ -304,6 +306,16 @@ class PathSearch:
             if joined_later.may_be_taken:
                 return replace(joined_later, rest=rest)
         return planned
+
+    def _well_turned(self, line: FoundPath, resolved: ResolvedGoal, T: Array) -> FoundPath:
+        """Leave a line whose end is turned less well than the goal's configuration."""
+        if line.path is None or line.preview is None:
+            return line
+        worse = self._maker.solvers.turned_worse(T, line.preview.q, resolved.solution)
+        if worse == 0.0:
+            return line
+        text = f'at the end of the line the tool would be turned {worse:.2f} rad more than it need'
+        return replace(line, path=None, reason=Reason(ReasonKind.PATH_BLOCKED, text))
 
     def _planned_line(self, resolved: ResolvedGoal, T: Array) -> Pieces[FoundPath]:
         """Plan a line through places where it cannot be followed exactly, and look along it."""

@@ -1,6 +1,7 @@
 """Collision-free configurations at a goal, drawn one after the other for as long as is wished."""
 
 from collections.abc import Callable
+import math
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class GoalSampler:
         Where the arm is [rad or m].
     rng : numpy.random.Generator
         Draws the seeds.
+    farthest_turned : float
+        Configurations whose orientation is farther off are left out [rad].
 
     Attributes
     ----------
@@ -64,7 +67,9 @@ class GoalSampler:
         T: Array | None,
         start: Array,
         rng: np.random.Generator,
+        farthest_turned: float = math.inf,
     ) -> None:
+        self._farthest_turned = farthest_turned
         self._robot, self._turns, self._solve = robot, turns, solve
         self._space, self._T, self._start, self._rng = space, T, start, rng
         self._moves = joints_with_goal(robot, T)
@@ -93,7 +98,7 @@ class GoalSampler:
         self._fruitless += 1
         if self.status is None or answer.converged:
             self.status = answer.status
-        if not answer.converged:
+        if not answer.converged or answer.orientation_error > self._farthest_turned:
             return []
         q = np.where(self._moves, answer.q, self._start)
         found = [q_goal for q_goal in self._turns.of(q, self._start) if self._take(q_goal)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
-from ..solver.solution import Solution
+from ..solver.solution import EQUALLY_TURNED, Solution
 from ..transforms import Array
 from .moving_apart import configuration_apart
 from .moving_joints import joints_with_goal
@@ -56,6 +56,9 @@ class JointRoutes:
         Knows what collides, where that is checked.
     posture : array, shape (n,), optional
         The configuration nearest to this one is preferred, instead of the one soonest reached.
+    turn_tolerance : float
+        Configurations whose orientation is farther off than the best one, by more than this, are
+        left out [rad].
 
     """
 
@@ -66,7 +69,9 @@ class JointRoutes:
         fastest: Array,
         guard: CollisionGuard | None,
         posture: Array | None = None,
+        turn_tolerance: float = EQUALLY_TURNED,
     ) -> None:
+        self._turn_tolerance = turn_tolerance
         self._robot, self._solve, self._fastest, self._guard = robot, solve, fastest, guard
         self.posture = posture
         self._turns = WholeTurns(robot)
@@ -165,9 +170,11 @@ class JointRoutes:
 
     def _answers(self, first: Solution, T: Array, q: Array) -> Iterator[Solution]:
         yield first
+        turned = first.orientation_error if first.converged else 0.0
         for seed in self._seeds(T, q):
             answer = self._solve(T, seed)
-            if answer.converged:
+            worse = answer.orientation_error - turned
+            if answer.converged and worse <= self._turn_tolerance:
                 yield answer
 
     def _duration(self, displacement: Array) -> float:

@@ -70,6 +70,9 @@ class Plan:
     collision_checking : str
         What was kept apart, with the values assumed for joints outside the arm; or why nothing
         was.
+    orientation_error : float
+        How far the tool is turned off the target at the goal [rad], by the mode: more than the
+        tolerance only in mode 'auto' with too few joints, where it is the best there is.
 
     """
 
@@ -81,6 +84,7 @@ class Plan:
     fastest: Array
     planning_time: float
     collision_checking: str = ''
+    orientation_error: float = 0.0
 
     def __bool__(self) -> bool:
         return self.found

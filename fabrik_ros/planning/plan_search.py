@@ -10,6 +10,7 @@ corners are rounded.
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+import math
 import time
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
-from ..solver.solution import Solution, Status
+from ..solver.solution import EQUALLY_TURNED, Solution, Status
 from ..transforms import Array
 from .free_space import FreeSpace
 from .goal_sampler import GoalSampler
@@ -61,6 +62,8 @@ class PlanSearch:
         as near.
     solve : callable
         Finds joint values for poses of shape (k, 4, 4) from a seed of shape (n,).
+    solve_best : callable or None
+        Finds those with the best orientation, where an arm has too few joints for poses.
     turns : WholeTurns
         Turns them.
     request : PlanRequest
@@ -75,10 +78,12 @@ class PlanSearch:
         robot: Mechanism,
         collision: CheckedPairs | None,
         solve: Callable[[Array, Array], Solution],
+        solve_best: Callable[[Array, Array], Solution] | None,
         turns: WholeTurns,
         request: PlanRequest,
         should_stop: Callable[[], bool],
     ) -> None:
+        self._solve_best = solve_best
         self._begin = time.monotonic()
         self._robot, self._collision, self._solve = robot, collision, solve
         self._turns, self._request, self._is_cancelled = turns, request, should_stop
@@ -147,15 +152,23 @@ class PlanSearch:
     def _goals(self, start: Array, space: FreeSpace) -> GoalSampler:
         """Find the first free configurations at the goal, or go on until there are no others."""
         robot, request = self._robot, self._request
-        T, turns = request.T, self._turns
-        goals = GoalSampler(robot, turns, self._solve, space, T, start, self._rng)
-        for q in request.q_goals:
+        T, turns, best = request.T, self._turns, self._best_turned(start)
+        worst = math.inf if best is None else best.orientation_error + EQUALLY_TURNED
+        goals = GoalSampler(robot, turns, self._solve, space, T, start, self._rng, worst)
+        for q in (*request.q_goals, *([] if best is None else [best.q])):
             goals.add(np.clip(q, robot.lower, robot.upper))
         while not (goals.is_exhausted or self._should_stop()):
             if goals.found and goals.attempts >= FIRST_DRAWS:
                 break
             goals.draw()
         return goals
+
+    def _best_turned(self, start: Array) -> Solution | None:
+        """Find the best orientation at the goal; None where the arm has joints for any."""
+        if self._request.T is None or self._solve_best is None:
+            return None
+        best = self._solve_best(self._request.T, start)
+        return best if best.converged else None
 
     def _direct(self, start: Array, goals: list[Array], space: FreeSpace) -> list[Array] | None:
         """Go straight to one of the first goals, where that is free."""

@@ -10,10 +10,11 @@ import numpy as np
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks
 from ..collision.guard import CollisionGuard
-from ..methods import make_tips_solver
+from ..methods import make_tips_solver, orientation_yields, TipsSolver
 from ..model.mechanism import Mechanism
 from ..solver.options import SolverOptions
 from ..solver.tree_solver import TipOptions
+from ..transforms import Array
 from .plan_request import PlanRequest
 from .plan_result import Plan
 from .plan_search import PlanSearch
@@ -55,9 +56,14 @@ class Planner:
     ) -> None:
         import_ompl()
         once = {'budget': SOLVING_BUDGET, 'max_restarts': 0, 'prefer': 'first', 'posture': None}
-        brief = replace(options or SolverOptions(), **once)  # type: ignore[arg-type]
+        options = options or SolverOptions()
+        brief = replace(options, **once)  # type: ignore[arg-type]
         self._robot, self._collision = robot, collision
         self._solver = make_tips_solver(robot, brief, tips)
+        self._best: TipsSolver | None = None
+        if orientation_yields(robot, options):
+            thorough = replace(options, prefer='first', posture=None)
+            self._best = make_tips_solver(robot, thorough, tips)
         self._turns = WholeTurns(robot)
 
     def warm_up(self) -> None:
@@ -89,8 +95,22 @@ class Planner:
         """
         request.check(self._robot)
         search = PlanSearch(
-            self._robot, self._collision, self._solver.solve, self._turns, request, should_stop
+            self._robot,
+            self._collision,
+            self._solver.solve,
+            None if self._best is None else self._best.solve,
+            self._turns,
+            request,
+            should_stop,
         )
-        collision = self._collision
+        collision, plan = self._collision, search.plan()
         checking = 'off: the robot is not known' if collision is None else collision.checking
-        return replace(search.plan(), collision_checking=checking)
+        return replace(
+            plan, collision_checking=checking, orientation_error=self._turned_off(plan, request.T)
+        )
+
+    def _turned_off(self, plan: Plan, T: Array | None) -> float:
+        """How far the tips are turned off poses `T`, (k, 4, 4), at the end of a way [rad]."""
+        if T is None or not plan.found:
+            return 0.0
+        return self._solver.solve_within(T, plan.q, plan.q, plan.q).orientation_error

@@ -80,8 +80,8 @@ class SolverParameters:
     mode: str = parameter(
         FollowerOptions.mode,
         'part of the target to meet: `pose`, `axis` (position and one tool axis), '
-        '`position`, or `auto`: pose with six joints or more, else position exactly and '
-        'orientation as well as that allows',
+        '`position`, or `auto`: pose with six joints or more, else position exactly, and '
+        'orientation too where that can be, else the best there is',
         'With auto, tips of tip_links with fewer joints meet the position alone.',
         choices=('auto', 'pose', 'axis', 'position'),
     )

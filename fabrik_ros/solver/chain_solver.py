@@ -35,6 +35,8 @@ MOST_USELESS_TRIES = 300
 """Tries without a new configuration after which `solve_all` ends."""
 YIELDING_TRIES = kernels.NEAR_TRIES + 6
 """Tries for the whole target before the orientation yields."""
+YIELDING_STARTS = 400
+"""Starts of the search for the best orientation at a position, if the whole pose is not met."""
 UNREACHABLE_STARTS = 24
 """Starts of the search for the nearest pose to a target out of reach."""
 POSE_SHAPE = (4, 4)
@@ -101,6 +103,8 @@ class FabrikSolver:
             self._first = kernels.SEED_TRIES
         self._prefers = self.options.prefer != 'first'
         self._confined = self.options.max_joint_move != math.inf
+        self._stays = self._confined or self.options.max_restarts == 0
+        self._yielding_starts = min(YIELDING_STARTS, self.options.max_restarts or YIELDING_STARTS)
         self._moves = np.full(len(chain), self.options.max_joint_move)
         self._spacing = REDUNDANT_SPACING if is_redundant(chain, self.options) else SPACING
         self._posture = None
@@ -327,8 +331,9 @@ class FabrikSolver:
         elif self._solve_yielding(search) if self._yields else self._solve_whole(search):
             return Status.CONVERGED
         blocked = search.assess()
-        if self._is_reached(search.statistics):
-            if search.statistics[kernels.FINISHED_BY] == kernels.NOBODY:
+        if self._is_reached(search):
+            stays = np.array_equal(search.q, search.seed)
+            if stays or search.statistics[kernels.FINISHED_BY] == kernels.NOBODY:
                 search.statistics[kernels.FINISHED_BY] = kernels.SEED
             return Status.CONVERGED
         if code == targets.TOO_FAR:
@@ -348,25 +353,30 @@ class FabrikSolver:
         return reached
 
     def _solve_yielding(self, search: ContinuedSearch) -> bool:
-        """Meet the whole target or, if that cannot be, the position before the orientation."""
-        if search.find_nearest_to_seed():
+        """
+        Meet the whole target or, if that cannot be, the position before the orientation.
+
+        On the branch of the seed where the search stays there; else with the best orientation
+        of all branches.
+        """
+        is_near = search.find_nearest_to_seed()
+        if is_near and self._stays:
             return False
         if search.run(YIELDING_TRIES):
             return True
-        search.find_nearest()
+        if self._stays:
+            search.find_nearest()
+        elif search.find_best_turned(self._yielding_starts):
+            return True
         if not search.is_position_reached():
             search.run(position_only=True)
             search.find_nearest()
         return False
 
-    def _is_reached(self, statistics: Array) -> bool:
-        """Whether the errors are small enough; of an orientation only if it may not yield."""
-        options = self.options
-        turned = statistics[kernels.ORIENTATION_ERROR] <= options.orientation_tolerance
-        return bool(
-            statistics[kernels.POSITION_ERROR] <= options.position_tolerance
-            and (self._yields or turned)
-        )
+    def _is_reached(self, search: ContinuedSearch) -> bool:
+        """Whether the errors are small enough; an orientation that yields has to be the best."""
+        is_best = self._yields and (self._stays or not search.out_of_time)
+        return search.is_position_reached() and (is_best or search.is_turned())
 
     def _solution(self, q: Array, outcome: Outcome, status: Status) -> Solution:
         _, apart, turned, passes, steps, restarts, finisher, limited, _ = outcome

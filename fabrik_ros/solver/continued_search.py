@@ -6,12 +6,14 @@ import time
 import numpy as np
 
 from ..kernels import chain_search, search as kernels
+from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
 from ..kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
 from ..kernels.posture import ease
 from ..transforms import Array
 from .options import SolverOptions
 from .packed_chain import PackedArm
+from .solution import EQUALLY_TURNED
 from .tries import NEARLY_ALL, Outcome, TRIES_PER_CLOCK_CHECK, tries_with
 
 
@@ -119,6 +121,41 @@ class ContinuedSearch:
         moves = np.abs(self.q - self.seed)
         return self.is_position_reached() and bool(np.all(moves < NEARLY_ALL * width))
 
+    def find_best_turned(self, starts: int) -> bool:
+        """
+        Look everywhere for the position with the best orientation; tell if the pose is reached.
+
+        Descends from `starts` points of the limits, unless one leads to the whole pose. Of
+        orientations that are equally good the one nearest to the seed counts.
+        """
+        lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
+        begin, best, known = np.empty_like(self.q), self.q.copy(), self.statistics.copy()
+        for number in range(starts):
+            if not COMPILED and self._allowed(1) == 0:
+                break
+            kernels.scatter(number, lower, upper, begin)
+            self.statistics[kernels.COST] = math.inf
+            self._find_nearest_from(self._arm, begin)
+            self.statistics[kernels.RESTARTS] += 1
+            if self.is_position_reached() and self.is_turned():
+                return True
+            if self._is_better_than(best, known):
+                best[:], known[:] = self.q, self.statistics
+        counts = slice(kernels.PASSES, kernels.FINISHED_BY)
+        known[counts] = self.statistics[counts]
+        self.q[:], self.statistics[:] = best, known
+        return False
+
+    def _is_better_than(self, best: Array, known: Array) -> bool:
+        """Whether this configuration is better than another one, given its statistics."""
+        found, position, turn = self.statistics, kernels.POSITION_ERROR, kernels.ORIENTATION_ERROR
+        if max(found[position], known[position]) > self._options.position_tolerance:
+            return bool(found[kernels.COST] < known[kernels.COST])
+        if abs(found[turn] - known[turn]) > EQUALLY_TURNED:
+            return bool(found[turn] < known[turn])
+        move, best_move = (np.max(np.abs(q - self.seed)) for q in (self.q, best))
+        return bool(move < best_move - EQUALLY_TURNED)
+
     def find_nearest(self, starts: int = 0) -> None:
         """
         Bring the tip as near as it gets from the best configuration, and from others.
@@ -152,6 +189,11 @@ class ContinuedSearch:
         """Whether the best configuration has the tip in the right place."""
         tolerance = self._options.position_tolerance
         return bool(self.statistics[kernels.POSITION_ERROR] <= tolerance)
+
+    def is_turned(self) -> bool:
+        """Whether the best configuration has the orientation that was asked for."""
+        tolerance = self._options.orientation_tolerance
+        return bool(self.statistics[kernels.ORIENTATION_ERROR] <= tolerance)
 
     def ease(self, posture: Array, weight: float) -> None:
         """Move the configuration, which reaches the target, towards a posture."""

@@ -21,8 +21,9 @@ class SolverOptions:
     ----------
     mode : str
         'pose', 'axis' (position and the direction of one tool axis), 'position', or 'auto':
-        'pose' with six joints or more, else the position exactly and the orientation as well as
-        that allows.
+        'pose' with six joints or more; with fewer the position exactly, and the orientation too
+        where that can be, else the best one that there is at the position. With `max_restarts` 0
+        or a `max_joint_move` the best one near the seed, as whoever follows a target needs it.
     axis : tuple of 3 floats
         Tool axis for mode 'axis', in the tip frame; any length but zero.
     position_tolerance : float

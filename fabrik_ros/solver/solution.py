@@ -7,6 +7,8 @@ from ..transforms import Array
 
 DIGITS = 6
 """Of a joint value in what a solution prints."""
+EQUALLY_TURNED = 1e-4
+"""Orientations whose angles to the target's differ by less are equally good [rad]."""
 
 
 class Status(Enum):

@@ -449,11 +449,12 @@ def test_whole_turns_keep_the_pose_and_the_limits_and_the_nearest_is_among_them(
     """From wherever the arm is, as no other configuration of the goal is found here."""
     chain = load_urdf(TURNING_ON).chain()
     answer = chain.random_configuration(np.random.default_rng(seed))
-    no_other = SimpleNamespace(converged=False)
+    no_other = SimpleNamespace(converged=False, orientation_error=0.0)
     routes = JointRoutes(chain, lambda T, q: no_other, np.ones(2), None)
     T = chain.forward_kinematics(answer)[None]
     q = np.array([a, b])
-    goals = finish(routes.goals(SimpleNamespace(q=answer, converged=True), T, q))
+    first = SimpleNamespace(q=answer, converged=True, orientation_error=0.0)
+    goals = finish(routes.goals(first, T, q))
     turns = itertools.product(range(-2, 3), repeat=2)
     same = [answer + 2.0 * math.pi * np.array(turn) for turn in turns]
     inside = [it for it in same if np.all((chain.lower <= it) & (it <= chain.upper))]

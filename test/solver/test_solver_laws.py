@@ -398,17 +398,6 @@ class TestAutoOnFiveJoints:
             moves.append(np.abs(again.q - first.q).max())
         assert np.mean(np.array(moves) < 1e-3) >= 0.9
 
-    def test_a_close_seed_keeps_its_configuration(self, arm):
-        (chain, judge), rng = arm, np.random.default_rng(9)
-        solver, moves = solver_for(chain), []
-        for _ in range(COUNT):
-            q = chain.random_configuration(rng)
-            seed = np.clip(q + rng.uniform(-0.02, 0.02, 5), chain.lower, chain.upper)
-            tilt = transform(rotation_from_vector(0.02 * rng.normal(size=3)), np.zeros(3))
-            moves.append(np.abs(solver.solve(judge.pose(q) @ tilt, seed).q - seed).max())
-        assert np.mean(np.array(moves) < 0.5) >= 0.97
-        assert max(moves) < 1.5
-
     def test_the_orientation_is_as_good_as_a_general_optimiser_finds(self, arm):
         optimize = pytest.importorskip('scipy.optimize')
         (chain, judge), rng, good = arm, np.random.default_rng(10), []
@@ -432,4 +421,4 @@ class TestAutoOnFiveJoints:
                 if apart < 1e-5:
                     best = min(best, turned)
             good.append(solver.solve(target).orientation_error <= best + 1e-3)
-        assert np.mean(good) >= 0.75
+        assert all(good)
