@@ -59,20 +59,25 @@ def add_robot(parser: argparse.ArgumentParser, is_required: bool = True) -> None
         nargs=None if is_required else '?',
         help='URDF or xacro file, or the name of a bundled arm, such as six_axis',
     )
-    add(
-        '--xacro-args',
-        type=_assignment,
-        nargs='+',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='arguments for xacro',
-    )
+    add_xacro_args(parser)
     add('--base-link', default='', metavar='LINK', help='first link (default: the root link)')
     add(
         '--tip-link',
         default='',
         metavar='LINK',
         help='last link (default: the end of the only arm, short of its gripper)',
+    )
+
+
+def add_xacro_args(parser: argparse.ArgumentParser) -> None:
+    """Add what is handed to xacro."""
+    parser.add_argument(
+        '--xacro-args',
+        type=_assignment,
+        nargs='+',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='arguments for xacro',
     )
 
 

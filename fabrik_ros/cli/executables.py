@@ -16,6 +16,7 @@ from typing import Any
 from .. import __version__
 from ..errors import FabrikError
 from ..model.urdf import load_urdf
+from .arguments import add_xacro_args
 
 MODULES = {
     'fabrik_node': 'fabrik_ros.ros.main',
@@ -90,10 +91,12 @@ def _run_with_robot(name: str, what: str, arguments: Sequence[str] | None) -> No
         help='robot description, URDF or xacro (default: from the parameter robot_description, '
         'else from the topic of that name)',
     )
+    add_xacro_args(parser)
     options, rest = _read(parser, arguments)
     main = _main_of(name)
+    given = dict(options.xacro_args)
     try:
-        robot = None if options.urdf is None else load_urdf(options.urdf)
+        robot = None if options.urdf is None else load_urdf(options.urdf, xacro_args=given)
     except FileNotFoundError:
         parser.exit(WRONG_USE, f"{name}: error: there is no file '{options.urdf}'\n")
     except FabrikError as error:

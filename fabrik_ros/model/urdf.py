@@ -13,13 +13,15 @@ from dataclasses import replace
 import os
 from pathlib import Path
 
+from ..errors import UrdfError
 from .dynamics import Dynamics
 from .robot import Robot
 from .urdf_dynamics import read_dynamics
+from .urdf_file import read_text
 from .urdf_geometry import read_collisions
 from .urdf_joints import JointReader, resolve_mimics
 from .urdf_tree import check_tree, check_unique
-from .urdf_xml import name_of, parse, read_text, Reader
+from .urdf_xml import Document, name_of, parse, Reader, unexpanded
 
 
 def load_urdf(
@@ -57,9 +59,10 @@ def load_urdf(
     """
     if isinstance(source, str) and '<' in source:
         return parse_urdf(source, use_safety_limits=use_safety_limits)
-    text = read_text(source, xacro_args)
+    text, odd = read_text(source, xacro_args)
     folder = str(Path(source).absolute().parent)
-    return replace(parse_urdf(text, use_safety_limits=use_safety_limits), folder=folder)
+    robot = parse_urdf(text, use_safety_limits=use_safety_limits)
+    return replace(robot, folder=folder, warnings=(*odd, *robot.warnings))
 
 
 def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
@@ -68,8 +71,20 @@ def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
 
     Parameters and errors are those of `load_urdf`; no file is ever opened.
     """
-    root = parse(text)
-    reader, elements = Reader(root), list(root)
+    document = parse(text)
+    try:
+        robot = _robot(document, text, use_safety_limits)
+    except UrdfError as error:
+        if document.leftover is None and not document.fault:
+            raise
+        raise document.explained(error) from error
+    if document.leftover is not None and not any(joint.type.moves for joint in robot.joints):
+        raise unexpanded(document.leftover)
+    return robot
+
+
+def _robot(document: Document, text: str, use_safety_limits: bool) -> Robot:
+    reader, elements = Reader(document), list(document.root)
     read_joint = JointReader(reader, use_safety_limits).joint
     links = [name_of(e, 'link') for e in elements if e.tag == 'link']
     joints = [read_joint(e) for e in elements if e.tag == 'joint']
@@ -78,8 +93,8 @@ def parse_urdf(text: str, *, use_safety_limits: bool = True) -> Robot:
     check_tree(links, joints)
     joints = resolve_mimics(joints, reader.warnings)
     collisions = tuple(read_collisions(elements, reader))
-    warnings = tuple(reader.warnings)
-    return Robot(root.get('name', ''), tuple(links), tuple(joints), text, warnings, collisions)
+    name, warnings = document.root.get('name', ''), tuple(reader.warnings)
+    return Robot(name, tuple(links), tuple(joints), text, warnings, collisions)
 
 
 def parse_dynamics(text: str) -> Dynamics:

@@ -7,12 +7,12 @@ import numpy as np
 from ..errors import shown
 from .dynamics import Drive, Dynamics, Inertia
 from .mechanism import read_only
-from .urdf_xml import Element, name_of, number, Reader, shown_attribute
+from .urdf_xml import Document, Element, name_of, number, Reader, shown_attribute
 
 
-def read_dynamics(root: Element) -> Dynamics:
+def read_dynamics(document: Document) -> Dynamics:
     """Read inertias by link and drives by joint; raise UrdfError if an entry is not a number."""
-    reader = Reader(root)
+    reader, root = Reader(document), document.root
     links = {name_of(e, 'link'): e.find('inertial') for e in root if e.tag == 'link'}
     inertias = {link: _read_inertia(e, link, reader) for link, e in links.items() if e is not None}
     drives = {name_of(e, 'joint'): _read_drive(e) for e in root if e.tag == 'joint'}

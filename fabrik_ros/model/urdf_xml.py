@@ -1,25 +1,24 @@
 """
 XML of a robot description: reading it, and the numbers in its elements.
 
-The only module that knows XML and xacro; the others take `Element` from here.
+The only module that knows XML; the others take `Element` from here.
 
 """
 
-from collections.abc import Mapping
 import math
-import os
-from pathlib import Path
 import re
+from typing import NamedTuple
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 
-from ..errors import shown, TargetError, UrdfError
+from ..errors import listed, shown, TargetError, UrdfError
 from ..transforms import Array, rotation_from_quaternion_xyzw, rotation_from_rpy, transform
 from .mechanism import read_only
+from .urdf_file import MAXIMUM_CHARACTERS
 
 Element = ElementTree.Element
-MAXIMUM_CHARACTERS = 10_000_000
 LARGEST = 1e16
 """Programs write this for infinity; beyond it sums of lengths and angles mean nothing."""
 XACRO_CURE = 'expand it first (xacro model.urdf.xacro > model.urdf) or give the file itself'
@@ -33,50 +32,34 @@ KINEMATIC_ELEMENTS = {
     'joint', 'link', 'parent', 'child', 'origin', 'axis', 'limit', 'mimic', 'safety_controller',
 }  # fmt: skip
 """An expression in one of these shows that xacro has not expanded the document."""
+DEFINING = ('property', 'arg')
+"""Elements of xacro that bring nothing by themselves."""
+AMPERSAND = re.compile(r'&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)')
+ATTRIBUTE = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+CONTROL = re.compile('[\x01-\x08\x0b\x0c\x0e-\x1f]')
 
 
-def read_text(source: str | os.PathLike[str], xacro_args: Mapping[str, str] | None) -> str:
-    """Read the text of a URDF file, or expand a xacro file; raise UrdfError where that fails."""
-    if not str(source).strip():
-        raise UrdfError('the robot description is empty; expected URDF text or the path of a file')
-    path = Path(source)
-    if path.suffix == '.xacro':
-        return _expand_xacro(path, xacro_args)
-    try:
-        size = path.stat().st_size
-        if size > 4 * MAXIMUM_CHARACTERS:
-            raise UrdfError(f"'{path}' has {size} bytes: that is no robot description")
-        return path.read_text(encoding='utf-8-sig')
-    except FileNotFoundError:
-        raise
-    except UnicodeDecodeError as error:
-        raise UrdfError(f"'{path}' is not UTF-8 text: {error}") from error
-    except (OSError, ValueError) as error:  # a folder, no permission, not even a file name
-        raise UrdfError(
-            f'{str(path)[:100]!r} is neither URDF text nor a file that can be read: '
-            f'{getattr(error, "strerror", None) or error}'
-        ) from error
+class Document(NamedTuple):
+    """A robot description that could be parsed."""
+
+    root: Element
+    """Its outermost element, `<robot>`; names keep their prefixes, as in urdfdom."""
+    warnings: tuple[str, ...]
+    """What was odd but could be understood."""
+    leftover: Element | None
+    """What is left of xacro and should have brought something, if there is anything."""
+    fault: str
+    """Why it is not well-formed; '' where it is."""
+
+    def explained(self, error: UrdfError) -> UrdfError:
+        """Add to an error what is odd about the document, which may be the cause."""
+        if self.leftover is not None:
+            return UrdfError(f'{unexpanded(self.leftover)}; without what is missing, {error}')
+        return UrdfError(f'{error}; it is not well-formed XML: {self.fault}')
 
 
-def _expand_xacro(path: Path, xacro_args: Mapping[str, str] | None) -> str:
-    try:
-        import xacro
-    except ImportError as error:
-        raise UrdfError(
-            f"'{path}' is a xacro file and xacro is not installed; "
-            'install ros-<distro>-xacro or: pip install xacro'
-        ) from error
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: '{path}'")
-    try:
-        document = xacro.process_file(str(path), mappings=dict(xacro_args or {}))
-    except Exception as error:  # xacro lets errors of every kind through
-        raise UrdfError(f"xacro could not expand '{path}': {error}") from error
-    return str(document.toxml())
-
-
-def parse(text: str) -> Element:
-    """Parse URDF text; return its outermost element, `<robot>`, or raise UrdfError."""
+def parse(text: str) -> Document:
+    """Parse URDF text, or raise UrdfError; what urdfdom reads although it is odd is read alike."""
     if len(text) > MAXIMUM_CHARACTERS:
         raise UrdfError(
             f'the robot description has {len(text)} characters; at most {MAXIMUM_CHARACTERS} '
@@ -87,50 +70,150 @@ def parse(text: str) -> Element:
             f"the robot description is '{shown(text.strip())}', the path of a file; expected the "
             f'text in it: {PATH_CURE}'
         )
-    try:
-        parser = ElementTree.XMLParser(target=_TreeBuilder())
-        root = _without_namespace(ElementTree.XML(text.lstrip('\ufeff \t\r\n'), parser))
-    except (ElementTree.ParseError, ValueError) as error:
-        if '<xacro:' in text:
-            raise UrdfError(f'the robot description is xacro, not URDF; {XACRO_CURE}') from error
-        raise UrdfError(f'the robot description is not well-formed XML: {error}') from error
+    root, fault = _outermost(text.lstrip('\ufeff \t\r\n'))
+    warnings = [f'not well-formed XML: {fault}; read as urdfdom reads it'] if fault else []
     if root.tag != 'robot':
         raise UrdfError(
             f'the outermost element is <{shown(root.tag)}>; a URDF starts with <robot>'
         )
-    _check_expanded(root)
-    return root
-
-
-class _TreeBuilder(ElementTree.TreeBuilder):
-    """Makes elements, but of no document with a type: entities make small ones huge."""
-
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        """Refuse the document, before anything of its type is read."""
-        raise UrdfError('the robot description contains <!DOCTYPE, which is not allowed')
-
-
-def _check_expanded(root: Element) -> None:
-    for element in root.iter():
-        is_macro = '/xacro}' in element.tag
-        is_unexpanded = element.tag in KINEMATIC_ELEMENTS and any(
-            '${' in value or '$(' in value for value in element.attrib.values()
+    prefixes = _Prefixes(root)
+    if prefixes.undeclared:
+        warnings.append(
+            f'prefixes that are not declared: {listed(prefixes.undeclared)}; names with a prefix '
+            'are read as they stand, as urdfdom does'
         )
-        if is_macro or is_unexpanded:
+    leftovers = _leftovers_of_xacro(root, prefixes.of_xacro)
+    if leftovers:
+        tags = listed([f'<{tag}>' for tag in dict.fromkeys(e.tag for e in leftovers)])
+        warnings.append(
+            f'left of xacro: {tags}, of which nothing comes, as in urdfdom; if anything is '
+            f'missing, {XACRO_CURE}'
+        )
+    bringing = (e for e in leftovers if e.tag.rpartition(':')[2] not in DEFINING)
+    return Document(root, tuple(warnings), next(bringing, None), fault)
+
+
+def strict_text(text: str) -> str:
+    """Write URDF text as strict readers of XML want it: well-formed, and without prefixes."""
+    root = parse(text).root
+    root.tail = None
+    for element in root.iter():
+        for name in [name for name in element.attrib if ':' in name or name == 'xmlns']:
+            del element.attrib[name]
+        for child in [child for child in element if ':' in child.tag]:
+            element.remove(child)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def unexpanded(element: Element) -> UrdfError:
+    """Make the error for a document of which an element is left of xacro."""
+    return UrdfError(
+        'the robot description is xacro, not URDF; found '
+        f'<{shown(element.tag.rpartition(":")[2])}> {shown(str(element.attrib))}; {XACRO_CURE}'
+    )
+
+
+def _outermost(text: str) -> tuple[Element, str]:
+    """Parse a document, as urdfdom does; tell why it is not well-formed, '' where it is."""
+    try:
+        return _without_prefix(_tree(text)), ''
+    except (expat.ExpatError, ValueError) as error:
+        root = _robot_in_odd_text(text)
+        if root is None:
             raise UrdfError(
-                f'the robot description is xacro, not URDF: found '
-                f'<{shown(element.tag.rpartition("}")[2])}> '
-                f'{shown(str(element.attrib))}; {XACRO_CURE}'
-            )
+                f'the robot description is not well-formed XML: {error}; mend that place'
+            ) from error
+        return root, str(error)
 
 
-def _without_namespace(root: Element) -> Element:
-    """Drop the default namespace from its tags; those of others (`<gz:joint>`) stay foreign."""
-    namespace, brace, _ = root.tag.rpartition('}')
-    if brace:
+def _tree(text: str) -> Element:
+    """Parse well-formed XML without a document type: entities make small ones huge."""
+    builder = ElementTree.TreeBuilder()
+    parser = expat.ParserCreate('utf-8')
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = _refuse_document_type
+    parser.Parse(text, True)
+    return builder.close()
+
+
+def _refuse_document_type(*_: object) -> None:
+    """Refuse the document, before anything of its type is read."""
+    raise UrdfError('the robot description contains <!DOCTYPE, which is not allowed')
+
+
+def _robot_in_odd_text(text: str) -> Element | None:
+    """
+    Find `<robot>` in text that is not well-formed, if urdfdom does.
+
+    Its parser takes comments with dashes in them, entities that nobody defined, control
+    characters, `<` in attributes, no space between those, and other elements and text before
+    the robot.
+    """
+    if text.startswith('<?xml'):
+        text = text[text.find('?>') + 2 :]
+    text = CONTROL.sub(' ', AMPERSAND.sub('&amp;', _without_comments(text)))
+    text = ATTRIBUTE.sub(lambda found: found.group().replace('<', '&lt;') + ' ', text)
+    try:
+        document = _tree(f'<document>{text}</document>')
+    except (expat.ExpatError, ValueError):
+        return None
+    ends = len(document) == 0 or not (document[-1].tail or '').strip()
+    return document.find('robot') if ends else None
+
+
+def _without_comments(text: str) -> str:
+    parts, end = [], 0
+    while (start := text.find('<!--', end)) >= 0:
+        parts.append(text[end:start])
+        end = text.find('-->', start + 4) + 3
+        if end < 3:
+            return text
+    return ''.join([*parts, text[end:]])
+
+
+def _without_prefix(root: Element) -> Element:
+    """Drop the prefix that a root has declared for itself; those of others stay foreign."""
+    prefix, colon, _ = root.tag.rpartition(':')
+    if f'xmlns:{prefix}' in root.attrib:
         for element in root.iter():
-            element.tag = element.tag.removeprefix(namespace + brace)
+            element.tag = element.tag.removeprefix(prefix + colon)
     return root
+
+
+class _Prefixes:
+    """Prefixes of the names in a document: those of xacro, and those that are not declared."""
+
+    def __init__(self, root: Element) -> None:
+        self.of_xacro = {'xacro'}
+        used, declared = set[str](), {'xml', 'xmlns'}
+        for element in root.iter():
+            for name in (element.tag, *element.attrib):
+                prefix, colon, rest = name.partition(':')
+                if colon:
+                    used.add(prefix)
+                if prefix == 'xmlns':
+                    declared.add(rest)
+                    if element.attrib[name].endswith('/xacro'):
+                        self.of_xacro.add(rest)
+        self.undeclared = sorted(used - declared - self.of_xacro)
+
+
+def _leftovers_of_xacro(root: Element, prefixes: set[str]) -> list[Element]:
+    """List what is left of xacro outermost; raise UrdfError where expressions are left."""
+    found, pending = [], [root]
+    for element in pending:
+        if element.tag.partition(':')[0] in prefixes:
+            found.append(element)
+            continue
+        if element.tag in KINEMATIC_ELEMENTS and any(
+            '${' in value or '$(' in value for value in element.attrib.values()
+        ):
+            raise unexpanded(element)
+        pending.extend(element)
+    return found
 
 
 class Reader:
@@ -139,8 +222,8 @@ class Reader:
 
     Parameters
     ----------
-    root : Element
-        The outermost element.
+    document : Document
+        What was parsed.
 
     Attributes
     ----------
@@ -149,9 +232,9 @@ class Reader:
 
     """
 
-    def __init__(self, root: Element) -> None:
-        self.warnings: list[str] = []
-        self._knows_quaternions = _version(root) >= (1, 1)
+    def __init__(self, document: Document) -> None:
+        self.warnings = list(document.warnings)
+        self._knows_quaternions = _version(document.root) >= (1, 1)
 
     def only(self, element: Element, tag: str, where: str) -> Element | None:
         """Find the first child with a tag, and warn if there are more."""

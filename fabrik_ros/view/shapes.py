@@ -8,9 +8,9 @@ from typing import Any
 
 from ..collision import MeshFinder
 from ..model.robot import Robot
+from ..model.urdf_xml import strict_text
 
 SHAPES = re.compile(r'<(visual|collision)\b(?:[^>]*/>|.*?</\1\s*>)', re.DOTALL)
-COMMENTS = re.compile('<!--.*?-->', re.DOTALL)
 MOST_NAMED = 3
 """Number of missing meshes that are named [1]."""
 
@@ -38,7 +38,7 @@ def drawable(robot: Robot, mesh_paths: tuple[str, ...] = ()) -> tuple[Any, bool,
     """
     logging.getLogger('yourdfpy.urdf').setLevel(logging.ERROR)  # `missing` says it once
     finder, missing = MeshFinder(mesh_paths, robot.folder), dict[str, str]()
-    source = COMMENTS.sub('', robot.source)
+    source = strict_text(robot.source)
     has_visuals = '<visual' in source
     try:
         urdf = _load(source, _handler(finder, missing), has_visuals)

@@ -97,6 +97,21 @@ class Pinocchio:
         return (T_root_base.inverse() * T_root_tip).homogeneous
 
 
+def movable_joints(text: str) -> set[str]:
+    """
+    Names of the joints that pinocchio reads from a document, whatever it is.
+
+    Raises
+    ------
+    ValueError
+        If it refuses the document for a reason that is tolerated.
+    AssertionError
+        If there is no such reason.
+
+    """
+    return set(_model_of(text).names) - {'universe'}
+
+
 def _not_asked(text: str, expected: Description) -> Iterator[str]:
     if len(expected.joints) > MOST_JOINTS:
         yield 'too many joints for its memory'

@@ -186,12 +186,21 @@ def read(text: str, use_safety_limits: bool = True) -> Description | list[Proble
     text = text.lstrip('\ufeff' + SPACE)  # ours: what stands before the document does not matter
     if (problem := _not_xml(text)) is not None:
         return [problem]
-    root = ElementTree.fromstring(text)
-    namespace = root.tag.rpartition('}')[0]
-    for element in root.iter() if namespace else ():  # ours: the namespace of <robot> is the own
-        if element.tag.startswith(namespace + '}'):
-            element.tag = element.tag[len(namespace) + 1 :]
+    root = _outermost(text)
+    prefix = root.tag.rpartition(':')[0]
+    for element in root.iter() if prefix else ():  # ours: the prefix of <robot> is the own
+        if element.tag.startswith(prefix + ':'):
+            element.tag = element.tag[len(prefix) + 1 :]
     return _Reading(use_safety_limits).robot(root)
+
+
+def _outermost(text: str) -> Element:
+    """Parse XML as urdfdom sees it: without namespaces, so that a prefix is a part of a name."""
+    builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate('utf-8')
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.Parse(text.encode(), True)
+    return builder.close()
 
 
 def _not_xml(text: str) -> Problem | None:
@@ -202,13 +211,12 @@ def _not_xml(text: str) -> Problem | None:
         seen.append(Problem('document type', ('<!DOCTYPE',)))
         raise ValueError
 
-    parser = expat.ParserCreate('utf-8', namespace_separator='}')
+    parser = expat.ParserCreate('utf-8')
     parser.StartDoctypeDeclHandler = forbid
     try:
         parser.Parse(text.encode(), True)
     except (expat.ExpatError, ValueError):
-        told = 'xacro' if '<xacro:' in text and not seen else 'well-formed'
-        return seen[0] if seen else Problem('not XML', (told,))
+        return seen[0] if seen else Problem('not XML', ('well-formed',))
     return None
 
 
@@ -219,6 +227,7 @@ class _Reading:
         self.use_safety_limits = use_safety_limits
         self.problems: list[Problem] = []
         self.knows_quaternions = False
+        self.left_over = ''
 
     def robot(self, root: Element) -> Description | list[Problem]:
         if root.tag != 'robot':
@@ -237,6 +246,9 @@ class _Reading:
             for name in (name for name, count in Counter(names).items() if name and count > 1):
                 self.wrong('same name', name, 'unique')
         self.tree(links, joints)
+        moves = any(joint.type != 'fixed' for joint in joints)
+        if self.left_over and (self.problems or not moves):  # ours: else they count for nothing
+            self.wrong('xacro', 'xacro', self.left_over)
         if self.problems:
             return self.problems
         description = Description(tuple(links), tuple(joints))
@@ -247,10 +259,17 @@ class _Reading:
         self.problems.append(Problem(kind, words))
 
     def leftovers(self, root: Element) -> None:
-        for element in root.iter():
+        pending = [root]
+        while pending:
+            element = pending.pop()
+            prefix, _, tag = element.tag.partition(':')
+            if prefix == 'xacro':
+                self.left_over = self.left_over if tag in ('property', 'arg') else tag
+                continue
             values = ''.join(element.attrib.values()) if element.tag in XACRO_ELEMENTS else ''
-            if '/xacro}' in element.tag or '${' in values or '$(' in values:
-                self.wrong('xacro', 'xacro', element.tag.rpartition('}')[2])
+            if '${' in values or '$(' in values:
+                self.wrong('xacro', 'xacro', element.tag)
+            pending.extend(reversed(element))
 
     def name(self, element: Element) -> str:
         name = element.get('name', '')

@@ -45,12 +45,13 @@ def test_nothing_is_refused_with_what_is_expected(source):
         ('<robot name="r">', 'is not well-formed XML: no element found: line 1'),
         ('<robot><link name="a"></robot>', 'is not well-formed XML: mismatched tag: line 1'),
         ('<robot/><robot/>', 'is not well-formed XML: junk after document element'),
+        ('<robot/>and more', 'is not well-formed XML: junk after document element'),
         ('<robot name=a/>', 'is not well-formed XML'),
         ('<robot name="&sneaky;"/>', 'is not well-formed XML: undefined entity'),
         ('<robot name="\x00"/>', 'is not well-formed XML'),
         ('<robot name="\ud800"/>', 'is not well-formed XML'),
         ('<!ENTITY a "b"><robot/>', 'is not well-formed XML'),
-        ('<drake:robot/>', 'is not well-formed XML: unbound prefix'),
+        ('<drake:robot/>', 'is <drake:robot>; a URDF starts with <robot>'),
         ('a < b', 'is not well-formed XML'),
         ('<sdf version="1.9"><model/></sdf>', 'is <sdf>; a URDF starts with <robot>'),
         ('<mujoco model="arm"/>', 'is <mujoco>; a URDF starts with <robot>'),
@@ -78,8 +79,8 @@ def test_a_folder_is_refused(tmp_path):
 
 def test_a_file_that_is_not_text_is_refused(tmp_path):
     path = tmp_path / 'arm.urdf'
-    path.write_bytes('<robot name="Ärm"/>'.encode('latin-1'))
-    assert_refused(path, "arm.urdf' is not UTF-8 text: ")
+    path.write_bytes('<robot name="Ärm"/>'.encode('utf-16'))
+    assert_refused(path, "arm.urdf' is not UTF-8 text (byte 1), nor like it; save it as UTF-8")
 
 
 def test_huge_text_is_refused_before_it_is_read():

@@ -22,7 +22,8 @@ ROS = re.compile(
 )
 NUMBA = re.compile('numba|llvmlite')
 DRAWING = re.compile('matplotlib|mpl_toolkits|PIL')
-XML = re.compile('xml|lxml|defusedxml|xmltodict|xacro')
+XML = re.compile('xml|lxml|defusedxml|xmltodict')
+XACRO = re.compile('xacro')
 COAL = re.compile('coal|hppfcl')
 RUCKIG = re.compile('ruckig')
 OMPL = re.compile('ompl')
@@ -136,6 +137,11 @@ def test_only_the_jit_module_imports_numba(module):
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf_xml.py'])
 def test_only_the_module_of_urdf_xml_imports_xml(module):
     assert imports_of(XML, module) == []
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf_file.py'])
+def test_only_the_module_of_description_files_imports_xacro(module):
+    assert imports_of(XACRO, module) == []
 
 
 @pytest.mark.parametrize('module', sorted(set(MODULES) - DRAWING_MODULES))
