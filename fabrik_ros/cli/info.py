@@ -7,7 +7,7 @@ import math
 from ..collision.meshes import MeshFinder
 from ..errors import AmbiguousChainError, ChainError, listed, shown
 from ..model.chain import Chain
-from ..model.default_chain import gripper_joints
+from ..model.default_chain import gripper_joints, stray_joints
 from ..model.geometry import Mesh
 from ..model.joints import Joint
 from ..model.robot import Robot
@@ -129,7 +129,7 @@ def _chain_lines(robot: Robot, options: argparse.Namespace) -> Iterator[str]:
         return
     yield f"chain: from '{shown(chain.base_link)}' to '{shown(chain.tip_link)}'"
     yield f'first link: {_why_base(options)}'
-    yield f'last link: {_why_tip(robot, options)}'
+    yield f'last link: {_why_tip(robot, chain, options)}'
     yield f'{len(chain)} joint values: {listed(chain.joint_names)}'
     yield _reach(chain)
 
@@ -138,15 +138,17 @@ def _why_base(options: argparse.Namespace) -> str:
     return 'as asked for' if options.base_link else 'the root of the tree, as none was named'
 
 
-def _why_tip(robot: Robot, options: argparse.Namespace) -> str:
+def _why_tip(robot: Robot, chain: Chain, options: argparse.Namespace) -> str:
     if options.tip_link:
         return 'as asked for'
+    strays = stray_joints(robot, chain.base_link)
     undrivable = [j.name for j in robot.joints if j.type.moves and not j.type.is_drivable]
     left_out = [
         f'{what}: {listed(names)}'
         for what, names in (
             ('the gripper', gripper_joints(robot)),
             ('what hangs on planar and floating joints', undrivable),
+            ('what hangs on joints that follow one elsewhere', strays),
         )
         if names
     ]

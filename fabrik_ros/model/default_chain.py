@@ -6,7 +6,7 @@ Nothing here guesses: where several chains are sensible, the error lists them.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 import re
 
 from ..errors import AmbiguousChainError, ChainError, shown
@@ -31,8 +31,8 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
     tips = [(joints, tip) for joints, tip in _tips(robot, base_link) if joints > 0]
     if not tips:
         raise ChainError(
-            f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints "
-            'left out); name a base_link and a tip_link'
+            f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints left "
+            'out, and what follows a joint elsewhere); name a base_link and a tip_link'
         )
     if len(tips) == 1:
         return tips[0][1]
@@ -49,19 +49,76 @@ def gripper_joints(robot: LinkTree) -> tuple[str, ...]:
     return tuple(j.name for j in robot.joints if j.type.moves and j.name in grippers)
 
 
+def stray_joints(robot: LinkTree, base_link: str) -> tuple[str, ...]:
+    """Names of the joints below the base, grippers apart, that follow one on no path of theirs."""
+    grippers, following = _grippers(robot), _Following(robot, base_link)
+    return tuple(
+        joint.name
+        for joint in robot.joints
+        if joint.type.is_drivable
+        and joint.name not in grippers
+        and following.is_below_base(joint)
+        and not following.can_be_driven(joint)
+    )
+
+
 def _tips(robot: LinkTree, base_link: str) -> list[tuple[int, str]]:
     """Every sensible tip at or below `base_link`, with its number of joints."""
-    grippers = _grippers(robot)
+    grippers, following = _grippers(robot), _Following(robot, base_link)
     tips: list[tuple[int, str]] = []
-    pending = [(0, base_link)]
-    for joints, link in pending:
+    pending = [(0, 0, base_link)]
+    for joints, astray, link in pending:
         body, branches = _rigid_body(robot, link)
-        drivable = [joint for joint in branches if joint.type.is_drivable]
+        drivable = [joint for joint in branches if following.can_be_driven(joint)]
         arms = [joint for joint in drivable if joint.name not in grippers]
-        pending.extend((joints + 1, joint.child) for joint in arms)
-        if not arms:
+        pending.extend((joints + 1, astray + following.change(j), j.child) for j in arms)
+        if not (arms or astray):
             tips.extend((joints, tip) for tip in _ends(robot, body))
     return tips
+
+
+class _Following:
+    """Which joints of the paths from one link follow a joint that is not on the same path."""
+
+    def __init__(self, robot: LinkTree, base_link: str) -> None:
+        self._places = _places(robot)
+        self._base = self._places[base_link]
+        self._joints = {joint.name: joint for joint in robot.joints}
+        self._waiting: Counter[str] = Counter()
+        """How many joints above each joint, on its paths, follow it."""
+        for joint in robot.joints:
+            source = self._source(joint)
+            if source is not None and self._is_above(joint, source):
+                self._waiting[source.name] += 1
+
+    def can_be_driven(self, joint: Joint) -> bool:
+        """Whether the joint can be in a chain: what it follows is above or below it."""
+        if not joint.type.is_drivable or joint.mimic is None:
+            return joint.type.is_drivable
+        source = self._source(joint)
+        return source is not None and (
+            self._is_above(source, joint) or self._is_above(joint, source)
+        )
+
+    def change(self, joint: Joint) -> int:
+        """By how many the followers without source change where a path goes through the joint."""
+        source = self._source(joint)
+        waits = source is not None and self._is_above(joint, source)
+        return int(waits) - self._waiting[joint.name]
+
+    def _source(self, joint: Joint) -> Joint | None:
+        """Find what the joint follows, if that is below the base."""
+        source = self._joints.get(joint.mimic.source) if joint.mimic else None
+        return source if source and self.is_below_base(source) else None
+
+    def is_below_base(self, joint: Joint) -> bool:
+        """Whether the joint is on a path from the base."""
+        return self._places[joint.parent].start in self._base
+
+    def _is_above(self, joint: Joint, other: Joint) -> bool:
+        """Whether the joint is on the path to another one, below the base."""
+        inside = self._places[other.parent].start in self._places[joint.child]
+        return inside and self.is_below_base(joint)
 
 
 def _rigid_body(robot: LinkTree, link: str) -> tuple[list[str], list[Joint]]:

@@ -17,6 +17,12 @@ SHORTEST_AXIS = 1e-9
 """Length below which an axis has no direction [1]."""
 LEAST_VELOCITY = 1e-9
 """Lowest velocity limit that makes sense [rad/s or m/s]."""
+MOST_TURNS = 4.0 * math.pi
+"""Whole and half numbers beyond this look like degrees, as do others beyond twice this [rad]."""
+MOST_DEGREES = 720.0
+"""Greatest number that looks like degrees [rad]: programs write 1000 and more for infinity."""
+FASTEST_TURN = 2.0 * MOST_TURNS
+"""Speed beyond which a number looks like degrees per second [rad/s]."""
 ALONG_X = (1.0, 0.0, 0.0)
 
 
@@ -86,6 +92,11 @@ class JointReader:
             cure = ' or make it continuous' if type_.is_revolute else ''
             raise UrdfError(f'{where} is {type_.value} but has no <limit>; add one{cure}')
         velocity = self._velocity(limit, where)
+        if type_.is_revolute and FASTEST_TURN < velocity <= MOST_DEGREES:
+            self._reader.warnings.append(
+                f'{where} has a velocity limit that looks like degrees per second, {velocity:.6g} '
+                f'rad/s; then {math.radians(velocity):.6g} would be right'
+            )
         if not type_.needs_limits:
             return -math.inf, math.inf, velocity
         lower, upper = self._range(limit, type_, where)
@@ -93,6 +104,11 @@ class JointReader:
             lower, upper = self._narrowed(element, lower, upper, where)
         if lower == upper:
             self._reader.warnings.append(f'{where} cannot move: its limits are both {lower:.6g}')
+        if type_.is_revolute and _look_like_degrees(lower, upper):
+            self._reader.warnings.append(
+                f'{where} has limits that look like degrees, {lower:.6g} and {upper:.6g} rad; '
+                f'then {math.radians(lower):.6g} and {math.radians(upper):.6g} would be right'
+            )
         return lower, upper, velocity
 
     def _range(self, limit: Element, type_: JointType, where: str) -> tuple[float, float]:
@@ -184,6 +200,17 @@ def _joint_type(element: Element, where: str) -> JointType:
         raise UrdfError(
             f'{where} has type {shown(repr(type_))}; allowed are: {allowed}'
         ) from error
+
+
+def _look_like_degrees(lower: float, upper: float) -> bool:
+    """Tell by the farther limit: far for a joint, and whole, half or very far."""
+    farther = max(abs(lower), abs(upper))
+    if not MOST_TURNS < farther <= MOST_DEGREES:
+        return False
+    is_round = math.isclose(2.0 * farther, round(2.0 * farther), abs_tol=1e-9)
+    half_turns = farther / math.pi
+    are_turns = math.isclose(half_turns, round(half_turns), abs_tol=1e-3)
+    return is_round or (farther > 2.0 * MOST_TURNS and not are_turns)
 
 
 def _open(limit: float) -> float:

@@ -183,7 +183,7 @@ def test_a_robot_without_an_arm_at_its_root_is_refused(robot):
     robot = tree(robot)
     expected = (
         f"nothing moves below '{robot.root_link}' (grippers, planar and floating joints left "
-        'out); name a base_link and a tip_link'
+        'out, and what follows a joint elsewhere); name a base_link and a tip_link'
     )
     with pytest.raises(ChainError, match=re.escape(expected)):
         robot.chain()

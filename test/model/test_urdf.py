@@ -615,6 +615,49 @@ def test_a_follower_of_nobody_warns_and_only_its_own_chain_is_refused():
         robot.chain('base', 'finger_link')
 
 
+# Degrees.
+
+
+@pytest.mark.parametrize(
+    ('lower', 'upper'),
+    [(-170, 170), (0, 150), (-90, 0), (-13, 10), (-360, 360), (-117.5, 117.5), (-166.003, 166)],
+)
+def test_limits_that_look_like_degrees_are_named_with_what_would_be_right(lower, upper):
+    joint, warnings = read_joint(body=f'<limit lower="{lower}" upper="{upper}" velocity="1"/>')
+    right = f'{math.radians(lower):.6g} and {math.radians(upper):.6g}'
+    assert warnings == (
+        f"joint 'j' has limits that look like degrees, {lower:g} and {upper:g} rad; then {right} "
+        'would be right',
+    )
+    assert (joint.lower, joint.upper) == (lower, upper)
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'continuous'])
+def test_a_speed_that_looks_like_degrees_is_named_with_what_would_be_right(kind):
+    _, warnings = read_joint(kind, '<limit lower="-1" upper="1" velocity="180"/>')
+    assert warnings == (
+        "joint 'j' has a velocity limit that looks like degrees per second, 180 rad/s; then "
+        '3.14159 would be right',
+    )
+
+
+@pytest.mark.parametrize(
+    ('kind', 'limit'),
+    [
+        ('revolute', 'lower="-6.2832" upper="6.2832" velocity="10"'),
+        ('revolute', f'lower="{-20 * math.pi}" upper="{20 * math.pi}" velocity="20"'),
+        ('revolute', 'lower="-62.832" upper="62.83" velocity="0.1"'),
+        ('revolute', 'lower="-18.85" upper="18.85" velocity="0.1"'),
+        ('revolute', 'lower="-1000" upper="1000" velocity="1000"'),
+        ('revolute', 'lower="-inf" upper="1e6" velocity="1"'),
+        ('prismatic', 'lower="0" upper="100" velocity="100"'),
+        ('continuous', 'lower="-180" upper="180" velocity="1"'),
+    ],
+)
+def test_turns_slides_and_numbers_that_stand_for_infinity_are_no_degrees(kind, limit):
+    assert read_joint(kind, f'<limit {limit}/>')[1] == ()
+
+
 # Xacro.
 
 
