@@ -21,6 +21,8 @@ Array = npt.NDArray[np.float64]
 Row = tuple[float, float, float]
 
 MINIMUM_QUATERNION_NORM = 0.1
+MOST_ASKEW = 0.02
+"""A matrix of which a row has this error, as of two digits, is still meant as a rotation [1]."""
 SMALLEST_SINE = 1e-300
 """Numbers below this are too coarse to tell a direction."""
 
@@ -234,6 +236,44 @@ def inverse(T_a_b: Array) -> Array:
     """Invert a pose (4, 4): `T_b_a`."""
     R = T_a_b[:3, :3].T
     return transform(R, -R @ T_a_b[:3, 3])
+
+
+def as_pose(T: Array) -> Array:
+    """
+    Return an array as a pose (4, 4), with the nearest rotation where it has few digits.
+
+    Raises
+    ------
+    TargetError
+        If it is no pose, nor near one; says why not.
+
+    """
+    if is_pose(T):
+        return T
+    why = why_no_pose(T)
+    if why:
+        raise TargetError(f'not a pose: {why}')
+    U, _, V = np.linalg.svd(T[:3, :3])
+    return transform(U @ V, T[:3, 3])
+
+
+def why_no_pose(T: Array) -> str:
+    """Say why an array is no pose nor near one, with what is allowed; '' where it is."""
+    if T.shape != (4, 4):
+        return f'it has shape {T.shape}, expected (4, 4)'
+    if not np.isfinite(T).all():
+        return 'it has entries that are not finite'
+    if not np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]):
+        return f'its last row is {T[3].tolist()}, expected the last row 0 0 0 1'
+    R = T[:3, :3]
+    askew = float(np.abs(R @ R.T - np.eye(3)).max())
+    determinant = float(np.linalg.det(R))
+    if askew > MOST_ASKEW or not determinant > 0.0:
+        return (
+            'its upper left 3x3 block must be a rotation: R R^T differs from the identity by '
+            f'{askew:.3g} (at most {MOST_ASKEW:g}), its determinant is {determinant:.3g} (above 0)'
+        )
+    return ''
 
 
 def is_pose(T: Array, tolerance: float = 1e-6) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import did_you_mean, listed, SceneError, shown
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..model.robot import Robot
-from ..transforms import Array, is_pose
+from ..transforms import Array, as_pose, why_no_pose
 
 MOST_OBSTACLES = 1000
 """Number of obstacles of a scene: with more, each step of a motion would take too long [1]."""
@@ -50,8 +50,9 @@ class Obstacle:
     def __post_init__(self) -> None:
         if not self.name:
             raise SceneError('an obstacle has no name')
-        if not is_pose(self.T_link_obstacle):
-            raise SceneError(f"obstacle '{shown(self.name)}': its pose is no pose")
+        if why := why_no_pose(self.T_link_obstacle):
+            raise SceneError(f"obstacle '{shown(self.name)}': its pose is no pose: {why}")
+        object.__setattr__(self, 'T_link_obstacle', as_pose(self.T_link_obstacle))
         for length in (*_lengths(self.shape), *abs(self.T_link_obstacle[:3, 3]).tolist()):
             if not length <= LARGEST:
                 raise SceneError(

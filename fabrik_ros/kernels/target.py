@@ -8,6 +8,13 @@ from .arm_table import POSITION
 
 NOT_FINITE, NOT_A_POSE, TOO_FAR, TOO_NEAR = -2, -1, 1, 2
 
+ROUNDING = 1e-6
+"""A rotation is taken as it is where it is as exact as this [1]."""
+MOST_ASKEW = 0.02
+"""With a larger error nobody meant it as a rotation [1]; it is that of two digits."""
+STEPS = 4
+"""Newton steps to the nearest rotation: each squares the error."""
+
 
 @kernel
 def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled: Array) -> int:
@@ -26,8 +33,13 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
         for c in range(3):
             asked[3 * r + c] = pulled[3 * r + c] = T[r, c]
         asked[POSITION + r] = pulled[POSITION + r] = T[r, 3]
-    if not (is_rotation(asked) and T[3, 0] == T[3, 1] == T[3, 2] == 0.0 and T[3, 3] == 1.0):
+    askew = skewness(asked)
+    if not (askew <= MOST_ASKEW and T[3, 0] == T[3, 1] == T[3, 2] == 0.0 and T[3, 3] == 1.0):
         return NOT_A_POSE
+    if askew > ROUNDING:
+        straighten(asked)
+        for i in range(POSITION):
+            pulled[i] = asked[i]
     inner_reach, reach = sphere[3], sphere[4]
     x, y, z = asked[9] - sphere[0], asked[10] - sphere[1], asked[11] - sphere[2]
     distance = math.sqrt(x * x + y * y + z * z)
@@ -45,20 +57,38 @@ def read_target(T: Array, sphere: Array, tolerance: float, asked: Array, pulled:
 
 
 @kernel
-def is_rotation(frame: Array) -> bool:
-    """Whether the rotation of a frame is orthonormal and right-handed within 1e-6."""
+def skewness(frame: Array) -> float:
+    """Return how far the rows of a frame are from orthonormal; infinite if left-handed."""
+    most = 0.0
     for a in range(3):
         for b in range(3):
-            inner = (
-                frame[3 * a] * frame[3 * b]
-                + frame[3 * a + 1] * frame[3 * b + 1]
-                + frame[3 * a + 2] * frame[3 * b + 2]
-            )
-            if abs(inner - (1.0 if a == b else 0.0)) > 1e-6:
-                return False
+            inner = row_product(frame, 3 * a, 3 * b)
+            most = max(most, abs(inner - (1.0 if a == b else 0.0)))
     determinant = (
         frame[0] * (frame[4] * frame[8] - frame[5] * frame[7])
         - frame[1] * (frame[3] * frame[8] - frame[5] * frame[6])
         + frame[2] * (frame[3] * frame[7] - frame[4] * frame[6])
     )
-    return bool(determinant > 0.0)
+    return most if determinant > 0.0 else math.inf
+
+
+@kernel
+def straighten(frame: Array) -> None:
+    """Replace the rotation of a frame, which is near one, by the nearest rotation."""
+    for _ in range(STEPS):
+        xx, xy, xz = row_product(frame, 0, 0), row_product(frame, 0, 3), row_product(frame, 0, 6)
+        yy, yz, zz = row_product(frame, 3, 3), row_product(frame, 3, 6), row_product(frame, 6, 6)
+        for c in range(3):
+            x, y, z = frame[c], frame[3 + c], frame[6 + c]
+            frame[c] = 1.5 * x - 0.5 * (xx * x + xy * y + xz * z)
+            frame[3 + c] = 1.5 * y - 0.5 * (xy * x + yy * y + yz * z)
+            frame[6 + c] = 1.5 * z - 0.5 * (xz * x + yz * y + zz * z)
+
+
+@kernel
+def row_product(frame: Array, a: int, b: int) -> float:
+    """Return the inner product of the rows of a rotation that begin at `a` and `b`."""
+    product: float = (
+        frame[a] * frame[b] + frame[a + 1] * frame[b + 1] + frame[a + 2] * frame[b + 2]
+    )
+    return product

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..errors import ChainError, JointValueError, listed, shown
 from ..kernels import tree_kinematics
 from ..kernels.arm_table import FRAME, IS_MIMIC, pack_row, POSITION, SOURCE
-from ..transforms import Array, inverse, is_pose, rotation_z_to, transform
+from ..transforms import Array, as_pose, inverse, rotation_z_to, transform, why_no_pose
 from .joints import Joint, JointType, Mimic
 
 FARTHEST_TURN = 1e6
@@ -237,12 +237,13 @@ def tool_joint(link: str, T_link_tool: npt.ArrayLike) -> Joint:
         If the tool is not a pose.
 
     """
-    origin = read_only(np.array(T_link_tool, dtype=np.float64))
-    if not is_pose(origin):
+    given = np.array(T_link_tool, dtype=np.float64)
+    if why := why_no_pose(given):
         raise ChainError(
-            'the tool is not a pose: expected finite numbers of shape (4, 4), a rotation '
-            f'and a position [m] above a last row 0 0 0 1; got {origin.tolist()}'
+            'the tool is not a pose: expected finite numbers of shape (4, 4), a rotation and a '
+            f'position [m] above a last row 0 0 0 1, and {why}; got {given.tolist()}'
         )
+    origin = read_only(as_pose(given))
     along_x = np.array([1.0, 0.0, 0.0])
     return Joint('', JointType.FIXED, link, f'{link}/tool', origin, along_x)
 

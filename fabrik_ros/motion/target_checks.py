@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..errors import did_you_mean, listed, RefusedError, shown, TargetError
 from ..model.mechanism import Mechanism
-from ..transforms import Array, is_pose
+from ..transforms import Array, as_pose, why_no_pose
 from .joint_goal import check_joint_values
 
 
@@ -74,9 +74,10 @@ def checked_poses(tip_links: Sequence[str], target: npt.ArrayLike) -> list[tuple
     poses = T.reshape(-1, 4, 4)
     given = [t for t in range(count) if count == 1 or not np.isnan(poses[t]).all()]
     for t in given:
-        if not is_pose(poses[t]):
+        if why := why_no_pose(poses[t]):
             raise TargetError(
                 f"the target of '{tip_links[t]}' is no pose: expected finite numbers, a rotation "
-                f'and the last row 0 0 0 1; got {poses[t].tolist()}'
+                f'and the last row 0 0 0 1, and {why}; got {poses[t].tolist()}'
             )
+        poses[t] = as_pose(poses[t])
     return [(t, poses[t]) for t in given]

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import JointValueError, shown, TargetError
 from ..model.mechanism import Mechanism
 from ..solver.tree_solver import is_unconstrained
-from ..transforms import Array, is_pose
+from ..transforms import Array, why_no_pose
 
 PLANNING_TIME = 10.0
 """Default of the longest search [s]."""
@@ -103,7 +103,7 @@ def _check_poses(robot: Mechanism, T: Array) -> None:
         raise TargetError(f'the target has the shape {np.shape(T)}; expected {expected}')
     is_none = is_unconstrained(T)
     for link, pose in zip(np.array(robot.tip_links)[~is_none], T[~is_none], strict=True):
-        if not is_pose(pose):
-            raise TargetError(f"the target of '{shown(str(link))}' is no pose")
+        if why := why_no_pose(pose):
+            raise TargetError(f"the target of '{shown(str(link))}' is no pose: {why}")
     if is_none.all():
         raise TargetError('no tip has a target')

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import TargetError
-from ..transforms import is_pose
+from ..transforms import as_pose, why_no_pose
 from .point_chain import Array, checked_point, finite
 from .point_limits import checked_rotation, Hinge, Limit
 
@@ -54,8 +54,9 @@ def _checked_goal(tip: int, target: npt.ArrayLike, dimension: int) -> Goal:
     try:
         if dimension == 3 and np.shape(target) == (4, 4):
             pose = finite(name, target)
-            if not is_pose(pose):
-                raise ValueError(f'{name} must be a pose, got {target!r}')
+            if why := why_no_pose(pose):
+                raise ValueError(f'{name} must be a pose: {why}; got {target!r}')
+            pose = as_pose(pose)
             return Goal(pose[:3, 3], checked_rotation(name, pose[:3, :3]))
         return Goal(in_space(checked_point(name, target, dimension)))
     except ValueError as error:

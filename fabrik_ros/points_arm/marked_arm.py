@@ -13,7 +13,7 @@ from ..kernels.arm_table import FRAME, POSITION
 from ..kernels.kinematics import joint_and_link_frames
 from ..kernels.reaching import clamp_turn
 from ..model.chain import Chain
-from ..transforms import Array, is_pose
+from ..transforms import Array, as_pose, why_no_pose
 
 ON_AXIS = 1e-9
 """A point this near to an axis, as a share of the reach, determines no turn about it [1]."""
@@ -68,9 +68,10 @@ class MarkedArm:
 
         The first lies along the last joint's axis: it tells of the joints before that one alone.
         """
-        T = np.asarray(T_base_tip, dtype=np.float64)
-        if not is_pose(T):
-            raise TargetError('T_base_tip is not a pose of shape (4, 4)')
+        given = np.asarray(T_base_tip, dtype=np.float64)
+        if why := why_no_pose(given):
+            raise TargetError(f'T_base_tip is not a pose of shape (4, 4): {why}')
+        T = as_pose(given)
         along = self.chain.model[-1, 6:POSITION]  # z of the last joint in the tip frame
         across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
         self._beside_tip = (

@@ -20,7 +20,7 @@ from ..model.arm_checks import check_arm
 from ..model.chain import Chain
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
-from ..transforms import Array, is_pose, transform
+from ..transforms import Array, as_pose, transform, why_no_pose
 from .point_layout import PointLayout
 from .point_search import PointPass, PointSearch
 from .point_values import bounds, check_no_mimic_joint, SWEEPS
@@ -209,9 +209,6 @@ class PointArmSolver:
             raise TargetError(f'target has shape {T.shape}, expected a pose of shape (4, 4)')
         if not np.isfinite(T).all():
             raise TargetError('target has entries that are not finite')
-        if not is_pose(T):
-            raise TargetError(
-                'target is not a pose: its upper left 3x3 block must be a rotation and its last '
-                f'row 0 0 0 1, got {T.tolist()}'
-            )
-        return T
+        if why := why_no_pose(T):
+            raise TargetError(f'target is not a pose: {why}; got {T.tolist()}')
+        return as_pose(T)

@@ -20,7 +20,7 @@ from ..kernels import chain_search, search as kernels, target as targets
 from ..kernels._jit import COMPILED
 from ..model.arm_checks import check_arm
 from ..model.chain import Chain
-from ..transforms import Array, transform
+from ..transforms import Array, transform, why_no_pose
 from .batch import BatchSolution, solve_batch
 from .configurations import Distinct, most_central
 from .continued_search import ContinuedSearch
@@ -417,10 +417,7 @@ class FabrikSolver:
         if code == targets.NOT_FINITE:
             raise TargetError('target has entries that are not finite')
         if code == targets.NOT_A_POSE:
-            raise TargetError(
-                'target is not a pose: its upper left 3x3 block must be a rotation and its last '
-                f'row 0 0 0 1, got {T.tolist()}'
-            )
+            raise TargetError(f'target is not a pose: {why_no_pose(T)}; got {T.tolist()}')
         self.chain.checked(seed, 'seed')
 
     def warm_up(self) -> float:

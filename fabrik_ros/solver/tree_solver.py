@@ -24,7 +24,7 @@ from ..kernels.arm_table import FRAME
 from ..kernels.limits import LOWER, START_LOWER, START_UPPER, UPPER
 from ..model.arm_checks import check_arm
 from ..model.tree import Tree
-from ..transforms import Array, is_pose
+from ..transforms import Array, why_no_pose
 from .chain_solver import UNREACHABLE_STARTS
 from .options import MODES, SolverOptions
 from .packed_tree import Found, pack_tree, PackedTree
@@ -408,10 +408,10 @@ class TreeSolver:
         for link, pose in zip(self.tree.tip_links, T, strict=True):
             if not np.isfinite(pose).all() and not np.isnan(pose).all():
                 raise TargetError(f"the target of '{link}' has entries that are not finite")
-            if code == codes.NOT_A_POSE and np.isfinite(pose).all() and not is_pose(pose):
+            why = why_no_pose(pose) if np.isfinite(pose).all() else ''
+            if code == codes.NOT_A_POSE and why:
                 raise TargetError(
-                    f"the target of '{link}' is not a pose: its upper left 3x3 block must be a "
-                    f'rotation and its last row 0 0 0 1, got {pose.tolist()}'
+                    f"the target of '{link}' is not a pose: {why}; got {pose.tolist()}"
                 )
 
 
