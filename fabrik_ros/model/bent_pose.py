@@ -75,7 +75,7 @@ def _merit(robot: Mechanism, q: Array) -> float:
 
 def _size(robot: Mechanism, t: int) -> float:
     """Reach of tip number `t` [m]; of an arm without any, 1."""
-    return float(robot.reaches[t]) or 1.0
+    return float(robot.sizes[t]) or 1.0
 
 
 def _distance_from_singular(robot: Mechanism, q: Array, t: int) -> float:

@@ -41,6 +41,9 @@ class Chain(Mechanism):
         The tip is never farther than this from `root_point` [m].
     inner_reach : float
         The tip is never nearer than this to `root_point` [m]; mostly 0.
+    size : float
+        What lengths are measured by [m]: the reach, where the limits of no prismatic joint stand
+        for none.
     model : array
         What the compiled functions read; see `kernels/arm_table.py`.
 
@@ -55,7 +58,7 @@ class Chain(Mechanism):
         end = path[-1].child
         self.model, _, moving = pack(path, base_link, [end], self.joint_names)
         self.root_point = read_only(self.model[0, POSITION:FRAME].copy())
-        self.inner_reach, self.reach = radii(self.model, moving)
+        self.inner_reach, self.reach, self.size = radii(self.model, moving, self.open_slides)
 
     def __repr__(self) -> str:
         ends = f"'{shown(self.base_link)}' to '{shown(self.tip_link)}'"
@@ -122,6 +125,11 @@ class Chain(Mechanism):
     def reaches(self) -> Array:
         """The reach of the only tip, shape (1,) [m]."""
         return np.array([self.reach])
+
+    @property
+    def sizes(self) -> Array:
+        """The size of the only tip, shape (1,) [m]."""
+        return np.array([self.size])
 
     @property
     def tree_rows(self) -> Array:

@@ -8,7 +8,7 @@ Joint values are `q` [rad] for revolute and [m] for prismatic joints. Arrays are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 import math
 from typing import NamedTuple
 
@@ -21,8 +21,12 @@ from ..kernels.arm_table import FRAME, IS_MIMIC, pack_row, POSITION, SOURCE
 from ..transforms import Array, as_pose, inverse, rotation_z_to, transform, why_no_pose
 from .joints import Joint, JointType, Mimic
 
-FARTHEST_TURN = 1e6
+FARTHEST_TURN = 200.0 * math.pi
 """A limit beyond this angle counts as none [rad]."""
+FARTHEST_SLIDE, SIZES = 100.0, 100.0
+"""A limit of a slide farther than so many metres, and sizes of the arm, counts as none."""
+OPEN_SLIDE = 10.0
+"""As long a slide counts that has no limit [m]."""
 
 
 class Mechanism(ABC):
@@ -57,7 +61,8 @@ class Mechanism(ABC):
         self.is_revolute.flags.writeable = False
         self.lower, self.upper = _limits(moving, self.joint_names)
         self.velocity = _velocities(moving, self.joint_names)
-        self.reach = 0.0
+        self.open_slides = _open_slides(joints)
+        self.reach = self.size = 0.0
         self.base_link = ''
         self.tip_links: tuple[str, ...] = ()
 
@@ -88,6 +93,11 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
+    def sizes(self) -> Array:
+        """The same, shape (k,) [m], but with little for joints whose limits stand for none."""
+
+    @property
+    @abstractmethod
     def tree_rows(self) -> Array:
         """Rows of `kernels/tree_kinematics.py`: those of each joint, with the row above it."""
 
@@ -112,14 +122,16 @@ class Mechanism(ABC):
 
     def finite_limits(self) -> tuple[Array, Array]:
         """
-        Limits with open ones replaced by one turn (revolute) or the reach (prismatic).
+        Limits with open ones replaced by one turn (revolute) or `OPEN_SLIDE` (prismatic).
 
-        A limit is open where it is infinite, and where a revolute joint would turn farther than
-        `FARTHEST_TURN`: programs write 1e16 or the greatest number there is for infinity.
+        A limit is open where it is infinite or farther than `FARTHEST_TURN` or `FARTHEST_SLIDE`:
+        programs write 1e16 or the greatest number there is for infinity, people 1000 or 1e6.
         """
-        span = np.where(self.is_revolute, math.pi, self.reach)
-        farthest = np.where(self.is_revolute, FARTHEST_TURN, math.inf)
-        lower_open, upper_open = self.lower <= -farthest, self.upper >= farthest
+        span = np.where(self.is_revolute, math.pi, OPEN_SLIDE)
+        is_open = np.array([name in self.open_slides for name in self.joint_names])
+        slide = np.where(is_open, FARTHEST_SLIDE, math.inf)
+        farthest = np.where(self.is_revolute, FARTHEST_TURN, slide)
+        lower_open, upper_open = self.lower < -farthest, self.upper > farthest
         lower = np.where(
             lower_open, np.where(upper_open, -span, self.upper - 2 * span), self.lower
         )
@@ -203,9 +215,11 @@ def pack(joints: Sequence[Joint], base: str, tips: Sequence[str], names: Sequenc
     return Packed(read_only(np.array(rows)), tuple(parents), tuple(moving))
 
 
-def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
+def radii(rows: Array, moving: Sequence[Joint], are_open: Set[str]) -> tuple[float, float, float]:
     """
-    Return how near to its first joint the end of a path can come, and how far from it [m].
+    Return how near to its first joint the end of a path can come, how far, and its size [m].
+
+    The size is how far it can come, with little for joints whose limits stand for none.
 
     Parameters
     ----------
@@ -213,18 +227,22 @@ def radii(rows: Array, moving: Sequence[Joint]) -> tuple[float, float]:
         The row of each moving joint on the path, and of what ends it.
     moving : sequence of Joint
         Those joints.
+    are_open : set of str
+        Names of those whose limits stand for none.
 
     """
-    longest, shortest = [], []
+    longest, shortest, counted = [], [], []
     for joint, row in zip(moving, rows[1:], strict=True):
         length = float(np.linalg.norm(row[9:12]))
         longest.append(length + joint.largest_displacement)
         shortest.append(max(0.0, length - joint.largest_displacement))
+        is_open = joint.name in are_open
+        counted.append(length + (OPEN_SLIDE if is_open else joint.largest_displacement))
     reach = sum(longest)
     inner_reach = max(
         short - (reach - long) for short, long in zip(shortest, longest, strict=True)
     )
-    return max(0.0, inner_reach), reach
+    return max(0.0, inner_reach), reach, sum(counted)
 
 
 def tool_joint(link: str, T_link_tool: npt.ArrayLike) -> Joint:
@@ -269,6 +287,19 @@ def _check(where: str, joints: Sequence[Joint]) -> None:
             )
     if not sources:
         raise ChainError(f'nothing moves {where}: the chain has no movable joint')
+
+
+def _open_slides(joints: Sequence[Joint]) -> frozenset[str]:
+    """Names of prismatic joints whose limits stand for none, as 1e6 m in an arm of a metre."""
+    size = float(sum(np.linalg.norm(joint.origin[:3, 3]) for joint in joints))
+    slides = (joint for joint in joints if joint.type.is_prismatic)
+    found = set()
+    for joint in sorted(slides, key=lambda joint: joint.largest_displacement):
+        if joint.largest_displacement > max(FARTHEST_SLIDE, SIZES * size):
+            found.add(joint.name)
+        else:
+            size += joint.largest_displacement
+    return frozenset(found)
 
 
 def _limits(moving: list[Joint], names: tuple[str, ...]) -> tuple[Array, Array]:

@@ -46,6 +46,8 @@ class Tree(Mechanism):
         Each tip is never nearer than this to its root point [m].
     reach : float
         The largest of the reaches [m].
+    size : float
+        What lengths are measured by [m]: see `Chain`.
     model : array
         What the compiled functions read; see `kernels/tree_model.py`.
 
@@ -65,9 +67,13 @@ class Tree(Mechanism):
         self.model = read_only(np.column_stack([rows, parents]))
         self._path_rows = [_rows_to(len(moving) + t, parents) for t in range(len(tip_links))]
         self._root_points = read_only(rows[[path[0] for path in self._path_rows], POSITION:FRAME])
-        spans = [radii(rows[path], [moving[i] for i in path[:-1]]) for path in self._path_rows]
-        self.inner_reaches, self._reaches = map(read_only, np.array(spans).T.copy())
-        self.reach = float(self._reaches.max())
+        spans = [
+            radii(rows[path], [moving[i] for i in path[:-1]], self.open_slides)
+            for path in self._path_rows
+        ]
+        columns = map(read_only, np.array(spans).T.copy())
+        self.inner_reaches, self._reaches, self._sizes = columns
+        self.reach, self.size = float(self._reaches.max()), float(self._sizes.max())
 
     def __repr__(self) -> str:
         tips = _quoted(self.tip_links)
@@ -112,6 +118,11 @@ class Tree(Mechanism):
     def reaches(self) -> Array:
         """Each tip is never farther than this from its root point, shape (k,) [m]."""
         return self._reaches
+
+    @property
+    def sizes(self) -> Array:
+        """The size of each tip, shape (k,) [m]."""
+        return self._sizes
 
     @property
     def tree_rows(self) -> Array:

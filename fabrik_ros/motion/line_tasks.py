@@ -71,7 +71,7 @@ class LineTasks:
         axes = [options.axis if tip.axis is None else tip.axis for tip in asked]
         self._axes = [np.array(axis) / np.linalg.norm(axis) for axis in axes]
         self._jacobians = [Jacobian(robot, t) for t in range(len(robot.tip_links))]
-        self._units = np.where(robot.is_revolute, 1.0, SLIDE_PER_REACH * max(robot.reach, 1e-9))
+        self._units = np.where(robot.is_revolute, 1.0, SLIDE_PER_REACH * max(robot.size, 1e-9))
         self._space = TipSpace(1.0, 1.0)
 
     @property

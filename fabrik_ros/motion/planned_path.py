@@ -89,7 +89,7 @@ class PlannedPath(Path):
         lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
         gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
-        self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.reach)
+        self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.size)
         n, count = len(robot), len(robot.tree_rows)
         self._memory = np.empty((count, FRAME)), np.empty((count, 6))
         self._rows, self._here, self._next = np.empty((6, n)), np.empty((3, n)), np.empty((3, n))

@@ -121,7 +121,7 @@ def name_singularity(robot: Mechanism, q: Array, tip: int = 0) -> Singularity | 
 
     """
     jacobian, moves = Jacobian(robot, tip), robot.moves(tip)
-    length = LENGTH_PER_REACH * max(float(robot.reaches[tip]), 1e-9)
+    length = LENGTH_PER_REACH * max(float(robot.sizes[tip]), 1e-9)
     smallest = _smallest(jacobian, q, moves, length)
     if smallest > NEARLY_SINGULAR:
         return None

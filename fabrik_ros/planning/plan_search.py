@@ -88,8 +88,8 @@ class PlanSearch:
         self._robot, self._collision, self._solve = robot, collision, solve
         self._turns, self._request, self._is_cancelled = turns, request, should_stop
         self._rng = np.random.default_rng(request.seed)
-        reach = max(robot.reach, SHORTEST_REACH)
-        self._weights = np.where(robot.is_revolute, 1.0, 1.0 / reach)
+        size = max(robot.size, SHORTEST_REACH)
+        self._weights = np.where(robot.is_revolute, 1.0, 1.0 / size)
         self._moves = joints_with_goal(robot, None if request.q_goals else request.T)
 
     def plan(self) -> Plan:
@@ -146,7 +146,7 @@ class PlanSearch:
         if route is None or self._is_cancelled():
             return self._not_found()
         route = shortened(route, space.is_edge_free, self._length, self._rng)
-        knots = rounded(route, space.is_curve_free, self._robot.reach)
+        knots = rounded(route, space.is_curve_free, self._robot.size)
         return self._not_found() if self._is_cancelled() else knots
 
     def _goals(self, start: Array, space: FreeSpace) -> GoalSampler:
@@ -216,7 +216,7 @@ class PlanSearch:
     def _box(self, start: Array) -> tuple[Array, Array]:
         """Return lower and upper ends, shape (n,), of what is searched: the limits, if any."""
         robot, q_goals = self._robot, self._request.q_goals
-        beyond = np.where(robot.is_revolute, BEYOND, robot.reach)
+        beyond = np.where(robot.is_revolute, BEYOND, robot.size)
         ends = np.array([start, *q_goals])
         lower, upper = robot.finite_limits()
         lower = np.where(lower == robot.lower, lower, ends.min(axis=0) - beyond)

@@ -58,7 +58,7 @@ class MarkedArm:
     def __init__(self, chain: Chain, start: Array, lower: Array, upper: Array) -> None:
         self.chain = chain
         self.start, self.lower, self.upper = start, lower, upper
-        self.scale = max(chain.reach, 1e-9)
+        self.scale = max(chain.size, 1e-9)
         self.prismatic = ~chain.is_revolute
         self._beside_tip = np.empty((0, 3))
 

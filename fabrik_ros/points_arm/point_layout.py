@@ -60,7 +60,7 @@ class PointLayout:
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         samples = [frames_of(chain, q).after for q in _spread_configurations(chain)]
-        scale = max(chain.reach, 1e-9)
+        scale = max(chain.size, 1e-9)
         centres = np.array([frames[:, :3, 3] for frames in samples])
         beside = np.array([(f[:, :3, 3] - f[-1, :3, 3]) @ f[-1, :3, :3] for f in samples])
         stands = np.ptp(centres, axis=0).max(axis=1) <= SAME * scale
@@ -146,7 +146,7 @@ class PointLayout:
         plane = self._plane(q)
         solution = PointChain(before @ plane).solve(
             points[last] @ plane,
-            position_tolerance=max(tolerance, FINEST * max(self.chain.reach, SAME)),
+            position_tolerance=max(tolerance, FINEST * max(self.chain.size, SAME)),
             max_iterations=MOST_ITERATIONS,
         )
         points[first : last + 1] = before + (solution.points - before @ plane) @ plane.T
@@ -181,7 +181,7 @@ class PointLayout:
         tip = (frames.after[-1, :3, 3] - base[:3, 3]) @ base[:3, :3]
         x, y, z = (target - base[:3, 3]) @ base[:3, :3]
         distance = math.hypot(x, y)
-        if distance <= SAME * self.chain.reach:
+        if distance <= SAME * self.chain.size:
             return [q]
         beside = float(normal @ tip) - normal[2] * z
         aside = math.acos(min(max(beside / distance, -1.0), 1.0))

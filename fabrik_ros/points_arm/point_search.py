@@ -91,7 +91,7 @@ class PointSearch:
         self.yields = options.mode == 'auto' and len(begin) < 6
         self._layout, self._options = layout, options
         self._lower, self._upper = lower, upper
-        self._scale = LENGTH * max(layout.chain.reach, 1e-9)
+        self._scale = LENGTH * max(layout.chain.size, 1e-9)
         self._asked, self._target = T, _pulled_near(T, layout.chain)
         self._q, self._seed = begin, begin
         self._errors = self._errors_at(begin)

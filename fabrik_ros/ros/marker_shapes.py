@@ -86,7 +86,7 @@ class Pen:
 
 def drawn_reach(robot: Mechanism) -> float:
     """How far a robot reaches, as sizes in pictures have it [m]."""
-    return min(robot.reach, LONGEST)
+    return min(robot.size, LONGEST)
 
 
 def removed(namespace: str, number: int) -> Marker:

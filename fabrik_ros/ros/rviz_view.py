@@ -82,8 +82,8 @@ def fitted_to(config: Path, robot: Mechanism) -> Path:
     manager, tips = content['Visualization Manager'], tips_of(robot)
     manager['Displays'] = [shown for one in manager['Displays'] for shown in _of_tips(one, tips)]
     view = manager['Views']['Current']
-    view['Distance'] = round(DISTANCE * robot.reach, 3)
-    focus = robot.root_points.mean(axis=0) + robot.reach * FOCUS
+    view['Distance'] = round(DISTANCE * robot.size, 3)
+    focus = robot.root_points.mean(axis=0) + robot.size * FOCUS
     view['Focal Point'] = dict(zip('XYZ', focus.round(3).tolist(), strict=True))
     with NamedTemporaryFile('w', prefix='fabrik_', suffix='.rviz', delete=False) as file:
         yaml.safe_dump(content, file, sort_keys=False)

@@ -77,7 +77,7 @@ class PackedArm(NamedTuple):
 
 def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     """Write an arm and a task for the kernels."""
-    tasks = pack_tasks(options, chain.reach)
+    tasks = pack_tasks(options, chain.size)
     holds_place = not np.any(tasks[kernels.WHOLE, AXIS_TOLERANCES : AXIS_TOLERANCES + 3])
     inner_reach, reach = (chain.inner_reach, chain.reach) if holds_place else (0.0, math.inf)
     farthest = chain.reach if options.polish == 'never' else FARTHEST * chain.reach
@@ -91,15 +91,15 @@ def pack(chain: Chain, options: SolverOptions) -> PackedArm:
     )
 
 
-def pack_tasks(options: SolverOptions, reach: float) -> Array:
-    """Write the tasks of a tip with a reach [m]; rows as in `PackedArm.tasks`."""
+def pack_tasks(options: SolverOptions, size: float) -> Array:
+    """Write the tasks of a tip of an arm of a size [m]; rows as in `PackedArm.tasks`."""
     mode = MODES.get(options.mode, POSE_MODE)
     axis = np.asarray(options.axis, dtype=np.float64)
 
     def task(mode: int, orientation_weight: float = 1.0) -> Array:
         return pack_task(
             options.position_tolerance, options.orientation_tolerance, mode,
-            axis / np.linalg.norm(axis), max(reach, 1e-9), orientation_weight,
+            axis / np.linalg.norm(axis), max(size, 1e-9), orientation_weight,
             options.axis_tolerances, options.axis_weights,
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ def pack_limits(mechanism: Mechanism) -> Array:
     half = np.where(mechanism.is_revolute, np.minimum(half, math.pi), half)
     start_lower = np.maximum(start_lower, mid - half)
     start_upper = np.minimum(start_upper, mid + half)
-    units = np.where(mechanism.is_revolute, 1.0, LENGTH_PER_REACH * max(mechanism.reach, 1e-9))
+    units = np.where(mechanism.is_revolute, 1.0, LENGTH_PER_REACH * max(mechanism.size, 1e-9))
     return np.array([mechanism.lower, mechanism.upper, start_lower, start_upper, units])
 
 

@@ -90,7 +90,7 @@ class PackedTree(NamedTuple):
 
 def pack_tree(tree: Tree, tips: Sequence[SolverOptions], weights: Sequence[float]) -> PackedTree:
     """Write arms, and the task and the weight of each tip, for the kernels."""
-    options, tasks = tips[0], [pack_tasks(own, tree.reach) for own in tips]
+    options, tasks = tips[0], [pack_tasks(own, tree.size) for own in tips]
     inner_reaches, reaches = tree.inner_reaches, tree.reaches
     if np.any(options.axis_tolerances[:3]) or not all(options.axis_weights[:3]):
         inner_reaches, reaches = np.zeros_like(inner_reaches), np.full_like(reaches, math.inf)
