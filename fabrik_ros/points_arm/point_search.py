@@ -207,8 +207,10 @@ class PointSearch:
         if distance < chain.inner_reach - options.position_tolerance:
             return Status.TOO_NEAR
         if self._is_blocked():
-            at_bound = chain.is_at_narrower_bound(self._q, self._lower, self._upper, AT_LIMIT)
-            return Status.BLOCKED_BY_JOINT_MOVE if at_bound else Status.BLOCKED_BY_LIMITS
+            if chain.is_at_narrower_bound(self._q, self._lower, self._upper, AT_LIMIT):
+                return Status.BLOCKED_BY_JOINT_MOVE
+            if len(chain) == 1:  # with more joints another configuration may be free
+                return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if time.perf_counter() > self._deadline else Status.STALLED
 
     def _is_blocked(self) -> bool:

@@ -27,7 +27,7 @@ from .continued_search import ContinuedSearch
 from .options import SolverOptions
 from .packed_chain import pack, PackedArm
 from .solution import Solution, Status
-from .tries import FINISHERS, FIRST_TRIES, Outcome, tries_with
+from .tries import convinces, FINISHERS, FIRST_TRIES, Outcome, tries_with
 
 SPACING, REDUNDANT_SPACING = 1e-3, 0.5
 """Largest difference of equal configurations [rad or m]; the wider one samples redundant arms."""
@@ -341,8 +341,10 @@ class FabrikSolver:
         if code == targets.TOO_NEAR:
             return Status.TOO_NEAR
         if blocked:
-            at_bound = self.chain.is_at_narrower_bound(search.q, *search.bounds, kernels.AT_LIMIT)
-            return Status.BLOCKED_BY_JOINT_MOVE if at_bound else Status.BLOCKED_BY_LIMITS
+            if self.chain.is_at_narrower_bound(search.q, *search.bounds, kernels.AT_LIMIT):
+                return Status.BLOCKED_BY_JOINT_MOVE
+            if convinces(search.tries, len(self.chain)):
+                return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if search.out_of_time else Status.STALLED
 
     def _solve_whole(self, search: ContinuedSearch) -> bool:

@@ -29,7 +29,14 @@ from .chain_solver import UNREACHABLE_STARTS
 from .options import MODES, SolverOptions
 from .packed_tree import Found, pack_tree, PackedTree
 from .solution import Solution, Status, TipResult
-from .tries import FINISHERS, FIRST_TRIES, NEARLY_ALL, TRIES_PER_CLOCK_CHECK, tries_with
+from .tries import (
+    convinces,
+    FINISHERS,
+    FIRST_TRIES,
+    NEARLY_ALL,
+    TRIES_PER_CLOCK_CHECK,
+    tries_with,
+)
 
 JOINTS_FOR_A_POSE = 6
 """With fewer joints mode 'auto' asks for the position alone."""
@@ -246,7 +253,7 @@ class TreeSolver:
 
     def _search_on(self, packed: PackedTree, seed: Array, found: Found) -> Status:
         """Go on where the first tries did not succeed, and say how that ended."""
-        reached, out_of_time = self._make_more_tries(packed, found)
+        reached, out_of_time, tries = self._make_more_tries(packed, found)
         if reached:
             return Status.CONVERGED
         inside = np.minimum(np.maximum(seed, packed.limits[LOWER]), packed.limits[UPPER])
@@ -257,12 +264,15 @@ class TreeSolver:
             return Status.CONVERGED
         if blocked:
             lower, upper = packed.limits[LOWER], packed.limits[UPPER]
-            at_bound = self.tree.is_at_narrower_bound(found.q, lower, upper, kernels.AT_LIMIT)
-            return Status.BLOCKED_BY_JOINT_MOVE if at_bound else Status.BLOCKED_BY_LIMITS
+            if self.tree.is_at_narrower_bound(found.q, lower, upper, kernels.AT_LIMIT):
+                return Status.BLOCKED_BY_JOINT_MOVE
+            most = max(map(self.tree.joints_to, range(len(self.tree.tip_links))))
+            if convinces(tries, most):
+                return Status.BLOCKED_BY_LIMITS
         return Status.BUDGET_EXHAUSTED if out_of_time else Status.STALLED
 
-    def _make_more_tries(self, packed: PackedTree, found: Found) -> tuple[bool, bool]:
-        """Make more tries; tell whether one succeeded, and whether the budget ended."""
+    def _make_more_tries(self, packed: PackedTree, found: Found) -> tuple[bool, bool, int]:
+        """Make more tries; tell whether one succeeded, if the budget ended, and their number."""
         options, made = self.options, self._first
         last = math.inf if options.max_restarts is None else tries_with(options.max_restarts)
         if options.max_restarts == 0:
@@ -270,15 +280,15 @@ class TreeSolver:
         deadline = time.perf_counter() + options.budget
         while made < last:
             if time.perf_counter() > deadline:
-                return False, True
+                return False, True, made
             count = int(min(TRIES_PER_CLOCK_CHECK, last - made))
             reached = tree_search.search(
                 *packed[:3], *packed.memory, packed.polish, made, count, *found
             )
             if reached:
-                return True, False
+                return True, False, made
             made += count
-        return False, False
+        return False, False, made
 
     def _come_near(self, packed: PackedTree, T: Array, seed: Array) -> Found:
         """Bring tips as near as they get of which one or more are out of reach."""
