@@ -289,7 +289,7 @@ class CollisionGuard:
             return ''
         part = StraightPath(q, q_next, self._nothing_strays)
         p = find_blocking(self._distances, part, near, least.values)
-        return '' if p < 0 else self._reason(p)
+        return '' if p < 0 else self._reason(p, self._distances.measure(p, least.q))
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between those passed."""

@@ -7,7 +7,13 @@ import os
 
 import numpy as np
 
-from ..errors import CollisionUnavailableError, listed, shown
+from ..errors import (
+    CollisionError,
+    CollisionUnavailableError,
+    did_you_mean,
+    listed,
+    shown,
+)
 from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..transforms import Array
@@ -75,7 +81,8 @@ class SelfCollision(CheckedPairs):
     Raises
     ------
     CollisionError
-        If a clearance cannot be used: see `Clearances`.
+        If a clearance cannot be used: see `Clearances`; if a pair that may touch is not one of
+        links of the robot.
     CollisionUnavailableError
         If coal is not installed, or there is no geometry at all.
 
@@ -105,7 +112,7 @@ class SelfCollision(CheckedPairs):
             )
         self.frames = SolidFrames(robot, mechanism, self.solids)
         self.frames.set_other_joints(other_joints or {})
-        allowed = {frozenset(names) for names in allowed_collisions}
+        allowed = _pairs_of_links(allowed_collisions, robot.links)
         kept, self.left_out = self._chosen(allowed, of_links)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
         names = [(pair.link_a, pair.link_b) for pair in kept for _ in pair.solids]
@@ -186,6 +193,15 @@ class SelfCollision(CheckedPairs):
         return PairDistances(
             self.frames, self.solids, numbers, bounds, *prismatic_limits(self.mechanism)
         )
+
+
+def _pairs_of_links(pairs: Iterable[tuple[str, str]], links: Sequence[str]) -> set[frozenset[str]]:
+    """Return pairs of links in any order, or raise CollisionError where one is no link."""
+    found = {frozenset(pair) for pair in pairs}
+    for name in sorted(set().union(*found) - set(links)):
+        cure = did_you_mean(name, links) or f'; the model has: {listed(links)}'
+        raise CollisionError(f"allowed_collisions: no link named '{shown(name)}'{cure}")
+    return found
 
 
 def _numbers(pairs: Sequence[LinkPair]) -> dict[LinkPair, range]:

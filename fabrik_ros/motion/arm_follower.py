@@ -489,6 +489,7 @@ def _world(
         robot,
         arm,
         mesh_paths=options.mesh_paths,
+        allowed_collisions=options.allowed_collisions,
         clearance=options.collision_clearance,
         obstacle_clearance=options.obstacle_clearance,
         checks_links=wants_links,

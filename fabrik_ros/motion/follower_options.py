@@ -130,6 +130,8 @@ class FollowerOptions:
         Distance that links keep from each other [m].
     obstacle_clearance : float
         Distance that links keep from obstacles [m].
+    allowed_collisions : tuple of (str, str)
+        Pairs of links that may touch, besides neighbours and pairs that nearly always touch.
     mesh_paths : tuple of str
         Folders with meshes, besides packages of ROS.
     on_blocked : str
@@ -196,6 +198,7 @@ class FollowerOptions:
     self_collision: str = 'auto'
     collision_clearance: float = 0.002
     obstacle_clearance: float = 0.02
+    allowed_collisions: tuple[tuple[str, str], ...] = ()
     mesh_paths: tuple[str, ...] = ()
     on_blocked: str = 'hold'
 
@@ -313,6 +316,11 @@ class FollowerOptions:
                 raise ValueError(f'{name} must be finite and {least}, got {value}')
             if name in SHARES and value > 1.0:
                 raise ValueError(f'{name} must be at most 1, got {value}')
+        for pair in self.allowed_collisions:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise ValueError(
+                    f'allowed_collisions must hold pairs of names of links, got {pair!r}'
+                )
         fault = self.why_no_stop or self.why_no_smoothing
         if fault:
             raise ValueError(fault)

@@ -99,6 +99,7 @@ class Simulation:
         start: Mapping[str, float],
         *,
         mesh_paths: Sequence[str] = (),
+        allowed_collisions: Sequence[tuple[str, str]] = (),
         scene: str = '',
         has_physics: bool = False,
     ) -> None:
@@ -115,6 +116,8 @@ class Simulation:
             Joint values by name at which it starts [rad or m].
         mesh_paths : sequence of str
             Folders with meshes.
+        allowed_collisions : sequence of (str, str)
+            Names of links that may touch.
         scene : str
             File with what stands around; '' for nothing.
         has_physics : bool
@@ -131,7 +134,10 @@ class Simulation:
         descriptions = self._node.create_publisher(String, 'robot_description', LATCHED)
         descriptions.publish(String(data=robot.source))
         parameters = {'base_link': chain.base_link, 'tip_link': chain.tip_link}
-        lists = {'mesh_paths': [str(Path(path).absolute()) for path in mesh_paths]}
+        lists = {
+            'mesh_paths': [str(Path(path).absolute()) for path in mesh_paths],
+            'allowed_collisions': ['/'.join(pair) for pair in allowed_collisions],
+        }
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}
         self._start(NODE, 'fabrik_ros.ros.main', {**parameters, **lists, **scenes})
         module = f'fabrik_ros.sim.{"physical_arm" if has_physics else "simulated_arm"}'

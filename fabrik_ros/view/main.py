@@ -22,9 +22,24 @@ def add_page_arguments(parser: argparse.ArgumentParser) -> None:
         '--mesh-path', action='append', default=[], help='folder with packages; may be repeated'
     )
     parser.add_argument(
+        '--allow-collision',
+        action='append',
+        default=[],
+        type=_pair,
+        metavar='LINK_A/LINK_B',
+        help='links that may touch, besides those that are found out; may be repeated',
+    )
+    parser.add_argument(
         '--host', default='127.0.0.1', help='address to listen at; default: this machine only'
     )
     parser.add_argument('--port', type=int, default=8080, help='0: any that is free')
+
+
+def _pair(text: str) -> tuple[str, str]:
+    link_a, slash, link_b = text.partition('/')
+    if not (link_a and slash and link_b) or '/' in link_b:
+        raise argparse.ArgumentTypeError(f'must be LINK_A/LINK_B, got {text!r}')
+    return link_a, link_b
 
 
 def view_node(args: argparse.Namespace) -> int:
@@ -86,7 +101,13 @@ def _world(
     if args.scene:
         folder = str(Path(args.scene).parent)
         scene = load_scene(args.scene, link_poses(robot, chain.base_link))
-    setup = PlannerSetup(robot, chain, mesh_paths=tuple(args.mesh_path), scene_folder=folder)
+    setup = PlannerSetup(
+        robot,
+        chain,
+        mesh_paths=tuple(args.mesh_path),
+        scene_folder=folder,
+        allowed_collisions=tuple(args.allow_collision),
+    )
     return setup.world_or_reason(scene, is_required=len(scene) > 0)
 
 

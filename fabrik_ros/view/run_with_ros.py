@@ -58,6 +58,7 @@ def run_with_ros(
             start,
             mesh_paths=mesh_paths,
             scene=args.scene,
+            allowed_collisions=args.allow_collision,
             has_physics=args.physics,
         )
         source = RosSource(simulation.node_name)
