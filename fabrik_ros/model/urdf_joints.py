@@ -21,6 +21,8 @@ MOST_TURNS = 4.0 * math.pi
 """Whole and half numbers beyond this look like degrees, as do others beyond twice this [rad]."""
 MOST_DEGREES = 720.0
 """Greatest number that looks like degrees [rad]: programs write 1000 and more for infinity."""
+FAST = 100.0
+"""What people write who do not know how fast a joint is [rad/s]."""
 FASTEST_TURN = 2.0 * MOST_TURNS
 """Speed beyond which a number looks like degrees per second [rad/s]."""
 ALONG_X = (1.0, 0.0, 0.0)
@@ -92,7 +94,7 @@ class JointReader:
             cure = ' or make it continuous' if type_.is_revolute else ''
             raise UrdfError(f'{where} is {type_.value} but has no <limit>; add one{cure}')
         velocity = self._velocity(limit, where)
-        if type_.is_revolute and FASTEST_TURN < velocity <= MOST_DEGREES:
+        if type_.is_revolute and _looks_like_degrees_per_second(velocity):
             self._reader.warnings.append(
                 f'{where} has a velocity limit that looks like degrees per second, {velocity:.6g} '
                 f'rad/s; then {math.radians(velocity):.6g} would be right'
@@ -200,6 +202,12 @@ def _joint_type(element: Element, where: str) -> JointType:
         raise UrdfError(
             f'{where} has type {shown(repr(type_))}; allowed are: {allowed}'
         ) from error
+
+
+def _looks_like_degrees_per_second(velocity: float) -> bool:
+    """Tell by the number: fast for a joint, and whole; 100 stands for fast."""
+    is_fast = FASTEST_TURN < velocity <= MOST_DEGREES
+    return is_fast and velocity.is_integer() and velocity != FAST
 
 
 def _look_like_degrees(lower: float, upper: float) -> bool:

@@ -652,6 +652,8 @@ def test_a_speed_that_looks_like_degrees_is_named_with_what_would_be_right(kind)
         ('revolute', 'lower="-inf" upper="1e6" velocity="1"'),
         ('prismatic', 'lower="0" upper="100" velocity="100"'),
         ('continuous', 'lower="-180" upper="180" velocity="1"'),
+        ('revolute', 'lower="-1" upper="1" velocity="100"'),
+        ('revolute', 'lower="-1" upper="1" velocity="40.3389"'),
     ],
 )
 def test_turns_slides_and_numbers_that_stand_for_infinity_are_no_degrees(kind, limit):
