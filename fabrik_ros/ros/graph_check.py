@@ -116,6 +116,8 @@ def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:
         yield 'WRONG', name, f'no status came within {LONGEST_LISTENING_TIME:g} s'
         return
     yield 'WRONG' if status['waits_for'] else 'ok', name, standing_in(status)
+    if odd := status.get('description_warnings'):
+        yield 'note', name, f'robot description: {odd}'
     if status['warnings']:
         yield 'WRONG', name, status['warnings']
     if not status['waits_for'] and status.get('obstacles') == '0':
