@@ -93,6 +93,18 @@ def parse(text: str) -> Document:
     return Document(root, tuple(warnings), next(bringing, None), fault)
 
 
+def is_for_urdfdom_alone(text: str) -> bool:
+    """Whether strict readers that know namespaces, as xacro, cannot read what is read here."""
+    try:
+        expat.ParserCreate('utf-8', namespace_separator=' ').Parse(text, True)
+    except (expat.ExpatError, ValueError):
+        try:
+            return bool(parse(text))
+        except UrdfError:
+            return False
+    return False
+
+
 def strict_text(text: str) -> str:
     """Write URDF text as strict readers of XML want it: well-formed, and without prefixes."""
     root = parse(text).root

@@ -13,6 +13,8 @@ from ament_index_python.packages import get_package_share_directory
 
 from ..collision.meshes import folders_beside
 from ..errors import FabrikError
+from ..model.urdf_file import read_text
+from ..model.urdf_xml import is_for_urdfdom_alone
 
 CONTROLLER = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 TOPICS_OF_CONTROLLERS = {
@@ -30,7 +32,8 @@ def description_command(description: str, xacro_args: str = '') -> str:
     """
     Write the shell command that prints the robot description.
 
-    Plain URDF goes through xacro as well, which leaves it as it is.
+    Plain URDF goes through xacro as well, which leaves it as it is; where xacro could not read it
+    and urdfdom can, it is printed as it is.
 
     Parameters
     ----------
@@ -49,6 +52,8 @@ def description_command(description: str, xacro_args: str = '') -> str:
     arguments = [
         f'{name}:={value}' for name, value in read_pairs(xacro_args, 'xacro_args').items()
     ]
+    if path.suffix != '.xacro' and is_for_urdfdom_alone(read_text(path, None)[0]):
+        return shlex.join(['cat', str(path)])
     return shlex.join([_xacro(), str(path), *arguments])
 
 

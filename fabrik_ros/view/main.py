@@ -113,6 +113,8 @@ def _world(
 
 def _tell(robot: Robot, chain: Chain, why: str) -> None:
     print(f'{robot.name}: {len(chain)} joints from {chain.base_link} to {chain.tip_link}')
+    for warning in robot.warnings:
+        print(f'odd: {warning}')
     if why:
         print(f'distances are not measured: {why}')
 

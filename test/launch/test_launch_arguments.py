@@ -146,6 +146,22 @@ def test_description_command_keeps_spaces_in_a_path(prefix, with_xacro, tmp_path
     assert shlex.split(description_command(str(model))) == ['xacro', str(model)]
 
 
+@pytest.mark.parametrize(
+    ('text', 'program'),
+    [
+        ('<robot><link name="a"/></robot>', 'xacro'),
+        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="a"/></robot>', 'xacro'),
+        ('<robot><link name="a" drake:b="1"/></robot>', 'cat'),
+        ('<robot><!-- a -- b --><link name="a"/></robot>', 'cat'),
+        ('<robot><link name="a"></robot>', 'xacro'),
+    ],
+)
+def test_what_only_urdfdom_reads_is_printed_as_it_is(prefix, with_xacro, tmp_path, text, program):
+    model = tmp_path / 'arm.urdf'
+    model.write_text(text)
+    assert shlex.split(description_command(str(model))) == [program, str(model)]
+
+
 def test_xacro_beside_the_interpreter_is_found(prefix, monkeypatch):
     python = prefix.folder / 'bin' / 'python'
     xacro = python.with_name('xacro')
