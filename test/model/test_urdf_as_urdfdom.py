@@ -1,5 +1,7 @@
 """Descriptions that are odd, but that urdfdom reads: they are read alike, with a warning."""
 
+from xml.etree import ElementTree
+
 from fabrik_ros import load_urdf, UrdfError
 from fabrik_ros.model.urdf import parse_dynamics, parse_urdf
 from fabrik_ros.model.urdf_xml import strict_text
@@ -113,8 +115,8 @@ def test_pinocchio_reads_and_refuses_the_same_documents():
 
 @pytest.mark.parametrize('name', ODD | SILENT)
 def test_readers_that_want_well_formed_xml_get_it(name):
-    etree = pytest.importorskip('xml.etree.ElementTree')
-    root = etree.fromstring(strict_text((ODD | SILENT)[name]))
+
+    root = ElementTree.fromstring(strict_text((ODD | SILENT)[name]))
     assert [e.get('name') for e in root if e.tag == 'link'] == ['base', 'arm']
     assert root.find('joint/limit').get('upper') == '1.5'
 
