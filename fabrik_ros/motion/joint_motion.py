@@ -175,6 +175,10 @@ class JointMotion:
         gentle_box(self._table, self.q, self._bounds, dt, EASING_SHARE, q, correction, box)
         return box
 
+    def step_box(self, q: Array, correction: Array, dt: float) -> Array:
+        """Joint values, shape (2, n), that joints can come to at all; parameters as above."""
+        return q + (self._bounds - correction) * dt
+
     def followable_share(self, rate: Array, correction: Array) -> float:
         """
         Share of a step, nearest to all of it, that every joint can follow.

@@ -319,7 +319,8 @@ class LineTracker:
         Return an answer for which every joint comes to its limit gently; None if there is none.
 
         Where a spare joint ran into its limit the others would have to take over at once. Where
-        the line stands still, none swings past where it is to be.
+        the line stands still, none swings past where it is to be. A joint that no spare one can
+        relieve has to come to its limit as the line asks: going slower would not change that.
         """
         box = self._joints.gentle_box(line.q, correction, dt)
         if is_within(box, answer.q):
@@ -328,7 +329,11 @@ class LineTracker:
             settling = self._within(self._settling_box(line.q, answer.q, box, dt), pose, answer.q)
             if settling is not None:
                 return settling
-        return self._within(box, pose, answer.q)
+        eased = self._within(box, pose, answer.q)
+        if eased is not None or not self.solvers.may_choose:
+            return eased
+        firm = self._joints.step_box(line.q, correction, dt)
+        return answer if is_within(firm, answer.q) else self._within(firm, pose, answer.q)
 
     def _settling_box(self, q: Array, q_end: Array, box: Array, dt: float) -> Array:
         """Part of a box, shape (2, n), from which joints can still come to rest at `q_end`."""
