@@ -131,23 +131,32 @@ def _twist(T: np.ndarray, T_to: np.ndarray) -> np.ndarray:
 def follow(
     chain: Chain, judge: Judge, circle: Circle, rate: float, jitter: float, seed: int
 ) -> Following:
+    """Let an arm follow a circle, and judge how evenly it does; as `commands`."""
+    q = commands(chain, circle, rate, jitter, seed)
+    return _judged(np.array([judge.pose(values)[:3, 3] for values in q]), circle)
+
+
+def commands(
+    chain: Chain, circle: Circle, rate: float, jitter: float, seed: int
+) -> list[np.ndarray]:
     """
     Let an arm follow a circle, of which poses come at a rate [Hz], late by up to a jitter [s].
 
-    Poses are those of when they were sent, a whole number of intervals after the first.
+    Poses are those of when they were sent, a whole number of intervals after the first. Returns
+    the joint values of each step.
     """
     sent = np.arange(0.0, DURATION, 1.0 / rate)
     arrivals = sent + np.random.default_rng(seed).uniform(0.0, jitter, len(sent))
     follower, q = ArmFollower(chain, FollowerOptions(path='line')), circle.q
     follower.step(None, DT, measured=q)
-    points, coming = [], list(zip(arrivals, sent, strict=True))
+    steps, coming = [], list(zip(arrivals, sent, strict=True))
     for i in range(round(DURATION / DT)):
         target = None
         while coming and coming[0][0] <= i * DT + 1e-9:
             target = circle.pose(coming.pop(0)[1])
         q = np.asarray(follower.step(target, DT, measured=q))
-        points.append(judge.pose(q)[:3, 3])
-    return _judged(np.array(points), circle)
+        steps.append(q)
+    return steps
 
 
 def _judged(points: np.ndarray, circle: Circle) -> Following:

@@ -18,6 +18,10 @@ from .limits import MotionLimits
 from .target_filter import TargetFilter
 from .tip_reference import TINY, TipReference
 
+RETURNING = 0.5
+"""Share of their way back that spare joints go in a second at full speed [1/s]."""
+LONGEST_WAY_BACK = 0.3
+"""Way back that counts at most [rad or m]."""
 LANDED = 1e-6
 """The goal is reached where what remains takes less than this at full speed [s]."""
 
@@ -37,7 +41,7 @@ class LineReference(TipReference):
 
     def __init__(self, T: Array, q: Array, limits: MotionLimits) -> None:
         super().__init__(T, q, limits)
-        self.goal = T
+        self.goal, self._q_begin = T, q
         self._filter = TargetFilter()
         self.head_for(T)
         self._filter.clear()
@@ -59,6 +63,8 @@ class LineReference(TipReference):
 
     def head_for(self, goal: Array) -> None:
         """Go on to another goal, shape (k, 4, 4)."""
+        if not self.is_filtered:
+            self._q_begin = self.q
         self._filter.add(self._space.between(self.goal, goal), self.deceleration)
         self.goal = goal
         self.ends_at = None
@@ -68,6 +74,18 @@ class LineReference(TipReference):
     def is_filtered(self) -> bool:
         """Whether it follows the path of goals that come again and again."""
         return not self._filter.is_empty
+
+    def seed(self, distance: float) -> Array:
+        """
+        Joint values, shape (n,), near which spare joints are to be, some way [s] ahead.
+
+        In a stream they tend to where they were at its begin. Shortest steps alone would let them
+        drift farther in each round of a path that closes, until they cannot follow it any more.
+        """
+        if not self.is_filtered:
+            return self.q
+        way = np.minimum(np.maximum(self._q_begin - self.q, -LONGEST_WAY_BACK), LONGEST_WAY_BACK)
+        return self.q + (RETURNING * distance) * way
 
     def change_limits(self, limits: MotionLimits) -> bool:
         """Go on as fast as before under other limits; tells whether the greatest speeds differ."""

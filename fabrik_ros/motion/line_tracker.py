@@ -9,6 +9,7 @@ from ..kernels.braking import is_within
 from ..model.mechanism import Mechanism
 from ..solver.solution import Solution
 from ..transforms import Array
+from .displacements import length_of
 from .goal_frame import GoalFrame
 from .jog_reference import Jog, JogReference
 from .joint_motion import JointMotion, largest
@@ -123,7 +124,7 @@ class LineTracker:
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self.solvers.ahead.solve(self.to_base(pose), line.q)
+        answer = self.solvers.ahead.solve(self.to_base(pose), self._seed(line, distance))
         if not self.solvers.is_on_line(answer):
             line.ends_at = answer
             return
@@ -209,14 +210,14 @@ class LineTracker:
         """
         solvers, T = self.solvers, line.pose_after(speed, dt)
         pose = self.to_base(T)
-        answer = solvers.line.solve(pose, line.q)
+        answer = self._answer(line, pose, speed, dt)
         if solvers.is_on_line(answer):
             eased = self._eased(line, pose, answer, speed, correction, dt)
             if eased is None and solvers.may_choose:
                 for slower in self._slower_speeds(line, speed, answer.q, correction, dt):
                     speed, T = slower, line.pose_after(slower, dt)
                     pose = self.to_base(T)
-                    answer = solvers.line.solve(pose, line.q)
+                    answer = self._answer(line, pose, speed, dt)
                     eased = self._eased(line, pose, answer, speed, correction, dt)
                     if eased is not None:
                         break
@@ -226,18 +227,28 @@ class LineTracker:
                 # The joints cannot turn round so soon: first they slow down where they go.
                 speed = line.speed * max(0.0, 1.0 - line.deceleration * dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(self.to_base(T), line.q)
+                answer = self._answer(line, self.to_base(T), speed, dt)
                 share, _ = self._shares(line, answer.q, correction, dt, is_carried)
             if share != 1.0:
                 speed = line.shortened(speed * share, dt)
                 T = line.pose_after(speed, dt)
-                answer = solvers.line.solve(self.to_base(T), line.q)
+                answer = self._answer(line, self.to_base(T), speed, dt)
         if not solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
         line.advance(speed, dt, T, answer.q)
         line.keep_to_tips(answer.q, self._robot.tip_poses)
         return LineStep(answer, velocity)
+
+    def _answer(self, line: TipReference, pose: Array, speed: Array, dt: float) -> Solution:
+        """Joint values for a pose to which a step at a speed leads."""
+        return self.solvers.line.solve(pose, self._seed(line, length_of(speed) * dt))
+
+    def _seed(self, line: TipReference, distance: float) -> Array:
+        """Joint values from which those some way [s] ahead are looked for; a posture leads too."""
+        solvers = self.solvers
+        leads = solvers.may_choose and solvers.posture is None
+        return line.seed(distance) if leads else line.q
 
     def _slower_speeds(
         self, line: TipReference, speed: Array, q: Array, correction: Array, dt: float

@@ -167,6 +167,10 @@ class TipReference(ABC):
             return self.T, 0.0
         return self._space.moved(self.T, displacement * (distance / size)), distance
 
+    def seed(self, distance: float) -> Array:
+        """Joint values, shape (n,), near which spare joints are to be, some way [s] ahead."""
+        return self.q
+
     def look_at(self, q_ahead: Array, distance: float) -> None:
         """
         Set how fast the joints can follow, from where they will be some way ahead.

@@ -12,11 +12,18 @@ from fabrik_ros.kernels._jit import COMPILED
 import followed_circles
 from helpers import example_robot, REAL_ARMS
 from judging import Judge
+import numpy as np
 
 LONGEST_SLOW, MOST_DISTANCE = 0.1 + 1e-9, 0.003
 JITTER = 0.004
 RATES = 10.0, 20.0, 30.0, 60.0, 100.0, 120.0
 COUNT = 5
+ROUND = round(2.0 * np.pi / followed_circles.TURNING / followed_circles.DT)
+"""Steps of a round [1]."""
+CAUGHT_UP = round(followed_circles.SETTLED / followed_circles.DT)
+"""Steps after which an arm is where it was to be a constant lag before [1]."""
+MOST_DRIFT = 0.06
+"""Largest joint move between the same places of one round and the next [rad]."""
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 
@@ -34,12 +41,19 @@ def drawn(name):
     return chain, judge, followed_circles.circles(judge, seed=2), []
 
 
-def check(name, number, rate):
-    """One of the circles of an arm is followed at its speed and on its place."""
-    chain, judge, found, circles = drawn(name)
+def circle_of(name, number):
+    """Return one of the circles of an arm."""
+    _, _, found, circles = drawn(name)
     while len(circles) <= number:
         circles.append(next(found))
-    done = followed_circles.follow(chain, judge, circles[number], rate, JITTER, number)
+    return circles[number]
+
+
+def check(name, number, rate):
+    """One of the circles of an arm is followed at its speed and on its place."""
+    chain, judge, *_ = drawn(name)
+    circle = circle_of(name, number)
+    done = followed_circles.follow(chain, judge, circle, rate, JITTER, number)
     assert done.longest_slow <= LONGEST_SLOW, (rate, number, done)
     assert done.distance <= MOST_DISTANCE, (rate, number, done)
 
@@ -52,14 +66,42 @@ def test_circle_is_followed_at_its_speed_at_any_rate(name):
 
 
 @pytest.mark.parametrize(
-    ('number', 'rate'), [(2, 15.0), (9, 60.0), (10, 20.0), (14, 10.0), (19, 120.0)]
+    ('name', 'number', 'rate'),
+    [
+        ('tiago', 2, 15.0),
+        ('tiago', 9, 60.0),
+        ('tiago', 10, 20.0),
+        ('tiago', 14, 10.0),
+        ('tiago', 19, 120.0),
+        ('xarm7', 0, 15.0),
+        ('xarm7', 17, 100.0),
+        pytest.param('tiago', 37, 60.0, marks=pytest.mark.long),
+        pytest.param('xarm7', 35, 60.0, marks=pytest.mark.long),
+    ],
 )
-def test_circle_near_limits_of_joints_is_followed_at_its_speed(number, rate):
-    check('tiago', number, rate)
+def test_circle_that_was_slow_is_followed_at_its_speed(name, number, rate):
+    check(name, number, rate)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize('number', [2, 9, 10, 14, 19, 24, 30, 32, 35, 39])
-def test_circle_near_limits_of_joints_is_followed_at_its_speed_at_any_rate(number):
+@pytest.mark.parametrize(
+    ('name', 'number'),
+    [
+        *(('tiago', number) for number in (2, 9, 10, 13, 14, 19, 24, 25, 30, 32, 34, 35, 39)),
+        *(('xarm7', number) for number in (0, 17, 33)),
+        ('panda', 39),
+    ],
+)
+def test_circle_that_was_slow_is_followed_at_its_speed_at_any_rate(name, number):
     for rate in RATES:
-        check('tiago', number, rate)
+        check(name, number, rate)
+
+
+@pytest.mark.parametrize(
+    ('name', 'number'), [('seven_axis', 0), ('xarm7', 0), ('xarm7', 1), ('tiago', 0)]
+)
+def test_spare_joints_do_not_drift_from_round_to_round(name, number):
+    chain, *_ = drawn(name)
+    way = followed_circles.commands(chain, circle_of(name, number), 60.0, JITTER, number)
+    rounds = np.array(way[CAUGHT_UP:])
+    assert np.abs(rounds[ROUND:] - rounds[:-ROUND]).max() <= MOST_DRIFT
