@@ -27,9 +27,12 @@ LONGEST_REASON = 300
 """[characters]."""
 BEGIN, END = '--ros-args', '--'
 PARAMETERS = 'ros__parameters'
-WHOLE_NUMBER = re.compile('[-+]?[0-9]+')
+WHOLE_NUMBER = re.compile('[-+]?(0[xX][0-9a-fA-F]+|[0-9]+)')
 NUMBER = re.compile(
-    r'[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?|\.?(inf|nan))', re.IGNORECASE
+    r'[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?|\.?(inf|nan)|infinity)', re.IGNORECASE
+)
+TRUE_OR_FALSE = re.compile(
+    'y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON|n|N|no|No|NO|false|False|FALSE|off|Off|OFF'
 )
 WHOLE, FRACTION, TEXT, NOTHING = 'whole numbers', 'other numbers', 'texts', 'nothing'
 """Kinds of values."""
@@ -167,10 +170,10 @@ def _kind(node: yaml.Node) -> str:
         return 'lists'
     if node.style is not None:
         return TEXT
-    if node.tag == NO_NODE.tag:
+    if not node.value:
         return NOTHING
     if WHOLE_NUMBER.fullmatch(node.value):
         return WHOLE
-    if node.tag == 'tag:yaml.org,2002:bool':
+    if TRUE_OR_FALSE.fullmatch(node.value):
         return 'true and false'
     return FRACTION if NUMBER.fullmatch(node.value) else TEXT

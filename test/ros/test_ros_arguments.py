@@ -12,6 +12,7 @@ from fabrik_ros.ros.parameter_spec import ParameterError
 from fabrik_ros.ros.ros_arguments import init, understood
 from hypothesis import given, HealthCheck, settings, strategies as st
 import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
 
 FILE = """\
 # 1, 2.5
@@ -83,6 +84,35 @@ def test_arguments_that_ros_takes_are_left_alone(tmp_path):
         assert understood(words, files) == words
 
 
+# null is no value in YAML, but a text in ROS, as y is true and 0x10 a number.
+WORDS = ('~', 'null', 'NULL', 'a', "'~'", 'y', 'N', 'yes', 'On', 'true', '7', '0x10', '-.5', 'inf')
+
+
+def is_taken(words):
+    """Whether the parser of ROS takes arguments as they are."""
+    context = rclpy.Context()
+    try:
+        context.init(words)
+    except rclpy_implementation.RCLError:
+        return False
+    context.shutdown()
+    return True
+
+
+@pytest.mark.parametrize('first', WORDS)
+def test_what_ros_takes_is_left_alone(tmp_path, first):
+    path = tmp_path / 'arm.yaml'
+    taken = 0
+    for value in (first, *(f'[{first}, {second}]' for second in WORDS)):
+        path.write_text(f'/**:\n  ros__parameters:\n    given: {value}\n')
+        words = ['node', '--ros-args', '--params-file', str(path), '-p', f'given:={value}']
+        if is_taken(words):
+            taken += 1
+            with ExitStack() as files:
+                assert understood(words, files) == words, value
+    assert taken > 1
+
+
 @pytest.mark.parametrize('text', ['', '# nothing yet\n', '/**:\n  ros__parameters: {}\n'])
 def test_file_without_parameters_is_none_that_is_wrong(context, tmp_path, text):
     path = tmp_path / 'arm.yaml'
@@ -93,7 +123,6 @@ def test_file_without_parameters_is_none_that_is_wrong(context, tmp_path, text):
 WRONG = [
     ('    base_link:', "line 4: 'base_link' has no value; write ''"),
     ('    base_link: # none', "line 4: 'base_link' has no value"),
-    ('    base_link: ~', "line 4: 'base_link' has no value"),
     ('other:\n  ros__parameters:', "line 5: 'ros__parameters' has no value"),
     ('    home:\n      ready:\n    mode: pose', "line 5: 'home.ready' has no value"),
     ('    axis: [0, up, 1]', "line 4: 'axis' is a list of texts and of whole numbers: [0, up, 1]"),
