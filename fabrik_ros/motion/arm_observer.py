@@ -25,9 +25,7 @@ FRESH = 0.25
 """Greatest age of measurements that commands go back to [s]."""
 CONTINUITY = 5.0
 """Time for which joints must have moved as joints do, before commands go back to them [s]."""
-MOVES = Reason(
-    ReasonKind.STATE_IN_DOUBT, 'the arm is being moved, or its measurements do not agree'
-)
+MOVES = 'the arm is being moved, or its measurements do not agree'
 TURN = 2.0 * math.pi
 MOST_TURNS = 1000.0
 """Largest believed measurement of a continuous joint [turns]."""
@@ -58,8 +56,8 @@ class ArmObserver:
         What is unknown of the surroundings, so that the arm may not move.
     paused_by : Reason or None
         Why the robot pauses the motion.
-    state_sources : str
-        Who publishes the states of joints, for people; '' where that is not known.
+    state_sources : tuple of str
+        Who publishes the states of joints, for people; empty where that is not known.
     resting : RestingArm
         Where the arm settled after its last motion.
 
@@ -81,7 +79,7 @@ class ArmObserver:
         """Least and greatest joint values that were commanded since the arm rested."""
         self._watched_at = -math.inf
         """When the newest value was received that was taken note of last [s]."""
-        self.state_sources = ''
+        self.state_sources: tuple[str, ...] = ()
         self.resting = RestingArm()
         speeds = map(believable_speed, robot.velocity.tolist())
         measured.expect(robot.joint_names, speeds, self._cycles)
@@ -131,9 +129,8 @@ class ArmObserver:
         if not found:
             return None
         joints = ', '.join(f"'{name}' ({a:.3f} and {b:.3f})" for name, (a, b) in found.items())
-        sources = f'; publishers: {self.state_sources}' if self.state_sources else ''
         text = (
-            f'two sources of joint states contradict each other about {joints}{sources}; '
+            f'two sources of joint states contradict each other about {joints}{self._publishers}; '
             'end all but one, or look for a sensor that skips'
         )
         return Reason(ReasonKind.STATE_CONTRADICTED, text, tuple(found))
@@ -158,7 +155,20 @@ class ArmObserver:
         names = self._in_doubt(now)
         if names:
             return self._doubt_about(names)
-        return None if self.resting.is_calm else MOVES
+        if self.resting.is_calm and not self._sources_take_turns(now):
+            return None
+        several = self._publishers if len(self.state_sources) > 1 else ''
+        return Reason(ReasonKind.STATE_IN_DOUBT, f'{MOVES}{several}')
+
+    def _sources_take_turns(self, now: float) -> bool:
+        """Whether there seem to be two sources of states, which may turn out to contradict."""
+        return self._measured.take_turns(self._robot.joint_names, now)
+
+    @property
+    def _publishers(self) -> str:
+        """The publishers of states, as part of a sentence."""
+        names = self.state_sources
+        return f'; publishers: {", ".join(names)}' if names else ''
 
     def _in_doubt(self, now: float) -> tuple[str, ...]:
         """Names of joints whose newest value was put aside, and is fresh."""
@@ -215,6 +225,7 @@ class ArmObserver:
         return (
             now - measured.oldest_time(names) <= min(FRESH, self.rules.state_timeout)
             and not measured.contradictions(names, now)
+            and not self._sources_take_turns(now)
             and not now - measured.jumped_at(names) <= CONTINUITY
         )
 

@@ -803,6 +803,10 @@ class Follower:
     def _on_measured(self, now: float) -> None:
         if self.is_at_rest:
             self.observer.watch(now, self.motion.command[0])
+        reason = self._engagement.hold_reason
+        if reason is not None and reason.kind is ReasonKind.DOES_NOT_FOLLOW:
+            # Values of another source looked like an arm that does not follow.
+            self._engagement.hold_reason = self.observer.why_contradicted(now) or reason
 
     def _doubt(self, now: float) -> Reason | None:
         """Why it is not certain where an arm at rest stands; None where it is."""

@@ -1,7 +1,8 @@
 """What is believed of a measured joint: values that it can have reached since the one before."""
 
-from collections import deque
 import math
+
+from .two_sources import MEMORY, TwoSources
 
 MARGIN = 1.25
 """A joint may be this many times as fast as its limit, moved by hand [1]."""
@@ -15,10 +16,6 @@ JITTER = 0.05
 """By how much the time between two values may be longer than it seems [s]."""
 RELAYED = 0.5
 """A value that is older than the one before by up to this is left out if it fits that [s]."""
-MEMORY = 1.5
-"""Values older than this contradict nobody [s]."""
-TURNS = 6
-"""Two tracks that take turns so many times within `MEMORY` are two sources [1]."""
 
 
 def believable_speed(limit: float) -> float:
@@ -58,7 +55,7 @@ class JointBelief:
 
     A value too far from the one before, for the time between, is put aside: a glitch. If a second
     one agrees with it and nothing else came meanwhile, the joint is there: somebody set it anew,
-    or restarted its simulation. If both go on in turn, two sources contradict each other.
+    or restarted its simulation. If both go on in turn, there are two sources.
 
     Parameters
     ----------
@@ -71,29 +68,30 @@ class JointBelief:
     ----------
     believed : Track or None
         What is believed; None before the first value.
+    sources : TwoSources
+        Whether two contradict each other, however near their values are.
     jumped_at : float
         When it was last somewhere else at once [s]; -inf: never.
 
     """
 
-    __slots__ = ('_contradiction', '_cycle', '_other', '_speed', '_turns', 'believed', 'jumped_at')
+    __slots__ = ('_cycle', '_other', '_speed', 'believed', 'jumped_at', 'sources')
 
     def __init__(self, speed: float = math.inf, cycle: float = math.inf) -> None:
         self._speed, self._cycle = speed, cycle
         self.believed: Track | None = None
         self._other: Track | None = None
-        self._turns: deque[float] = deque(maxlen=TURNS)
-        """When values of one track last followed one of the other [s]."""
+        self.sources = TwoSources(cycle)
         self.jumped_at = -math.inf
-        self._contradiction = -math.inf, math.nan
-        """When another source last contradicted what is believed [s], and its value."""
 
     def expect(self, speed: float, cycle: float) -> None:
         """Believe in another greatest speed, and cycle, from now on."""
         self._speed, self._cycle = speed, cycle
+        self.sources.cycle = cycle
 
     def take(self, value: float, time: float, stamp: float) -> None:
         """Take a value [rad or m], received at a time and measured at another [s]."""
+        self.sources.take(value, time, stamp)
         believed, other = self.believed, self._other
         if believed is None:
             self.believed = Track(value, time, stamp)
@@ -105,19 +103,12 @@ class JointBelief:
         if self._leads_to(believed, value, time, stamp):
             believed.go_on(value, time, stamp)
             if other is not None:
-                self._set_back(other, value, time)
+                self._set_back(other, value)
         elif other is not None and self._leads_to(other, value, time, stamp):
             other.go_on(value, time, stamp)
             self._weigh(believed, other, time)
         else:
             self._other = Track(value, time, stamp)
-            self._turns.clear()
-            self._turns.append(time)
-
-    def rival(self, now: float) -> float | None:
-        """Value that another source gives for the joint [rad or m]; None where none does."""
-        time, value = self._contradiction
-        return value if abs(now - time) <= MEMORY else None
 
     def is_in_doubt(self, since: float) -> bool:
         """Whether the newest value came after a time [s], and was put aside."""
@@ -126,28 +117,18 @@ class JointBelief:
             return False
         return other.time > believed.time and other.time >= since
 
-    def _set_back(self, other: Track, value: float, now: float) -> None:
+    def _set_back(self, other: Track, value: float) -> None:
         """Take note that a value followed that is believed."""
         if self._distance(other.value, value) <= NOISE:
             self._other = None  # both say the same again
-        elif other.run > 0:
+        else:
             other.run = 0
-            self._turn(other, now)
 
     def _weigh(self, believed: Track, other: Track, now: float) -> None:
         """Believe in the other values, if they go on alone."""
-        if other.run == 1:
-            believed.run = 0
-            self._turn(other, now)
-        elif self.rival(now) is None:
+        if other.run > 1 and not self.sources.are_expected(now):
             self.believed, self._other = other, believed
             believed.run, self.jumped_at = 0, now
-
-    def _turn(self, other: Track, now: float) -> None:
-        """Take note that values of one track follow those of the other."""
-        self._turns.append(now)
-        if len(self._turns) == TURNS and now - self._turns[0] <= MEMORY:
-            self._contradiction = now, other.value
 
     def _is_older(self, believed: Track, value: float, stamp: float) -> bool:
         """Whether a value was measured before, and came late: by a relay, or another way."""

@@ -116,10 +116,15 @@ class MeasuredJoints:
         found: dict[str, tuple[float, float]] = {}
         for name in names:
             joint = self._joints.get(name)
-            rival = None if joint is None else joint.rival(now)
-            if joint is not None and joint.believed is not None and rival is not None:
-                found[name] = joint.believed.value, rival
+            values = None if joint is None else joint.sources.contradiction(now)
+            if values is not None:
+                found[name] = values
         return found
+
+    def take_turns(self, names: Iterable[str], now: float) -> bool:
+        """Whether values of some joint took turns lately, as those of two sources do."""
+        joints = (self._joints.get(name) for name in names)
+        return any(joint is not None and joint.sources.are_expected(now) for joint in joints)
 
     def newest_time(self, names: Iterable[str]) -> float:
         """When the newest value of some joints was received [s]; -inf: none ever was."""

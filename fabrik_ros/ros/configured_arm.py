@@ -258,12 +258,15 @@ class ConfiguredArm:
             self.planner.attend()
 
     def _name_state_sources(self) -> None:
-        """Find out who publishes states of joints, where they contradict each other."""
-        observer = None if self.follower is None else self.follower.observer
-        if observer is not None and observer.why_contradicted(self._clock.now()) is not None:
+        """Find out who publishes states of joints, where they do not agree."""
+        observer, now = (
+            None if self.follower is None else self.follower.observer,
+            self._clock.now(),
+        )
+        if observer is not None and (observer.why_contradicted(now) or observer.doubt(now)):
             topic = self._node.resolve_topic_name('joint_states')
             publishers = map(node_of, self._node.get_publishers_info_by_topic(topic))
-            observer.state_sources = ', '.join(sorted(publishers))
+            observer.state_sources = tuple(sorted(publishers))
 
     def _update_world(self) -> None:
         self.world.update(self._clock.now(), self.values_at)

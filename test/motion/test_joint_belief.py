@@ -119,6 +119,81 @@ def test_two_sources_contradict_each_other_until_one_falls_silent(off, ratio, sp
     assert joint.value == pytest.approx(speed * (100 + moves * 99) * DT)
 
 
+PERIODS = st.sampled_from([0.002, 0.01, 0.04, 0.1])
+OFFSETS = st.floats(math.log(0.01), 0.0).map(math.exp)
+"""From 10 mrad to 1 rad, each size as often."""
+
+
+def merged(first, second, period, other_period, duration=3.0):
+    """Values of two functions of time, as they come from two publishers: times and values."""
+    times = np.arange(0.3 * period, duration, period), np.arange(0.0, duration, other_period)
+    said = [(t, of(t)) for of, ts in zip((first, second), times, strict=True) for t in ts]
+    return sorted(said)
+
+
+@hypothesis.given(
+    off=OFFSETS,
+    sign=st.sampled_from([-1.0, 1.0]),
+    period=PERIODS,
+    other_period=PERIODS,
+    noise=st.floats(0.0, 5e-4),
+    seed=st.integers(0, 1000),
+)
+def test_two_sources_are_told_apart_at_rest_however_near_they_are(
+    off, sign, period, other_period, noise, seed
+):
+    joint, rng, begin = Joint(), np.random.default_rng(seed), 100.0
+    for t, value in merged(lambda t: 0.5, lambda t: 0.5 + sign * off, period, other_period):
+        joint.say(value + rng.uniform(-noise, noise), begin + t - joint.now)
+    first, second = joint.measured.contradictions(['a'], joint.now)['a']
+    assert abs(abs(first - second) - off) <= 2.0 * noise + 1e-9
+
+
+@hypothesis.given(
+    speed=st.floats(0.05, 1.5),
+    more=st.floats(0.0, 0.5),
+    period=PERIODS,
+    other_period=PERIODS,
+    moves=st.booleans(),
+)
+def test_two_sources_are_told_apart_in_motion_where_neither_is_only_behind(
+    speed, more, period, other_period, moves
+):
+    """A source that is behind is no farther off than the joint moves meanwhile."""
+    off = 0.01 + more + speed * (0.16 + 4.0 * max(period, other_period))
+    joint, said = Joint(), False
+    ghost = (lambda t: speed * t + off) if moves else (lambda t: -off)
+    for t, value in merged(lambda t: speed * t, ghost, period, other_period):
+        joint.say(value, 100.0 + t - joint.now)
+        said |= joint.is_contradicted
+    assert said
+
+
+@hypothesis.given(
+    pace=st.floats(0.5, 4.0),
+    delay=st.floats(0.0, 0.1),
+    stamped=st.booleans(),
+    period=PERIODS,
+    other_period=PERIODS,
+)
+def test_source_that_is_only_behind_the_other_contradicts_nobody(
+    pace, delay, stamped, period, other_period
+):
+    """A relay, or a publisher that merges states; by their stamps the delay may be longer."""
+    joint = Joint()
+    delay *= 4.0 if stamped else 1.0
+
+    def at(t):
+        return LIMIT / pace * (1.0 - math.cos(pace * max(0.0, t)))
+
+    relayed = merged(
+        lambda t: (at(t), t), lambda t: (at(t - delay), t - delay), period, other_period
+    )
+    for t, (value, measured_at) in relayed:
+        joint.say(value, 100.0 + t - joint.now, 100.0 + measured_at if stamped else None)
+        assert not joint.is_contradicted
+
+
 def test_stamps_tell_how_long_a_joint_had_where_messages_come_in_bursts():
     joint, stamp = Joint(), 50.0
     for i in range(100):

@@ -1,6 +1,8 @@
 """Commands start where the arm is, whatever happened to it since the last motion."""
 
 import contextlib
+import itertools
+import math
 
 from fabrik_ros import FollowerOptions, ReasonKind, RefusedError, State
 from helpers import SIX_AXIS
@@ -189,6 +191,33 @@ def test_nothing_starts_while_two_sources_contradict_each_other(door):
     assert 'two sources' in reason.text
     bench.go(2.0)
     assert np.array_equal(bench.sent[-1], held)
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), joint=st.integers(0, 5), sign=st.sampled_from([-1.0, 1.0]),
+    off=st.floats(math.log(0.01), 0.0).map(math.exp), every=st.sampled_from([2, 3, 10]),
+    after=st.integers(0, 60), has_moved=st.booleans(),
+)  # fmt: skip
+def test_nothing_starts_at_a_second_source_however_near_it_is(
+    door, joint, sign, off, every, after, has_moved
+):
+    """It speaks up at any time before the arm is asked to move, and goes on."""
+    bench = Bench(six_axis(), START if has_moved else NEAR, OPTIONS)
+    if has_moved:
+        bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    away, steps = sign * off * np.eye(6)[joint], itertools.count()
+    bench.arm.measured = lambda: bench.arm.q + away * (next(steps) % every == 0)
+    bench.go(after * DT)
+    held, true = bench.sent[-1], bench.arm.q
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(3.0)
+    moved = [q for q in bench.sent[-round(3.0 / DT) :] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
+    assert not moved or after * DT < 0.5
+    assert bench.follower.reason.kind is ReasonKind.STATE_CONTRADICTED
 
 
 @pytest.mark.parametrize('off', [0.5, 0.07, -0.01])

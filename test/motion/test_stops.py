@@ -5,6 +5,9 @@ Every stop is judged by arithmetic: how far braking goes, which values were comm
 what was measured.
 """
 
+import itertools
+import math
+
 from fabrik_ros import FollowerOptions, ReasonKind, State
 from helpers import SIX_AXIS
 import hypothesis
@@ -98,6 +101,35 @@ def test_second_source_makes_the_arm_brake_and_stay(door, is_first):
     bench.go(4.0)
     assert bench.follower.reason.kind is ReasonKind.STATE_CONTRADICTED
     assert np.abs(bench.sent[-1] - at).max() <= braking_distance(velocity)
+
+
+@hypothesis.settings(max_examples=40)
+@hypothesis.given(
+    door=st.sampled_from(DOORS[:3]),
+    joint=st.integers(0, 5),
+    off=st.floats(math.log(0.01), 0.0).map(math.exp),
+    sign=st.sampled_from([-1.0, 1.0]),
+    every=st.sampled_from([2, 3, 10]),
+    moves=st.booleans(),
+)
+def test_second_source_is_named_however_near_it_is_and_no_way_is_gone_back(
+    door, joint, off, sign, every, moves
+):
+    """A near one may be noticed only as the arm comes to rest."""
+    bench = moving(door, lag=0.02)
+    away, frozen, turn = sign * off * np.eye(6)[joint], bench.arm.q, itertools.count()
+    true = bench.arm.measured
+
+    def measured():
+        is_true = next(turn) % every
+        return true() if is_true else (true() if moves else frozen) + away
+
+    bench.arm.measured = measured
+    for _ in range(500):
+        bench.step()
+        assert not bench.follower._follower.is_going_back
+    assert bench.follower.is_at_rest
+    assert bench.follower.reason.kind is ReasonKind.STATE_CONTRADICTED
 
 
 @hypothesis.settings(max_examples=30)

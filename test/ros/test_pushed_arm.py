@@ -115,12 +115,13 @@ def test_resume_promises_what_it_holds(bench, six_axis):
         assert answer == 'ready for a new target'
 
 
-def test_second_publisher_of_other_values_is_named_and_nothing_starts(bench, six_axis):
+@pytest.mark.parametrize('off', [-1.0, 0.02])
+def test_second_publisher_of_other_values_is_named_and_nothing_starts(bench, six_axis, off):
     judge = six_axis_judge(six_axis)
     ready(bench, six_axis)
     go_somewhere(bench, judge)
     ghost = bench.tester.create_publisher(JointState, 'joint_states', 10)
-    values = list(np.array(START) - 1.0)
+    values = (np.array(bench.states[-1].position) + off).tolist()
     bench.tester.create_timer(
         0.01, lambda: ghost.publish(JointState(name=list(JOINTS), position=values))
     )

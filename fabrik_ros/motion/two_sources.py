@@ -1,0 +1,136 @@
+"""Two sources of the values of one joint: they take turns between two places."""
+
+from collections import deque
+import math
+
+NOISE = 0.006
+"""Difference of two values that says nothing: a coarse servo has steps of 5.1 mrad [rad or m]."""
+CLEARLY = 0.25
+"""A value is clearly of one of two sources within this share of their distance [1]."""
+TURNS = 12
+"""Two places that clearly take turns so many times within `MEMORY` are two sources [1]."""
+FAR, FAR_TURNS = 0.2, 6
+"""Places so far apart [rad or m] are no noise: so many turns suffice [1]."""
+FEW_TURNS = 3
+"""So many turns let expect two sources [1]."""
+DELAY = 0.15
+"""By how much a source may be behind the other, besides what their stamps say [s]."""
+LONGEST_DELAY = 0.5
+"""Stamps say no more than this [s]."""
+SPAN = 0.1
+"""Time over which the speed of a joint is taken [s]."""
+MEMORY = 1.5
+"""Values older than this contradict nobody [s]."""
+
+
+class Source:
+    """
+    Values that seem to come from one source.
+
+    Attributes
+    ----------
+    value : float
+        The newest [rad or m].
+    time, stamp : float
+        When that was received, and measured [s].
+
+    """
+
+    __slots__ = ('_begin', '_speeds', 'stamp', 'time', 'value')
+
+    def __init__(self, value: float, time: float, stamp: float) -> None:
+        self.value, self.time, self.stamp = value, time, stamp
+        self._begin = time, value
+        self._speeds = 0.0, math.inf
+        """In the last span, and in the one before; inf: not known yet [rad/s or m/s]."""
+
+    def go_on(self, value: float, time: float, stamp: float, cycle: float) -> None:
+        """Take the next value of a joint that stands as before after a `cycle`."""
+        self.value, self.time, self.stamp = value, time, stamp
+        begin, before = self._begin
+        if not 0.0 <= time - begin < SPAN:
+            last = self._speeds[0]
+            self._speeds = _distance(value, before, cycle) / max(SPAN, time - begin), last
+            self._begin = time, value
+
+    def speed(self, cycle: float) -> float:
+        """Return the greatest speed of the joint lately [rad/s or m/s]; inf: not known yet."""
+        return max(_distance(self.value, self._begin[1], cycle) / SPAN, *self._speeds)
+
+
+class TwoSources:
+    """
+    Tells whether the values of a joint come from two sources that contradict each other.
+
+    Noise has values between, a motion does not go back, and a source that is only behind the other
+    is no farther from it than the joint is fast.
+
+    Parameters
+    ----------
+    cycle : float
+        How far the joint goes until it stands as before [rad]; inf unless it is continuous.
+
+    """
+
+    __slots__ = ('_found', '_last', '_other', '_turns', 'cycle')
+
+    def __init__(self, cycle: float) -> None:
+        self.cycle = cycle
+        self._last: Source | None = None
+        """Whose value is the newest."""
+        self._other: Source | None = None
+        self._turns: deque[float] = deque(maxlen=TURNS)
+        """When a value of one followed one of the other [s]."""
+        self._found = -math.inf, math.nan, math.nan
+        """When they last contradicted each other [s], and their values."""
+
+    def take(self, value: float, time: float, stamp: float) -> None:
+        """Take a value [rad or m], received at a time and measured at another [s]."""
+        last, other = self._last, self._other
+        if last is None:
+            self._last = Source(value, time, stamp)
+            return
+        off = _distance(value, last.value, self.cycle)
+        if other is not None and abs(time - other.time) <= MEMORY:
+            gap = _distance(other.value, last.value, self.cycle)
+            nearest = CLEARLY * gap if gap > NOISE else -1.0
+            if off <= nearest:
+                last.go_on(value, time, stamp, self.cycle)
+                return
+            if _distance(value, other.value, self.cycle) <= nearest:
+                other.go_on(value, time, stamp, self.cycle)
+                self._last, self._other = other, last
+                self._turn(other, last, gap)
+                return
+        self._turns.clear()
+        if off <= NOISE:
+            last.go_on(value, time, stamp, self.cycle)
+            self._other = None
+        else:
+            self._last, self._other = Source(value, time, stamp), last
+
+    def contradiction(self, now: float) -> tuple[float, float] | None:
+        """Values of two sources that contradict each other [rad or m]; None where none do."""
+        time, *values = self._found
+        return (values[0], values[1]) if abs(now - time) <= MEMORY else None
+
+    def are_expected(self, now: float) -> bool:
+        """Whether values took turns lately, as those of two sources do."""
+        return len(self._turns) >= FEW_TURNS and abs(now - self._turns[-1]) <= MEMORY
+
+    def _turn(self, source: Source, other: Source, gap: float) -> None:
+        """Take note that a value of one followed one of the other, in a distance [rad or m]."""
+        self._turns.append(source.time)
+        speed = max(source.speed(self.cycle), other.speed(self.cycle))
+        if math.isinf(speed):
+            return
+        delay = DELAY + min(abs(source.stamp - other.stamp), LONGEST_DELAY)
+        needed = TURNS if gap < FAR else FAR_TURNS
+        if gap <= NOISE + delay * speed:
+            self._turns.clear()
+        elif len(self._turns) >= needed and source.time - self._turns[-needed] <= MEMORY:
+            self._found = source.time, source.value, other.value
+
+
+def _distance(value: float, other: float, cycle: float) -> float:
+    return abs(math.remainder(value - other, cycle))
