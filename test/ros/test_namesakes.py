@@ -24,7 +24,7 @@ SHORT_LEASE = """
 </profiles>
 """
 """Profile of Fast DDS: a crashed node leaves the graph after 3 s instead of 20."""
-ROUNDS = 3
+ROUNDS = 2
 long = pytest.mark.long
 
 
