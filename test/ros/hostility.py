@@ -251,8 +251,9 @@ def lie(scene: Scene, rng: Random) -> None:
 
 
 def haunt(scene: Scene, rng: Random) -> None:
-    """Have a second publisher say that the arm is elsewhere, at rest or on its way."""
-    away = [rng.choice([-1.0, 1.0]) * rng.uniform(0.8, 2.0) for _ in range(6)]
+    """Have a second publisher say that the arm is elsewhere, near or far, as it rests or moves."""
+    size = rng.choice([0.01, 0.05, 0.2, 1.0])
+    away = [rng.choice([-1.0, 1.0]) * rng.uniform(size, 2.0 * size) for _ in range(6)]
     scene.haunt(scene.arm.q + away, rng.choice([3, 8]))
     scene.spin(rng.choice([0.0, 0.3]))
     send_target(scene, rng)
@@ -260,9 +261,10 @@ def haunt(scene: Scene, rng: Random) -> None:
 
 
 def glitch(scene: Scene, rng: Random) -> None:
-    """Have a joint state be wrong once, just before a target."""
+    """Have a joint state be wrong once, by little or much, just before a target."""
     wrong = scene.arm.q.copy()
-    wrong[rng.randrange(6)] += rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 3.0)
+    size = rng.choice([0.01, 0.05, 0.2, 1.0])
+    wrong[rng.randrange(6)] += rng.choice([-1.0, 1.0]) * rng.uniform(size, 3.0 * size)
     scene.arm.whisper(wrong)
     send_target(scene, rng)
     scene.counts['glitch'] += 1
