@@ -51,6 +51,8 @@ MOST_GROWTH = 10e6
 """Memory that it may grow by nevertheless [bytes]."""
 REPORT_PERIOD = 30.0
 LAST_ACTIONS = 8
+LONGEST = 3000
+"""Of something that was wrong no more is printed: its beginning and its end [characters]."""
 
 
 class Stay:
@@ -85,7 +87,12 @@ class Stay:
         self.check(last)
 
     def _note(self, what: str) -> None:
-        print(f'WRONG in {self.name}: {what[-3000:]}', flush=True)
+        shown = (
+            what
+            if len(what) <= LONGEST
+            else f'{what[: LONGEST // 2]} [...] {what[-LONGEST // 2 :]}'
+        )
+        print(f'WRONG in {self.name}: {shown}', flush=True)
         self.wrong.append(what)
 
     def weigh(self, share: float) -> None:
