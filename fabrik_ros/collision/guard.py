@@ -156,7 +156,13 @@ class CollisionGuard:
             return self._allow()
         return self._allows(q, near, self._paths(q, q_next, rest, np.abs(velocity), fastest))
 
-    def allows_to_rest(self, q: Array, q_next: Array, corners: Array) -> bool:
+    def allows_to_rest(
+        self,
+        q: Array,
+        q_next: Array,
+        corners: Array,
+        stopping: npt.NDArray[np.bool_] | None = None,
+    ) -> bool:
         """
         Whether the arm may go on from `q` to `q_next` and come to rest on a known path.
 
@@ -167,14 +173,23 @@ class CollisionGuard:
         corners : array, shape (m, n)
             Joint values on the path, beginning with the next. Between two of them each joint
             moves in one direction, but not in step with the others.
+        stopping : array of bool, shape (n,), optional
+            Which joints go on as they did on a path that was allowed before.
 
         """
         near = self._near(np.vstack([q, corners]))
+        if stopping is not None and len(near) > 0:
+            near = near[self._moving(near)[:, ~stopping].any(axis=1)]
         if len(near) == 0:
             return self._allow()
         strays = ~self._nothing_strays
         to_rest = (StraightPath(*pair, strays) for pair in pairwise(corners))
         return self._allows(q, near, (StraightPath(q, q_next, self._nothing_strays), *to_rest))
+
+    def _moving(self, pairs: npt.NDArray[np.intp] | int) -> npt.NDArray[np.bool_]:
+        """Which joints move some pairs, shape (m, n), or one, shape (n,)."""
+        bounds: Array = self._distances.motion_bounds[pairs]
+        return bounds[..., : len(self._nothing_strays)] > 0.0
 
     def _allow(self) -> bool:
         """Allow a motion on which no pair can come too near."""
@@ -192,8 +207,7 @@ class CollisionGuard:
             if p in kept or not self._moves_apart(p, distance, paths):
                 self.refusal = self._reason(p, distance)
                 self.refused_pair = ', '.join(self._collision.links(p))
-                bounds = self._distances.motion_bounds[p, : len(self.refused_joints)]
-                self.refused_joints = bounds > 0.0
+                self.refused_joints = self._moving(p)
                 return False
             taken = self._distances.taken_by_others[p]
             kept[p] = max(distance + taken, self._kept.get(p, -math.inf))

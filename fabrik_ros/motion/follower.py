@@ -160,6 +160,13 @@ class Follower:
             return State.WAITING_FOR_STATE, missing
         return self._state_at_rest(now)
 
+    def tip_reasons(self, now: float) -> list[Reason | None]:
+        """Why each tip stands, or will stand, short of its target, as far as it has a reason."""
+        _, reason = self.state(now)
+        if reason is self.motion.reason:
+            return self.motion.tip_reasons
+        return [reason] * len(self.robot.tip_links)
+
     def _reason_to_hold(
         self, now: float, reason: Reason | None, missing: Reason | None
     ) -> Reason | None:

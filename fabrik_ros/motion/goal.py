@@ -73,6 +73,11 @@ class Goal:
         held[:] = in_world
         return cls(T, held, is_target)
 
+    def is_same(self, other: Goal) -> bool:
+        """Whether another goal has the same poses, held in the same frames."""
+        are_alike = np.array_equal(self.in_world, other.in_world)
+        return are_alike and np.array_equal(self.T, other.T, equal_nan=True)
+
     def with_target(self, tip: int, T: Array, in_world: bool) -> Goal:
         """Return a goal with another target, shape (4, 4), for one of the tips."""
         goal = Goal(self.T.copy(), self.in_world.copy(), self.is_target.copy())

@@ -17,18 +17,21 @@ from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..planning.joint_routes import JointRoutes
 from ..planning.pieces import Pieces
-from ..reasons import Reason
+from ..reasons import joined, Reason, ReasonKind
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
+from ..transforms import Array
 from .goal import Goal, GoalResolver, MotionOptions, ResolvedGoal
 from .goal_frame import GoalFrame
 from .joint_limiter import JointLimiter
+from .line_reference import LineReference
 from .line_tracker import LineTracker
 from .motion_solvers import MotionSolvers
 from .path import Path
 from .path_maker import PathMaker
 from .path_search import Attempt, FIRST, FoundPath, LINE, PathSearch
+from .pinned_joints import PinnedJoints
 from .planned_routes import RoutePlanner
 from .preview import Onlooker
 from .reference_path import LinePath
@@ -76,6 +79,8 @@ class GoalPursuit:
         What is asked of the tips of a tree, `TipOptions` by tip link.
     route_planner : RoutePlanner, optional
         Finds ways round what is in the way.
+    pinned : PinnedJoints, optional
+        Joints that others move.
 
     Attributes
     ----------
@@ -100,17 +105,18 @@ class GoalPursuit:
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None,
         route_planner: RoutePlanner | None = None,
+        pinned: PinnedJoints | None = None,
     ) -> None:
-        self.route_planner = route_planner
+        self.route_planner, self._pinned = route_planner, pinned
         self._robot, self._limiter, self._frame, self._guard = robot, limiter, frame, guard
         self._pending: PendingGoal | None = None
         self._line: LinePath | None = None
         """The newest line to a goal."""
         self.take_time()
         self._solver_options, self._tips = solver_options, tips
-        self._solvers = MotionSolvers(robot, solver_options, tips)
+        self._solvers = MotionSolvers(robot, solver_options, tips, pinned)
         self._tracker = LineTracker(robot, self._solvers, frame, limiter.joints)
-        self._maker = PathMaker(self._tracker, limiter, frame)
+        self._maker = PathMaker(self._tracker, limiter, frame, pinned)
         self._set_options(options)
         self.resolving_time = 0.0
         self.forget()
@@ -123,7 +129,8 @@ class GoalPursuit:
     ) -> None:
         """Go on with other options."""
         self._solver_options, self._tips = solver_options, tips
-        self._solvers = self._tracker.solvers = MotionSolvers(self._robot, solver_options, tips)
+        self._solvers = MotionSolvers(self._robot, solver_options, tips, self._pinned)
+        self._tracker.solvers = self._solvers
         self._set_options(options)
 
     def _set_options(self, options: MotionOptions) -> None:
@@ -183,6 +190,11 @@ class GoalPursuit:
         self._pending = PendingGoal(goal, age, steps)
         return line
 
+    def go_on(self, reference: LineReference) -> LinePath:
+        """Go on along a line that others have been on."""
+        self._line = self._maker.line_on(reference)
+        return self._line
+
     @property
     def may_head_on(self) -> bool:
         """Whether an arm on a line may head for another goal before it has looked there."""
@@ -221,6 +233,11 @@ class GoalPursuit:
         self.solution = self.resolved.solution
         return self.resolved
 
+    def is_within_reach(self, T_goal: Array) -> bool:
+        """Whether poses (k, 4, 4) can be met by joint values near those of now."""
+        T_base = self._frame.to_base(T_goal)
+        return self._solvers.nearby.solve(T_base, self._limiter.joints.q).converged
+
     @property
     def may_search(self) -> bool:
         """Whether the last search was so long ago that there is time for another one."""
@@ -241,11 +258,20 @@ class GoalPursuit:
             self._pending.age += dt
             self._pending.steps -= 1
 
-    @property
-    def is_due(self) -> bool:
-        """Whether the pending goal is to be resolved now, as no other is likely to come."""
+    def resolve_in_time(self) -> None:
+        """Resolve the goal that a line heads for, unless another is likely to replace it soon."""
         pending = self._pending
-        return pending is not None and (pending.steps <= 0 or pending.age > RESOLVING_TIME)
+        if pending is not None and (pending.steps <= 0 or pending.age > RESOLVING_TIME):
+            self.resolve_pending()
+
+    def look_ahead(self, path: Path | None, dt: float) -> None:
+        """Look where a path leads; a line that ends early may have a goal out of reach."""
+        if path is not None and path.look_ahead(dt) and self.resolve_pending():
+            path.look_again(dt)
+
+    def has_arrived(self, path: Path) -> bool:
+        """Whether a path is at its end, which is elsewhere where the goal cannot be reached."""
+        return path.has_arrived() and not (self.resolve_pending() and not path.has_arrived())
 
     def resolve_pending(self) -> bool:
         """Resolve the goal that a line heads for already, if that was not done; tell if so."""
@@ -283,8 +309,16 @@ class GoalPursuit:
 
     # -- where a path is blocked
 
+    def reason_in_front(self, refusal: str) -> Reason | None:
+        """Say why the arm comes to rest in front of a collision."""
+        if self.may_search:
+            self.resolve_pending()
+        ahead = Reason(ReasonKind.COLLISION_AHEAD, f'collision ahead: {refusal}')
+        return joined((self.reason, ahead))
+
     def joined_later(self, path: Path) -> Path | None:
         """Find a path to a point farther along a line that cannot be followed at once."""
+        self.resolve_pending()
         line, resolved = self._line, self.resolved
         if line is None or line is not path or resolved is None or line.reference.has_left:
             return None
@@ -295,6 +329,14 @@ class GoalPursuit:
         beginning = next((beginning for beginning, _ in joined), None)
         self._since_joining = 0.0 if beginning is None else math.inf
         return beginning
+
+    @property
+    def falls_short(self) -> list[bool]:
+        """Which tips the reason is about, as far as that is known: else all."""
+        resolved = self.resolved
+        if resolved is None or resolved.is_reachable or not resolved.solution.tips:
+            return [True] * len(self._robot.tip_links)
+        return [not tip.converged for tip in resolved.solution.tips]
 
     @property
     def reason(self) -> Reason | None:

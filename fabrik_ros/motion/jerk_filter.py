@@ -15,9 +15,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..transforms import Array
 from .jerk_paths import import_ruckig, JointPlanner, JointState, Passage, Stop
+from .joint_motion import AT_REST, Joints
 from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory
 
@@ -56,6 +58,7 @@ class FilterState(NamedTuple):
     stop: Stop | None
     braked: float
     is_braking: bool
+    held: npt.NDArray[np.bool_]
 
 
 class JerkFilter:
@@ -78,6 +81,8 @@ class JerkFilter:
         State of the last command.
     is_braking : bool
         Whether it is on the way to rest, whatever the motion does.
+    held : array of bool, shape (n,)
+        Which joints are on the way to rest while the others go on; until the motion is there.
 
     Raises
     ------
@@ -133,6 +138,7 @@ class JerkFilter:
         self._stop: Stop | None = None
         self._braked = 0.0
         self.is_braking = False
+        self.held = np.zeros(len(self.q), dtype=bool)
 
     def _begin_to_average(self, q: Array) -> None:
         self._ages, self._past = np.array([LONG_AGO, 0.0]), np.array([q, q])
@@ -141,7 +147,7 @@ class JerkFilter:
         """Remember the state, to come back to it by `restore`."""
         return FilterState(
             self.q, self.velocity, self.acceleration, self._ages, self._past,
-            self._stop, self._braked, self.is_braking,
+            self._stop, self._braked, self.is_braking, self.held,
         )  # fmt: skip
 
     def restore(self, state: FilterState) -> None:
@@ -149,11 +155,27 @@ class JerkFilter:
         self.q, self.velocity, self.acceleration = state.q, state.velocity, state.acceleration
         self._ages, self._past = state.ages, state.past
         self._stop, self._braked, self.is_braking = state.stop, state.braked, state.is_braking
+        self.held = state.held
 
     @property
     def is_at_rest(self) -> bool:
         """Whether the last command does not move."""
         return not (np.any(self.velocity) or np.any(self.acceleration))
+
+    def rests(self, joints: Joints) -> bool:
+        """Whether the last command moves none of some joints."""
+        return not (np.any(self.velocity[joints]) or np.any(self.acceleration[joints]))
+
+    def hold(self, joints: npt.NDArray[np.bool_]) -> None:
+        """Let some joints, given by a mask of shape (n,), come to rest while others go on."""
+        moving = (self.velocity != 0.0) | (self.acceleration != 0.0)
+        self.held = self.held | (joints & moving)
+        self._past = np.where(self.held, self.rest, self._past)
+
+    @property
+    def rest(self) -> Array:
+        """Where the joints are once they have come to rest, shape (n,) [rad or m]."""
+        return self.q if self._stop is None else self._stop.q
 
     def plan(self, q: Array, dt: float) -> Step | None:
         """
@@ -161,11 +183,16 @@ class JerkFilter:
 
         None where the arm could not stop in time after it: then it has to brake.
         """
-        target = self._averaged(q, dt)
+        target = self._averaged(np.where(self.held, self.rest, q), dt)
         passage = self._passage(dt, target)
         if passage is None:
             return None
         q_next, velocity, acceleration = passage.end()
+        if self._stop is not None and np.any(self.held):
+            stopped = self.held & (self._stop.durations <= dt)
+            velocity, acceleration = np.where(stopped, 0.0, (velocity, acceleration))
+            has_followed = np.abs(q - self.rest) <= AT_REST
+            self.held = self.held & ~(stopped & has_followed)
         if self._almost_rests(target, q_next, velocity, acceleration, dt):
             q_next, velocity, acceleration = target[0], np.zeros_like(q), np.zeros_like(q)
         stop = self._stop_from(q_next, velocity, acceleration)
@@ -181,6 +208,7 @@ class JerkFilter:
         """Leave the motion for the way to rest; joint values there, shape (n,)."""
         if not self.is_braking:
             self.is_braking = not self.is_at_rest
+            self.held = np.zeros_like(self.held)
             self._begin_to_average(self._stop.q if self._stop is not None else self.q)
         rest: Array = self._past[-1]
         return rest
@@ -227,7 +255,11 @@ class JerkFilter:
         """Way of the joints in a step towards a target; None where one of them has none."""
         states = list(_by_joint((self.q, self.velocity, self.acceleration)))
         joints = zip(self._planners, states, _by_joint(target), strict=True)
-        found = [planner.phases(dt, state, aim) for planner, state, aim in joints]
+        stop, held = self._stop, self.held.tolist()
+        found = [
+            stop.phases(j) if stop is not None and held[j] else planner.phases(dt, state, aim)
+            for j, (planner, state, aim) in enumerate(joints)
+        ]
         phases = [each for each in found if each is not None]
         return Passage(states, phases, dt) if len(phases) == len(found) else None
 

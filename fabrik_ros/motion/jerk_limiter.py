@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..transforms import Array
 from .jerk_filter import FilterState, JerkFilter, Step
 from .joint_limiter import Checkpoint, JointLimiter
-from .joint_motion import is_near
+from .joint_motion import is_near, Joints
 from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory
 
@@ -53,6 +54,10 @@ class JerkLimiter(JointLimiter):
         """Last command and its velocity, each of shape (n,)."""
         return self._filter.q, self._filter.velocity
 
+    def rests(self, joints: Joints) -> bool:
+        """Whether the last command moves none of some joints."""
+        return super().rests(joints) and self._filter.rests(joints)
+
     @property
     def is_braking(self) -> bool:
         """Whether the commands are on the way to rest, whatever is wanted."""
@@ -74,10 +79,21 @@ class JerkLimiter(JointLimiter):
         self.joints.delay = self._filter.delay
         return limits
 
-    def go(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
+    def go(
+        self,
+        velocity: Array,
+        dt: float,
+        known_free: bool = False,
+        braking: npt.NDArray[np.bool_] | None = None,
+    ) -> bool:
         """Let the motion take a step, and command one towards it, if it can rest after it."""
         self.refusal = ''
         before, filter_before = (self.joints.q, self.joints.velocity), self._filter.checkpoint()
+        if braking is not None:
+            self._filter.hold(braking)
+        if np.any(self._filter.held):
+            to_rest = self.joints.correction(self._filter.rest - self.joints.q, dt)
+            velocity = np.where(self._filter.held, to_rest, velocity)
         velocity, q = self.joints.next_state(velocity, dt)
         self.joints.q, self.joints.velocity = q, velocity
         if self._filter.is_braking:
@@ -105,7 +121,9 @@ class JerkLimiter(JointLimiter):
     def _would_not_rest(self, step: Step) -> bool:
         """Whether a step, or the way to rest from there, is not collision-free."""
         guard = self._guard
-        if guard is None or guard.allows_to_rest(self._filter.q, step.q, step.stop.corners()):
+        held = self._filter.held
+        corners = step.stop.corners()
+        if guard is None or guard.allows_to_rest(self._filter.q, step.q, corners, held):
             return False
         self.refusal = guard.refusal
         return True

@@ -100,6 +100,16 @@ class Stop:
         end: Array = self._start + self._trajectory.at_time(self.duration)[0]
         return end
 
+    @property
+    def durations(self) -> Array:
+        """Duration of the stop of each joint, shape (n,) [s]."""
+        profiles = self._trajectory.profiles[0]
+        return np.array([sum(each.brake.t) + sum(each.t) for each in profiles])
+
+    def phases(self, joint: int) -> Phases:
+        """Tell the jerks of one joint on the way, each with its duration."""
+        return _phases(self._trajectory.profiles[0][joint])
+
     def state(self, time: float) -> tuple[Array, Array, Array]:
         """Joint values, velocities and accelerations at a time, each of shape (n,)."""
         if time >= self.duration:
@@ -182,9 +192,7 @@ class JointPlanner:
         for acceleration_at_the_end in (acceleration_target, 0.0):
             wanted.target_acceleration = [acceleration_at_the_end]
             if self._succeeds():
-                profile = self._trajectory.profiles[0][0]
-                lengths, jerks = (*profile.brake.t, *profile.t), (*profile.brake.j, *profile.j)
-                return list(zip(lengths, jerks, strict=True))
+                return _phases(self._trajectory.profiles[0][0])
         return None
 
     def _succeeds(self) -> bool:
@@ -192,6 +200,11 @@ class JointPlanner:
             return self._planner.calculate(self._wanted, self._trajectory) in self._successes
         except self._errors:
             return False
+
+
+def _phases(profile: Any) -> Phases:
+    lengths, jerks = (*profile.brake.t, *profile.t), (*profile.brake.j, *profile.j)
+    return list(zip(lengths, jerks, strict=True))
 
 
 def _after(state: JointState, phases: Phases, time: float) -> JointState:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..transforms import Array
-from .joint_motion import JointMotion
+from .joint_motion import AT_REST, JointMotion, Joints
 from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory, trajectory_to_rest
 
@@ -108,6 +108,10 @@ class JointLimiter:
         """Whether the last command moves."""
         return bool(np.any(self.command[1]))
 
+    def rests(self, joints: Joints) -> bool:
+        """Whether the last command moves none of some joints."""
+        return not np.any(np.abs(self.joints.velocity[joints]) > AT_REST)
+
     @property
     def is_braking(self) -> bool:
         """Whether the commands are on the way to rest, whatever is wanted."""
@@ -163,7 +167,13 @@ class JointLimiter:
         self._inner_points = None
         self.joints.begin_step(dt)
 
-    def go(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
+    def go(
+        self,
+        velocity: Array,
+        dt: float,
+        known_free: bool = False,
+        braking: npt.NDArray[np.bool_] | None = None,
+    ) -> bool:
         """
         Take the step that is nearest to a velocity, if the arm can stop after it.
 
@@ -177,9 +187,14 @@ class JointLimiter:
             Length of the step [s].
         known_free : bool
             Whether the step is known to be collision-free, as those on the way to rest are.
+        braking : array of bool, shape (n,), optional
+            Which joints come to rest as soon as they may, whatever is wanted.
 
         """
         self.refusal = ''
+        if braking is not None:
+            stopping = self.joints.stopping_velocity(dt, braking)
+            velocity = np.where(braking, stopping, velocity)
         velocity, q = self.joints.next_state(velocity, dt)
         if not known_free and self._would_collide(velocity, q):
             return False

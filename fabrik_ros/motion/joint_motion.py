@@ -7,6 +7,7 @@ change by what the mean of both allows.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from ..kernels.braking import catching_up, followable_share, gentle_box, take_step, velocity_bounds
 from ..model.mechanism import Mechanism
@@ -14,6 +15,8 @@ from ..transforms import Array
 from .limits import MotionLimits
 from .tip_speed import TipSpeed
 
+Joints = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
+"""Some of the joints: which, shape (n,), or their numbers."""
 AT_REST = 1e-9
 """Largest difference of equal values and velocities [rad or m, and per s]."""
 TINY = 1e-12
@@ -150,12 +153,27 @@ class JointMotion:
         effort = max(float(np.max(np.abs(velocity) / limits.joint_acceleration)), TINY)
         return self.tip_speed.share_along(self.q, velocity, scaling, BRAKING_SHARE / effort, dt)
 
-    def stopping_velocity(self, dt: float) -> Array:
-        """Velocity on the way to rest, keeping its direction."""
-        effort = float(np.max(np.abs(self.velocity) / self.limits.joint_acceleration))
+    def stopping_velocity(
+        self, dt: float, among: Joints | None = None, share: float = 1.0
+    ) -> Array:
+        """
+        Velocity on the way to rest, keeping its direction.
+
+        Parameters
+        ----------
+        dt : float
+            Length of the step [s].
+        among : array, optional
+            Which joints stop; left out, all.
+        share : float
+            Part of the acceleration that they take [1].
+
+        """
+        efforts = np.abs(self.velocity) / self.limits.joint_acceleration
+        effort = float(np.max(efforts if among is None else efforts[among], initial=0.0))
         if effort == 0.0:
             return self.velocity
-        return self.velocity * max(0.0, 1.0 - self._change_time(dt) / effort)
+        return self.velocity * max(0.0, 1.0 - share * self._change_time(dt) / effort)
 
     def gentle_box(self, q: Array, correction: Array, dt: float) -> Array:
         """

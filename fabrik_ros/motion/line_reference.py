@@ -9,6 +9,7 @@ follow.
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ..kernels.braking import stopping_speed
 from ..kernels.line_speed import speed_along_filtered_path
@@ -54,6 +55,14 @@ class LineReference(TipReference):
         reference = cls(other.T, other.q, other.limits)
         reference.take_over(other)
         return reference
+
+    def part(self, tips: npt.NDArray[np.intp], q: Array) -> 'LineReference':
+        """Go on with some of the tips, by number, as fast as they are; `q`: joint values there."""
+        part = LineReference(self.T[tips], q, self.limits)
+        part.speed, part.has_left = self.speed[tips], self.has_left
+        part._filter, part.goal = self._filter.part(tips), self.goal[tips]
+        part._remaining = self._remaining[tips]
+        return part
 
     def take_over(self, other: TipReference) -> None:
         """Be where another reference is, as fast as that."""

@@ -9,9 +9,9 @@ none leaves the joint limits, or is faster or accelerates harder than allowed. W
 blocked after all, the arm stops, and looks for another one or says why not.
 
 Arms that share a body have a goal for each tip, and their references travel together; in a stream
-those of arms that share no joints travel apart (`arms_apart.py`). A goal may stay where it is in
-the world while the base moves: its path then lies in the world, and once it has arrived the arm
-goes on making up for the motion of its base.
+those of arms that share no joints, or one of which is blocked, travel apart (`arms_apart.py`). A
+goal may stay where it is in the world while the base moves: its path then lies in the world, and
+once it has arrived the arm goes on making up for the motion of its base.
 
 Poses have the shape (k, 4, 4) for k tips; (4, 4) is understood where there is one.
 
@@ -28,7 +28,7 @@ import numpy.typing as npt
 from ..collision.guard import CollisionGuard
 from ..methods import orientation_yields
 from ..model.mechanism import Mechanism
-from ..reasons import joined, Reason, ReasonKind
+from ..reasons import Reason, ReasonKind
 from ..solver.options import SolverOptions
 from ..solver.solution import Solution
 from ..solver.tree_solver import TipOptions
@@ -256,6 +256,14 @@ class Motion:
         if not self.choice.is_looking:
             return self._rest_reason
         return self._planning or self.choice.reason
+
+    @property
+    def tip_reasons(self) -> list[Reason | None]:
+        """The reason of each tip, shape (k,): of those that are led together it is the same."""
+        reason = self.reason
+        apart = self.arms.tip_reasons(reason)
+        short = self.pursuit.falls_short
+        return apart or [reason if is_short else None for is_short in short]
 
     @property
     def is_planning(self) -> bool:
@@ -532,7 +540,7 @@ class Motion:
             self.look(dt)
         if self.limiter.take_up_limits():
             self._change_limits_of_paths()
-        self._resolve_in_time()
+        self.pursuit.resolve_in_time()
         self.pursuit.pass_time(dt)
         self.limiter.begin_step(dt)
         if self.limiter.is_braking or not self._goes_on(dt):
@@ -545,20 +553,9 @@ class Motion:
 
         The step need not repeat this work, so its command is ready sooner.
         """
-        self._resolve_in_time()
+        self.pursuit.resolve_in_time()
         if not self.frame.is_world:
-            self._look_ahead(self.limiter.joints.dt)
-
-    def _resolve_in_time(self) -> None:
-        """Resolve the goal that is followed, unless another one is likely to replace it soon."""
-        if self.pursuit.is_due:
-            self.pursuit.resolve_pending()
-
-    def _look_ahead(self, dt: float) -> None:
-        """Look where the path leads; a line that ends early may have a goal out of reach."""
-        path = self.path
-        if path is not None and path.look_ahead(dt) and self.pursuit.resolve_pending():
-            path.look_again(dt)
+            self.pursuit.look_ahead(self.path, self.limiter.joints.dt)
 
     def _goes_on(self, dt: float) -> bool:
         """Take a step as the path wants it, unless the arm has to brake."""
@@ -575,7 +572,7 @@ class Motion:
                 return False
             if self._goes_on_in_part(velocity, dt, limiter.refusal):
                 return True
-            self._stop_in_front(limiter.refusal)
+            self._stop_short(self.pursuit.reason_in_front(limiter.refusal))
         elif self.path is not None:
             self.path.lose_speed()
         return False
@@ -584,22 +581,30 @@ class Motion:
         """Take a step without what would collide, where the path has other parts."""
         if self.path is None:
             return False
-        for others, hold in self.path.held_back(velocity, dt):
-            if self._takes_step(others, dt):
-                hold(refusal)
+        for step in self.path.held_back(velocity, dt):
+            if self._takes_step(step.velocity, dt, braking=step.braking):
+                step.hold(refusal)
                 return True
+            if self.limiter.is_braking:
+                break
         return False
 
-    def _takes_step(self, velocity: Array, dt: float, known_free: bool = False) -> bool:
+    def _takes_step(
+        self,
+        velocity: Array,
+        dt: float,
+        known_free: bool = False,
+        braking: npt.NDArray[np.bool_] | None = None,
+    ) -> bool:
         """Take a step if the arm can stop after it: then it is no longer held up."""
-        if not self.limiter.go(velocity, dt, known_free):
+        if not self.limiter.go(velocity, dt, known_free, braking):
             return False
         self.is_held_up &= known_free or not self.limiter.is_moving
         return True
 
     def _wanted_velocity(self, dt: float) -> Array:
         """Velocity along the path, or along the one that takes its place where it is blocked."""
-        self._look_ahead(dt)
+        self.pursuit.look_ahead(self.path, dt)
         path, velocity = self.path, None
         while path is not None and velocity is None:
             velocity = path.velocity(dt)
@@ -612,19 +617,11 @@ class Motion:
 
     def _leave(self, path: Path) -> None:
         """Take another path where one is blocked, or stop and say why."""
-        self.pursuit.resolve_pending()
         other = self.pursuit.joined_later(path)
         if other is not None:
             self.follow(other)
         else:
             self._stop_short(path.blocked)
-
-    def _stop_in_front(self, refusal: str) -> None:
-        """Stop in front of a collision."""
-        if self.pursuit.may_search:
-            self.pursuit.resolve_pending()
-        ahead = Reason(ReasonKind.COLLISION_AHEAD, f'collision ahead: {refusal}')
-        self._stop_short(joined((self.pursuit.reason, ahead)))
 
     def _stop_short(self, reason: Reason | None) -> None:
         """Stop short of the goal, for a reason; in a stream, be held up until the way is free."""
@@ -635,10 +632,8 @@ class Motion:
         path = self.path
         if path is not None:
             path.end_step()
-            if path.has_arrived():
-                self.pursuit.resolve_pending()  # this may change the goal of the path
-                if path.has_arrived():
-                    self._end_path()
+            if self.pursuit.has_arrived(path):
+                self._end_path()
 
     def _end_path(self) -> None:
         """Rest at the end of the path, or go on where it leads to another one."""

@@ -12,6 +12,7 @@ from ..solver.options import SolverOptions
 from ..solver.solution import EQUALLY_TURNED, Solution
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
+from .pinned_joints import PinnedJoints, PinnedSolver
 
 MOVING_BUDGET = 0.004
 """A search for a new goal must not keep a moving arm waiting for its next command [s]."""
@@ -43,6 +44,8 @@ class MotionSolvers:
         Mode, tolerances and budget.
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
+    pinned : PinnedJoints, optional
+        Joints that others move.
 
     Attributes
     ----------
@@ -74,8 +77,9 @@ class MotionSolvers:
         robot: Mechanism,
         options: SolverOptions,
         tips: Mapping[str, TipOptions] | None = None,
+        pinned: PinnedJoints | None = None,
     ) -> None:
-        self._robot, self._options, self._tips = robot, options, tips
+        self._robot, self._options, self._tips, self._pinned = robot, options, tips, pinned
         on_line = {
             'position_tolerance': min(ON_LINE, options.position_tolerance),
             'orientation_tolerance': min(ON_LINE, options.orientation_tolerance),
@@ -157,4 +161,5 @@ class MotionSolvers:
 
     def _solver(self, **changes: Any) -> TipsSolver:
         options = replace(self._options, **changes)
-        return make_tips_solver(self._robot, options, self._tips)
+        solver, pinned = make_tips_solver(self._robot, options, self._tips), self._pinned
+        return solver if pinned is None else PinnedSolver(solver, pinned, options.max_joint_move)

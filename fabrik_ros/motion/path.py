@@ -2,6 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from ..reasons import Reason
 from ..solver.solution import Solution
@@ -10,6 +14,17 @@ from .jog_reference import JogReference
 from .limits import MotionLimits
 from .preview import Ahead
 from .tip_reference import TipReference
+
+
+class PartialStep(NamedTuple):
+    """A step in which only some of the joints go on."""
+
+    velocity: Array
+    """What is wanted, shape (n,) [rad/s or m/s]."""
+    braking: npt.NDArray[np.bool_]
+    """Which joints come to rest instead, shape (n,)."""
+    hold: Callable[[str], None]
+    """To be called once the step is taken, with what would have collided."""
 
 
 class Path(ABC):
@@ -82,14 +97,8 @@ class Path(ABC):
         """
         raise NotImplementedError(f'{type(self).__name__} has no end that is known before')
 
-    def held_back(
-        self, velocity: Array, dt: float
-    ) -> Iterator[tuple[Array, Callable[[str], None]]]:
-        """
-        Yield velocities by which only a part of the joints goes on, where the whole would collide.
-
-        With each comes what to call where that is done: it takes what would have collided.
-        """
+    def held_back(self, velocity: Array, dt: float) -> Iterator[PartialStep]:
+        """Yield steps in which only some joints go on, where all together would collide."""
         return iter(())
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..planning.joint_routes import Route
+from ..reasons import Reason
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .goal import ResolvedGoal
@@ -18,8 +19,9 @@ from .line_reference import LineReference
 from .line_tracker import LineTracker
 from .motion_solvers import MotionSolvers
 from .path import Path
+from .pinned_joints import PinnedJoints
 from .planned_path import PlannedPath
-from .reference_path import JogPath, LinePath, WorldLinePath
+from .reference_path import CarriedLinePath, JogPath, LinePath, WorldLinePath
 
 SKIPPED = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Places ahead where a line that cannot be followed at once is joined [s at full speed]."""
@@ -37,6 +39,8 @@ class PathMaker:
         Knows where the joints are, and what they can do.
     frame : GoalFrame
         Knows in which frames goals are held.
+    pinned : PinnedJoints, optional
+        Joints that others move.
 
     Attributes
     ----------
@@ -45,8 +49,15 @@ class PathMaker:
 
     """
 
-    def __init__(self, tracker: LineTracker, limiter: JointLimiter, frame: GoalFrame) -> None:
+    def __init__(
+        self,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        frame: GoalFrame,
+        pinned: PinnedJoints | None = None,
+    ) -> None:
         self._tracker, self._limiter, self._frame = tracker, limiter, frame
+        self._pinned = pinned
 
     @property
     def solvers(self) -> MotionSolvers:
@@ -67,14 +78,24 @@ class PathMaker:
         """Go straight to poses, shape (k, 4, 4), from where the arm is, whatever they are."""
         line = self._tracker.begin_line(T_goal)
         line.head_for(T_goal)
-        return LinePath(line, self._tracker, self._limiter)
+        return self.line_on(line)
+
+    def line_on(self, reference: LineReference) -> LinePath:
+        """Go on along a line that another path has been on."""
+        return self._base_line(reference)
 
     def _line_path(self, line: LineReference, resolved: ResolvedGoal) -> LinePath:
         line.head_for(resolved.T)
         tracker, limiter, reason = self._tracker, self._limiter, resolved.reason
         if self._frame.is_world:
             return WorldLinePath(line, tracker, limiter, self._frame, reason)
-        return LinePath(line, tracker, limiter, reason)
+        return self._base_line(line, reason)
+
+    def _base_line(self, line: LineReference, reason: Reason | None = None) -> LinePath:
+        tracker, limiter = self._tracker, self._limiter
+        if self._pinned is None:
+            return LinePath(line, tracker, limiter, reason)
+        return CarriedLinePath(line, tracker, limiter, self._pinned, reason)
 
     def lines_joined_later(self, resolved: ResolvedGoal) -> Iterator[tuple[JointPath, LinePath]]:
         """

@@ -19,6 +19,7 @@ from .limits import MotionLimits
 from .line_reference import LineReference
 from .line_tracker import LineTracker, OFF_LINE
 from .path import Path
+from .pinned_joints import PinnedJoints
 from .preview import Ahead
 from .solver_reasons import blocked
 from .tip_reference import TipReference
@@ -177,6 +178,35 @@ class LinePath(ReferencePath[LineReference]):
             return None
         return self._advance(speed, correction, dt)
 
+    def _go_on(self, extra: Array, margin: float, dt: float, is_carried: bool) -> Array | None:
+        """
+        Go on along the line while the tips are carried.
+
+        Parameters
+        ----------
+        extra : array, shape (n,)
+            What that, and a correction, ask of the joints [rad/s or m/s].
+        margin : float
+            Share of the full speed that this leaves to the line.
+        dt : float
+            Length of the step [s].
+        is_carried : bool
+            Whether they may be as fast as they are carried.
+
+        """
+        LinePath.look_ahead(self, dt)
+        reference = self.reference
+        speed = reference.next_speed(dt, margin)
+        if reference.ends_at is not None and not np.any(speed):
+            self._block(reference.ends_at)
+            return None
+        step = self._tracker.advance(reference, speed, extra, dt, is_carried)
+        self.solution, velocity = step
+        if velocity is None:
+            self._block(step.answer)
+            return None
+        return velocity + extra
+
     @property
     def blocked(self) -> Reason | None:
         """Why the line cannot be followed any farther; None while it can."""
@@ -185,6 +215,48 @@ class LinePath(ReferencePath[LineReference]):
         place = self._tracker.to_base(self.reference.T)[:, :3, 3]
         what = f'the straight line cannot be followed beyond {shown_place(place)}'
         return replace(blocked(ReasonKind.PATH_BLOCKED, self._blocking, what), place=place)
+
+
+class CarriedLinePath(LinePath):
+    """
+    A line of tips that are carried along: first they stay where they are, then they go on.
+
+    Parameters
+    ----------
+    reference, tracker, limiter, reason
+        As for `LinePath`.
+    pinned : PinnedJoints
+        What carries them.
+
+    """
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        pinned: PinnedJoints,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._pinned = pinned
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        if not self._pinned.have_left(self.reference.q):
+            return super().velocity(dt)
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        solution, carried = tracker.stay(reference, dt)
+        if carried is None:
+            self._block(solution)
+            return None
+        extra = carried + correction
+        return self._go_on(extra, tracker.margin_beside(reference, extra), dt, False)
+
+    def look_ahead(self, dt: float) -> bool:
+        """Look where the line leads, unless the tips are carried: then that comes first."""
+        return not self._pinned.have_left(self.reference.q) and super().look_ahead(dt)
 
 
 class WorldLinePath(LinePath):
@@ -221,34 +293,18 @@ class WorldLinePath(LinePath):
         if self._frame.base.has_leapt:
             goal, self.reference = self.reference.goal, tracker.begin_line(self.reference.goal)
             self.reference.head_for(goal)
-            return self._go_on(np.zeros_like(joints.q), dt)
+            return self._go_on(np.zeros_like(joints.q), 1.0, dt, is_carried=True)
         correction = joints.correction(self.reference.q - joints.q, dt)
         solution, carried = tracker.stay(self.reference, dt)
         if carried is None:
             self._block(solution)
             return None
-        return self._go_on(carried + correction, dt)
+        # A moving base moves the tips in its own frame, however fast it is.
+        return self._go_on(carried + correction, 1.0, dt, is_carried=True)
 
     def look_ahead(self, dt: float) -> bool:
         """Do not look ahead: the pose of the base in the next step is unknown."""
         return False
-
-    def _go_on(self, extra: Array, dt: float) -> Array | None:
-        """Go on along the line, on top of what the base and a correction ask of the joints."""
-        super().look_ahead(dt)
-        reference = self.reference
-        # A moving base moves the tips in its own frame, however fast it is.
-        speed = reference.next_speed(dt, 1.0)
-        if reference.ends_at is not None and not np.any(speed):
-            self._block(reference.ends_at)
-            return None
-        self.solution, velocity = self._tracker.advance(
-            reference, speed, extra, dt, is_carried=True
-        )
-        if velocity is None:
-            self._block(self.solution)
-            return None
-        return velocity + extra
 
     @property
     def is_at_goal(self) -> bool:

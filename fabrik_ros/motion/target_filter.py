@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..kernels.displacement import longest_path, path_to_newest
 from ..transforms import Array
@@ -57,6 +58,18 @@ class TargetFilter:
         """What is left now, once it was asked for."""
         self._since_goal = math.inf
         self._window = self._needed = self._interval = 0.0
+
+    def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
+        """Go on with the goals of some of the tips, by number."""
+        part, count = TargetFilter(), len(self._ages)
+        part._shape = (len(tips), *self._shape[1:])
+        part._all_ages = self._ages.copy()
+        displacements = self._displacements.reshape(count, *self._shape)[:, tips]
+        part._all_displacements = displacements.reshape(count, -1).copy()
+        part._keep(0, count)
+        part._since_goal = self._since_goal
+        part._window, part._needed, part._interval = self._window, self._needed, self._interval
+        return part
 
     @property
     def is_empty(self) -> bool:

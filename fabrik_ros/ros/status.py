@@ -48,12 +48,17 @@ def diagnostic_array(
     is_good = state in GOOD and not warnings
     status.level = DiagnosticStatus.OK if is_good else DiagnosticStatus.WARN
     status.message = '; '.join(filter(None, [f'{state.name}: {reason or state.value}', warnings]))
-    code = '' if reason is None else reason.kind.value
-    facts = {'state': state.name, 'reason': reason or '', 'reason_code': code, **facts}
+    facts = {'state': state.name, **reason_facts(reason), **facts}
     status.values = [KeyValue(key=key, value=_text(value)) for key, value in facts.items()]
     array = DiagnosticArray(status=[status])
     array.header.stamp = stamp
     return array
+
+
+def reason_facts(reason: Reason | None) -> dict[str, Any]:
+    """Say why, as a sentence and as a code; '' where that is plain."""
+    code = '' if reason is None else reason.kind.value
+    return {'reason': reason or '', 'reason_code': code}
 
 
 def standing_in(facts: Mapping[str, str]) -> str:
@@ -139,9 +144,11 @@ def goal_facts(
     facts: dict[str, Any] = {**newest, **worst, 'is_measured': measured is not None}
     if isinstance(robot, Tree):
         names = topic_names(robot.tip_links)
-        for name, own, is_target in zip(names, tips, goal.is_target.tolist(), strict=True):
+        reasons = follower.tip_reasons(now)
+        each = zip(names, tips, goal.is_target.tolist(), reasons, strict=True)
+        for name, own, is_target, reason in each:
+            own |= {'has_target': is_target, **reason_facts(reason)}
             facts |= {f'{name}/{key}': value for key, value in own.items()}
-            facts[f'{name}/has_target'] = is_target
     if motion.solution is not None:
         facts |= solution_facts(motion.solution)
     return facts
