@@ -28,7 +28,7 @@ from .pinned_joints import PinnedJoints
 
 Numbers = npt.NDArray[np.intp]
 HELD_UP = 0.35
-"""Share of the acceleration, or less, that is left to tips that are held up [1]."""
+"""Share of speed or acceleration, or less, that is left to tips that are held up [1]."""
 STRAINED = 0.5
 """Share of the greatest effort from which on shared joints hold up the tips [1]."""
 FREE_STEPS = 5
@@ -149,15 +149,18 @@ class ArmApart:
 
     @property
     def line(self) -> LineReference | None:
-        """The line that it is on; None where there is none, or it stays in the world."""
+        """The line that it is on; None where there is none."""
         line = None if self.path is None else self.path.reference
-        return line if isinstance(line, LineReference) and not self._frame.is_world else None
+        return line if isinstance(line, LineReference) else None
 
     def take_line(self, line: LineReference, other: 'ArmApart') -> None:
         """Go on along a line on which its tips are parts of another arm."""
         tips, joints = other.tips.tolist(), other.joints.tolist()
         q = line.q[[joints.index(j) for j in self.joints.tolist()]]
-        part = line.part(np.array([tips.index(t) for t in self.tips.tolist()]), q)
+        own = np.array([tips.index(t) for t in self.tips.tolist()])
+        part = line.part(own, q)
+        self._take_over()
+        self._frame.hold(other._frame.in_world[own])
         self.path = self._pursuit.go_on(part)
 
     def holds_up(self, tips: 'Sequence[ArmApart]', trunk: Numbers) -> bool:
@@ -167,7 +170,9 @@ class ArmApart:
         Their own joints, or those that all share, need much more of what they have than its own.
         """
         line = self.line
-        if line is None or line.acceleration > HELD_UP * line.full_acceleration:
+        if line is None or not line.has_left:
+            return False
+        if min(line.acceleration / line.full_acceleration, line.greatest_share) > HELD_UP:
             return False
         efforts = np.zeros(len(self._whole.robot))
         efforts[self.joints] = np.abs(line.rate) / self._limiter.joints.limits.joint_acceleration

@@ -80,22 +80,18 @@ class PathMaker:
         line.head_for(T_goal)
         return self.line_on(line)
 
-    def line_on(self, reference: LineReference) -> LinePath:
-        """Go on along a line that another path has been on."""
-        return self._base_line(reference)
+    def line_on(self, line: LineReference, reason: Reason | None = None) -> LinePath:
+        """Go on along a line that exists already, for all or some of its tips."""
+        tracker, limiter = self._tracker, self._limiter
+        if self._frame.is_world:
+            return WorldLinePath(line, tracker, limiter, self._frame, reason)
+        if self._pinned is not None:
+            return CarriedLinePath(line, tracker, limiter, self._pinned, reason)
+        return LinePath(line, tracker, limiter, reason)
 
     def _line_path(self, line: LineReference, resolved: ResolvedGoal) -> LinePath:
         line.head_for(resolved.T)
-        tracker, limiter, reason = self._tracker, self._limiter, resolved.reason
-        if self._frame.is_world:
-            return WorldLinePath(line, tracker, limiter, self._frame, reason)
-        return self._base_line(line, reason)
-
-    def _base_line(self, line: LineReference, reason: Reason | None = None) -> LinePath:
-        tracker, limiter = self._tracker, self._limiter
-        if self._pinned is None:
-            return LinePath(line, tracker, limiter, reason)
-        return CarriedLinePath(line, tracker, limiter, self._pinned, reason)
+        return self.line_on(line, resolved.reason)
 
     def lines_joined_later(self, resolved: ResolvedGoal) -> Iterator[tuple[JointPath, LinePath]]:
         """

@@ -8,7 +8,6 @@ their own. Once none is blocked, and all can be where they are to be, they go to
 """
 
 from collections.abc import Sequence
-import math
 
 import numpy as np
 
@@ -67,11 +66,12 @@ class SharedJoints:
             arm.forget()
         self._goal: Goal | None = None
         self.arms = [self._together]
-        self._since, self._patience = math.inf, SHORTEST_TIME_APART
+        self._since, self._patience = 0.0, SHORTEST_TIME_APART
         self._trunk_moves = False
 
     def begin(self) -> None:
         """Begin anew where the joints are."""
+        self._since = 0.0
         for arm in self.arms:
             arm.begin()
 
@@ -95,7 +95,9 @@ class SharedJoints:
 
     @property
     def _is_short(self) -> bool:
-        return self._together.is_blocked or self._together.reason is not None
+        together, line = self._together, self._together.line
+        ends_early = line is not None and line.ends_at is not None
+        return ends_early or together.is_blocked or together.reason is not None
 
     @property
     def _holds_up(self) -> bool:

@@ -62,11 +62,12 @@ class TargetFilter:
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
         part, count = TargetFilter(), len(self._ages)
-        part._shape = (len(tips), *self._shape[1:])
-        part._all_ages = self._ages.copy()
-        displacements = self._displacements.reshape(count, *self._shape)[:, tips]
-        part._all_displacements = displacements.reshape(count, -1).copy()
-        part._keep(0, count)
+        if count > 0:
+            part._shape = (len(tips), *self._shape[1:])
+            part._all_ages = self._ages.copy()
+            displacements = self._displacements.reshape(count, *self._shape)[:, tips]
+            part._all_displacements = displacements.reshape(count, -1).copy()
+            part._keep(0, count)
         part._since_goal = self._since_goal
         part._window, part._needed, part._interval = self._window, self._needed, self._interval
         return part

@@ -139,6 +139,19 @@ def test_stop_ends_the_targets_of_all_tips(start):
     check_commands(bench)
 
 
+def test_reason_is_that_of_the_tip_that_falls_short_or_of_all_that_are_held(start):
+    bench = start()
+    bench.send(message(moved(0, x=2.0)), LEFT)
+    status = bench.wait_for_state('HOLDING')
+    assert status[f'{LEFT}/reason_code'] == status['reason_code'] == 'too_far'
+    assert status[f'{RIGHT}/reason_code'] == status[f'{RIGHT}/reason'] == ''
+    bench.call('hold')
+    bench.spin_until(lambda: bench.status['held'] == 'True', 'the arms are held')
+    for tip in TIPS:
+        assert bench.status[f'{tip}/reason'] == bench.status['reason']
+        assert bench.status[f'{tip}/reason_code'] == 'held'
+
+
 def test_target_too_far_from_its_arm_is_refused(start):
     bench = start()
     bench.send(message(moved(1, y=1000.0)), RIGHT)
@@ -214,6 +227,9 @@ def test_tip_beside_one_that_is_pushed_into_a_shelf_is_followed_and_the_shelf_is
     for status in bench.statuses[begin:]:
         assert status['state'] == 'MOVING'
         assert f"{RIGHT!r}: collision ahead: '{RIGHT}' and 'shelf'" in status['reason']
+        assert 'collision ahead' in status[f'{RIGHT}/reason']
+        assert status[f'{RIGHT}/reason_code'] == 'collision_ahead'
+        assert status[f'{LEFT}/reason'] == status[f'{LEFT}/reason_code'] == ''
         assert float(status[f'{RIGHT}/position_error']) > 0.1
     bench.timer.cancel()
     last = bench.hands[-1][1]
