@@ -258,10 +258,15 @@ class GoalPursuit:
             self._pending.age += dt
             self._pending.steps -= 1
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the pending goal is to be resolved now, as no other is likely to come."""
+        pending = self._pending
+        return pending is not None and (pending.steps <= 0 or pending.age > RESOLVING_TIME)
+
     def resolve_in_time(self) -> None:
         """Resolve the goal that a line heads for, unless another is likely to replace it soon."""
-        pending = self._pending
-        if pending is not None and (pending.steps <= 0 or pending.age > RESOLVING_TIME):
+        if self.is_due:
             self.resolve_pending()
 
     def look_ahead(self, path: Path | None, dt: float) -> None:

@@ -260,9 +260,9 @@ class Motion:
     @property
     def tip_reasons(self) -> list[Reason | None]:
         """The reason of each tip, shape (k,): of those that are led together it is the same."""
-        reason = self.reason
+        reason, count = self.reason, len(self.robot.tip_links)
         apart = self.arms.tip_reasons(reason)
-        short = self.pursuit.falls_short
+        short = self.pursuit.falls_short if reason is self.pursuit.reason else [True] * count
         return apart or [reason if is_short else None for is_short in short]
 
     @property

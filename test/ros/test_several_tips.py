@@ -11,6 +11,7 @@ from command_judge import accelerations, velocities
 from geometry_msgs.msg import PoseStamped
 from judging import pose_errors
 import numpy as np
+from std_srvs.srv import Trigger
 from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import FASTEST, HARDEST, judges, START, TIPS, two_arms, two_arms_xml
 from visualization_msgs.msg import MarkerArray
@@ -140,12 +141,12 @@ def test_stop_ends_the_targets_of_all_tips(start):
 
 
 def test_reason_is_that_of_the_tip_that_falls_short_or_of_all_that_are_held(start):
-    bench = start()
+    bench = start(on_unreachable='hold')
     bench.send(message(moved(0, x=2.0)), LEFT)
     status = bench.wait_for_state('HOLDING')
     assert status[f'{LEFT}/reason_code'] == status['reason_code'] == 'too_far'
     assert status[f'{RIGHT}/reason_code'] == status[f'{RIGHT}/reason'] == ''
-    bench.call('hold')
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
     bench.spin_until(lambda: bench.status['held'] == 'True', 'the arms are held')
     for tip in TIPS:
         assert bench.status[f'{tip}/reason'] == bench.status['reason']
