@@ -467,6 +467,7 @@ class Controller:
         self._rejected: list[tuple[int, str]] = []
         self._holds: list[tuple[int, str]] = []
         self._rows: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._begins: list[int] = []
 
     # -- its life cycle
 
@@ -579,6 +580,7 @@ class Controller:
             self._last_command, self._last_command_ns = _State(*command.state), now
             self.arm.write(now, self._command)
         self._rows.append((now, reference.state, self._command, self._measured))
+        self._begins.append(trajectory.start)
 
     def _replace(self, message: Message, now: int) -> None:
         order = None
@@ -650,13 +652,15 @@ class Controller:
 
     # -- what was done
 
-    def states(self, first: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    def states(self, first: int) -> list[tuple[int, np.ndarray, np.ndarray, int]]:
         """
         List what it said of itself, from the update with this number on.
 
-        That is the time [ns], the reference, and its velocity, each of shape (n,).
+        That is the time [ns], the reference, and its velocity, each of shape (n,); and the time
+        since the beginning of the trajectory [ns], of what is measured.
         """
-        return [(time, state[0], state[1]) for time, state, _, _ in self._rows[first:]]
+        rows = zip(self._rows[first:], self._begins[first:], strict=True)
+        return [(time, state[0], state[1], time - begin) for (time, state, _, _), begin in rows]
 
     @property
     def end(self) -> np.ndarray:

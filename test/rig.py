@@ -72,6 +72,8 @@ class Rig:
         Whether the look-ahead does.
     hears : float, optional
         How long the state of the controller takes to be heard [s]; by default it is not.
+    tells_begin : bool
+        Whether that says how long the trajectory has been played, as ros2_controllers do.
 
     """
 
@@ -85,6 +87,7 @@ class Rig:
         *,
         adapts=False,
         hears=None,
+        tells_begin=True,
         **rules,
     ):
         self.motion, self.controller, self.delivery = motion, controller, delivery
@@ -94,7 +97,7 @@ class Rig:
         self.follower = Follower(motion.robot, motion, FollowingRules(**rules), self._measured)
         self.follower.observer.delay = self.look_ahead
         self._clock = CommandClock(period, even=True)
-        self._hears, self._heard = hears, 0
+        self._hears, self._heard, self._tells_begin = hears, 0, tells_begin
         self._stepper = TrajectoryStepper(motion, self._clock.period, self.look_ahead, adapts)
         self._coming: deque[tuple[int, Message]] = deque()
         self._arrival = self._switched = 0
@@ -233,14 +236,15 @@ class Rig:
         """Hear the controller, as far as its states have come."""
         if self._hears is None:
             return
-        for time, q, velocity in self.controller.states(self._heard):
+        for time, q, velocity, passed in self.controller.states(self._heard):
             at = time + round(self._hears * SECOND)
             if at > self.now:
                 break
             self._heard += 1
             self._stepper.note_state(at)
             if self.follower.should_publish:
-                self._stepper.hear(time, q, velocity, at)
+                begin = time - passed if self._tells_begin else None
+                self._stepper.hear(time, q, velocity, at, begin)
 
     def _look_at_the_arm(self):
         measured = self.controller.arm.read(self.now)

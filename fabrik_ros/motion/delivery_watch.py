@@ -1,26 +1,35 @@
 """
 Whether what is sent to a controller of trajectories gets there in time, by what it says it plays.
 
-Nothing new is sent while the controller is silent, or plays nothing that was sent. If it still
-plays an older message a while after the newer one was due, the motion goes on from that older one;
-if it stands elsewhere, from there. Then a little is sent, and nothing new until that is played.
+Nothing new is sent while the controller is silent, or plays nothing that was sent. If it stands
+elsewhere, the motion goes on from there.
+
+A controller that says when its trajectory began tells which message it plays as soon as that
+arrives. Then the motion is never farther ahead of the newest one that arrived than a little; the
+last message is sent again until it is played, however late that is. Of a controller that does not
+say, it is known when what is new in a message should be played. If it still plays an older one a
+while after that, the motion goes on from that older one; then a little is sent, and nothing new
+until that is played.
 
 """
 
+from collections import deque
 from dataclasses import dataclass
 import math
 
 import numpy as np
 
 from ..transforms import Array
-from .published_trajectory import MILLISECOND
-from .sent_messages import is_on, Reference, ROUNDING, seconds, Sent, SentMessages
+from .published_trajectory import MILLISECOND, NANOSECONDS, PublishedTrajectory
+from .sent_messages import Echo, is_on, Reference, ROUNDING, seconds, Sent, SentMessages
 
 UNHEARD = 20 * MILLISECOND
 """
 Longest time for which motion goes on unheard [ns]: what a late message may cost. States that come
 less often count for as long as two of them are apart.
 """
+USUAL = 3
+"""Messages in a row that are late before that is usual [1]."""
 SEEN_LONG = 100 * MILLISECOND
 """States farther apart tell too little [ns]."""
 REGULAR = 5
@@ -71,6 +80,11 @@ class DeliveryWatch:
     """
     Compares what a controller says it plays with what was sent.
 
+    Parameters
+    ----------
+    period : int
+        Of the commands [ns].
+
     Attributes
     ----------
     sent : SentMessages
@@ -86,7 +100,8 @@ class DeliveryWatch:
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, period: int) -> None:
+        self._period = period
         self.sent = SentMessages()
         self.begins = 0
         self.late: Lateness | None = None
@@ -98,6 +113,10 @@ class DeliveryWatch:
         """First reference of a row that belongs to no message, and the first where it is now."""
         self._now = 0
         """Time of the newest reference [ns]."""
+        self._echo: Echo | None = None
+        """What is known to be played; None where the controller does not say."""
+        self._took: deque[int] = deque([0], maxlen=USUAL)
+        """How long it took to hear the last echoes [ns]."""
 
     # -- what is heard
 
@@ -132,7 +151,7 @@ class DeliveryWatch:
         self._now = reference.time
         if not self.sent:
             return None
-        message = self.sent.played(reference, acceleration)
+        message = self._message_of(reference, acceleration)
         if message is None or message in self.sent.given_up:
             return self._look_at_strange(reference, message)
         if self._strange is not None:
@@ -141,15 +160,32 @@ class DeliveryWatch:
             return None
         following = self.sent.following(message)
         self._track(message, following)
+        if self._echo is not None:
+            return None
         is_late = following is not None and reference.time >= following.fork + UNHEARD
         return message if is_late else None
+
+    def _message_of(self, reference: Reference, acceleration: Array) -> Sent | None:
+        """Find the message that a reference belongs to."""
+        echo, before = self.sent.echo(reference, acceleration), self._echo
+        self._echo = echo
+        if echo is None:
+            return self.sent.played(reference, acceleration)
+        if before is None or echo.begin > before.begin:
+            self._took.append(self._heard - echo.at)
+        return echo.message
 
     def _is_seen(self, reference: Reference, acceleration: Array) -> bool:
         """Whether the newest message is known to be played, where a reference lies on it."""
         probe = self._probe
         if probe is None:
             return True
-        if probe.fork is None or reference.time < probe.fork:
+        if probe.fork is None:
+            return False
+        if self._echo is not None:
+            self._probe = None
+            return True
+        if reference.time < probe.fork:
             return False
         base = probe.base
         may_be_base = base is not None and is_on(base.curve, reference, acceleration)
@@ -231,26 +267,47 @@ class DeliveryWatch:
             self._probe.fork = message.fork
 
     @property
-    def is_probing(self) -> bool:
-        """Whether it is looked whether a message gets through."""
-        return self._probe is not None
+    def is_waiting(self) -> bool:
+        """Whether it is not known yet whether the last message gets through."""
+        echo = self._echo
+        return self._probe is not None or (
+            echo is not None and echo.message is not self.sent.newest
+        )
 
-    def may_extend(self, fork: int, begin: int | None = None) -> bool:
+    def may_extend(self, curve: PublishedTrajectory, speed: Array, begin: int | None) -> bool:
         """
-        Whether motion may go on beyond a time, or has to be seen to be played before.
+        Whether motion may go on, or has to be seen to be played before.
 
         Parameters
         ----------
-        fork : int
-            Until when it is settled [ns].
-        begin : int, optional
+        curve : PublishedTrajectory
+            What is settled.
+        speed : array, shape (n,)
+            Greatest of the joints [rad/s or m/s].
+        begin : int or None
             From when on the message that is being made differs from the one before [ns].
 
         """
-        probe = self._probe
+        probe, echo = self._probe, self._echo
+        if probe is None and echo is not None:
+            return self._is_little(curve, echo.message, speed, begin)
         begin = begin if probe is None or probe.fork is None else probe.fork
-        return probe is None or begin is None or fork < begin + UNHEARD
+        return probe is None or begin is None or curve.fork < begin + UNHEARD
+
+    def _is_little(
+        self, curve: PublishedTrajectory, known: Sent, speed: Array, begin: int | None
+    ) -> bool:
+        """Whether a curve, with another step, is little ahead of a message that is played."""
+        ahead = self.sent.motion_after(known)
+        if begin is not None:
+            ahead += curve.fork - begin
+        if ahead == 0:
+            return True
+        moved = float(np.max(np.abs(curve.end - known.curve.end) / speed)) * NANOSECONDS
+        most = max(UNHEARD, min(self._took) + self._period)
+        return max(ahead, moved) * (1.0 + self._period / ahead) <= most
 
     def go_on_unheard(self) -> None:
         """Wait for the controller no longer."""
         self._count, self._strange, self._probe, self.late = 0, None, None, None
+        self._echo = None

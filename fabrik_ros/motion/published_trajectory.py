@@ -26,8 +26,8 @@ NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
 HISTORY = 50 * MILLISECOND
 """How far in the past messages begin [ns]; a controller's clock may be behind by part of it."""
-REST = 100 * MILLISECOND
-"""Time at rest with which messages end, after the stop [ns]."""
+REST = 600 * MILLISECOND
+"""Time at rest with which messages end [ns]; controllers reject those that have ended."""
 SAME = 1e-7
 """Largest difference of equal joint values, by rounding [rad or m]."""
 APART = 1_000
@@ -80,6 +80,11 @@ class PublishedTrajectory:
     def fork(self) -> int:
         """Time from which the curve may be changed [ns]: the beginning of the stop."""
         return self._knots[-1].time
+
+    @property
+    def end(self) -> Array:
+        """Joint values at the end of the stop, shape (n,)."""
+        return (self._stop or self._knots)[-1].q
 
     def copy(self) -> 'PublishedTrajectory':
         """Return another one that begins with the same curve."""
@@ -164,12 +169,18 @@ class PublishedTrajectory:
         self._stop = [knot._replace(time=knot.time + by) for knot in self._stop]
 
     def points(self, now: int) -> list[Knot]:
-        """Points to send `now` [ns]: the past ones, the coming ones, the stop, and rest."""
-        while len(self._knots) > 2 and self._knots[1].time <= now - HISTORY:
+        """
+        Points to send `now` [ns]: a past one, those after it, the stop, and rest.
+
+        The first one is so far in the past for every message, so it tells messages apart.
+        """
+        begin = now - HISTORY
+        while len(self._knots) > 2 and self._knots[1].time <= begin:
             self._knots.popleft()
-        points = list(self._all())
-        end = points[-1]
-        return [*points, end._replace(time=max(end.time, now) + REST)]
+        first, end = self._knots[0], (self._stop or self._knots)[-1]
+        q, velocity = self.state_at(begin) or (first.q, np.zeros_like(first.q))
+        later = [knot for knot in self._all() if knot.time >= begin + APART]
+        return [Knot(begin, q, velocity), *later, end._replace(time=max(end.time, now) + REST)]
 
     def _all(self) -> Iterator[Knot]:
         return chain(self._knots, self._stop)

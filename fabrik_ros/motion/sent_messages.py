@@ -1,10 +1,11 @@
 """
 The messages that were sent to a controller of trajectories, and which of them it plays.
 
-A controller publishes its reference in every update. All messages are the same curve until the
-newest one changes it, so the reference lies on the newest curve while messages come in time. Where
-one does not, the controller goes on along the stop of an older message: by place and velocity it
-tells which.
+A controller publishes its reference in every update, and how long the trajectory has been playing:
+so when that began, which no two messages have in common. Where it does not say, its place and
+velocity tell: all messages are the same curve until the newest one changes it, so the reference
+lies on the newest curve while messages come in time. Where one does not, the controller goes on
+along the stop of an older message.
 
 """
 
@@ -40,6 +41,8 @@ class Reference(NamedTuple):
     """Shape (n,) [rad or m]."""
     velocity: Array
     """Shape (n,) [rad/s or m/s]."""
+    begin: int | None = None
+    """Time of the first point of what it plays [ns]; None where that is not said."""
 
     @property
     def rests(self) -> bool:
@@ -62,6 +65,16 @@ class Sent(NamedTuple):
     """When it was sent [ns]."""
 
 
+class Echo(NamedTuple):
+    """A message that may be heard to be played, by when it begins."""
+
+    begin: int
+    """Time of its first point [ns]."""
+    message: Sent
+    at: int
+    """When it was sent, for the first time or again [ns]."""
+
+
 class SentMessages:
     """
     Remembers the messages of the last second.
@@ -77,6 +90,7 @@ class SentMessages:
     def __init__(self) -> None:
         self._sent: deque[Sent] = deque()
         self.given_up: deque[Sent] = deque()
+        self._echoes: deque[Echo] = deque()
 
     def __bool__(self) -> bool:
         return bool(self._sent)
@@ -92,6 +106,25 @@ class SentMessages:
         for sent, least in ((self._sent, 1), (self.given_up, 0)):
             while len(sent) > least and sent[least].fork < message.at - REMEMBERED:
                 sent.popleft()
+
+    def expect(self, begin: int, now: int) -> None:
+        """Take note that the newest message is sent `now`, and begins at a time [ns]."""
+        if self._sent:
+            self._echoes.append(Echo(begin, self.newest, now))
+        while self._echoes and self._echoes[0].at < now - REMEMBERED:
+            self._echoes.popleft()
+
+    def echo(self, reference: Reference, acceleration: Array) -> Echo | None:
+        """Tell which message a reference belongs to, where the controller says so."""
+        if reference.begin is None:
+            return None
+        off = round(SAMPLING * NANOSECONDS)
+        for echo in reversed(self._echoes):
+            if echo.begin <= reference.begin + off:
+                is_near = echo.begin >= reference.begin - off
+                is_it = is_near and is_on(echo.message.curve, reference, acceleration)
+                return echo if is_it else None
+        return None
 
     def give_up(self, base: Sent | None) -> None:
         """Give up what was sent after a message, or everything."""
@@ -109,9 +142,18 @@ class SentMessages:
             after = sent
         return after
 
+    def motion_after(self, message: Sent) -> int:
+        """Tell how much motion was sent after a message [ns]; following a stop is none."""
+        motion = 0
+        for sent in reversed(self._sent):
+            if sent is message:
+                break
+            motion += sent.curve.fork - sent.fork
+        return motion
+
     def played(self, reference: Reference, acceleration: Array) -> Sent | None:
         """
-        Find the newest message that a reference belongs to.
+        Find the newest message that a reference may belong to.
 
         Parameters
         ----------

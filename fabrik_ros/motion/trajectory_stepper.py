@@ -43,6 +43,8 @@ class TrajectoryStepper:
     ----------
     curve : PublishedTrajectory
         The published curve, with the newest step.
+    waits : bool
+        Whether the last message is to be sent again, as it is not known to have arrived.
 
     """
 
@@ -53,7 +55,7 @@ class TrajectoryStepper:
         self._motion, self._limiter, self._period = motion, motion.limiter, period
         self._dt = period / NANOSECONDS
         self._look_ahead = LookAhead(self.curve.look_ahead, period, adapts)
-        self._watch = DeliveryWatch()
+        self._watch = DeliveryWatch(period)
         self._last = 0
         """Stamp of the newest command [ns]."""
         self._before, self._checkpoint, self._last_before = self.curve, motion.checkpoint(), 0
@@ -61,6 +63,7 @@ class TrajectoryStepper:
         """Time from which the newest steps change the published curve [ns]; None: they do not."""
         self._waited = False
         """Whether the last steps were not taken, as the controller was waited for."""
+        self.waits = False
         self._latenesses: list[int] = []
 
     @property
@@ -117,16 +120,17 @@ class TrajectoryStepper:
         rests = not curve.moves
         if rests:
             watch.begin(now)
-        if watch.must_wait(now) or not (rests or watch.may_extend(curve.fork)):
+        if watch.must_wait(now) or not (rests or self._may_extend()):
             self._waited = True
+            self.waits = watch.is_waiting and not watch.must_wait(now)
             return None
         self._look_ahead.take_up(now, rests or self._waited)
         stamp += self.ahead
         if rests:
             self._last = stamp - self._period
         command = None if rests else self._follow_what_is_played(follower, now, stamp, is_paused)
-        self._waited = False
-        while self._last < stamp and self._may_go_on():
+        self._waited = self.waits = False
+        while self._last < stamp and (self._changes_at is None or self._may_extend()):
             self._last += self._period
             command = self._step(advance, rests)
         return command
@@ -156,9 +160,9 @@ class TrajectoryStepper:
         self._extend()
         return command
 
-    def _may_go_on(self) -> bool:
-        begin = self._changes_at
-        return begin is None or self._watch.may_extend(self.curve.fork, begin)
+    def _may_extend(self) -> bool:
+        speed = self._limiter.joints.limits.joint_velocity
+        return self._watch.may_extend(self.curve, speed, self._changes_at)
 
     def _step(self, advance: Callable[[int], Command | None], from_rest: bool) -> Command | None:
         curve = self.curve
@@ -192,7 +196,7 @@ class TrajectoryStepper:
         """Move the curve in time [ns], as the clock was set."""
         self.curve.shift(by)
         self._last += by
-        self._watch = DeliveryWatch()
+        self._watch = DeliveryWatch(self._period)
 
     # -- messages
 
@@ -206,11 +210,6 @@ class TrajectoryStepper:
             return 0
         return now + self._look_ahead.budget // 2 - self._changes_at
 
-    @property
-    def waits(self) -> bool:
-        """Whether the last message is to be sent again, as it is not known to have arrived."""
-        return self._waited and self._watch.is_probing
-
     def message(self, now: int) -> list[Knot]:
         """Points of the message that is sent `now` [ns]."""
         if self._changes_at is not None:
@@ -218,7 +217,9 @@ class TrajectoryStepper:
             sent = Sent(self.curve.copy(), self._changes_at, checkpoint, self._last, now)
             self._watch.add(sent)
             self._changes_at = None
-        return self.curve.points(now)
+        points = self.curve.points(now)
+        self._watch.sent.expect(points[0].time, now)
+        return points
 
     # -- what the controller says
 
@@ -226,7 +227,9 @@ class TrajectoryStepper:
         """Take note that the controller published its state `now` [ns]."""
         self._watch.note(now)
 
-    def hear(self, time: int, q: Array, velocity: Array, now: int) -> bool:
+    def hear(
+        self, time: int, q: Array, velocity: Array, now: int, begin: int | None = None
+    ) -> bool:
         """
         Compare the reference of the controller with what was sent, and go on from it if need be.
 
@@ -238,6 +241,8 @@ class TrajectoryStepper:
             The reference [rad or m, and per s].
         now : int
             The time [ns].
+        begin : int, optional
+            Time of the first point of what it plays [ns], where it says so.
 
         Returns
         -------
@@ -245,7 +250,7 @@ class TrajectoryStepper:
             Whether the reference belongs to what was sent.
 
         """
-        watch, reference = self._watch, Reference(time, q, velocity)
+        watch, reference = self._watch, Reference(time, q, velocity, begin)
         acceleration = self._limiter.joints.limits.joint_acceleration
         place = watch.compare(reference, acceleration)
         if watch.was_late is not None:

@@ -143,7 +143,7 @@ class CommandLoop:
         """Planned joint values of a controller of trajectories at a time [ns], shape (n,)."""
         return None if self._stepper is None else self._stepper.curve.at(time)
 
-    def hear(self, time: int, q: Array | None, velocity: Array | None) -> bool:
+    def hear(self, time: int, q: Array | None, velocity: Array | None, begin: int) -> bool:
         """
         Take the reference of a controller of trajectories.
 
@@ -153,6 +153,8 @@ class CommandLoop:
             Of the reference [ns].
         q, velocity : array, shape (n,), or None
             The reference [rad or m, and per s], where the controller has all joints.
+        begin : int
+            Time of the first point of what it plays [ns], if it says so.
 
         Returns
         -------
@@ -167,7 +169,7 @@ class CommandLoop:
         stepper.note_state(now)
         if follower is None or not follower.should_publish or q is None or velocity is None:
             return False
-        return stepper.hear(time, q, velocity, now)
+        return stepper.hear(time, q, velocity, now, begin)
 
     def start(self, follower: Follower) -> None:
         """Send the commands of a follower from now on."""

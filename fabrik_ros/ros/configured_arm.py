@@ -326,7 +326,8 @@ class ConfiguredArm:
         """Take where a controller has its joints, and look whether it follows its trajectory."""
         follower, names = self.follower, self.chain.joint_names
         q = values_of(names, reference.q)
-        is_sent = self.loop.hear(reference.time, q, values_of(names, reference.velocity))
+        velocity = values_of(names, reference.velocity)
+        is_sent = self.loop.hear(reference.time, q, velocity, reference.begin)
         if is_sent or follower is None or not follower.is_on_the_way or q is None:
             return
         planned = self.loop.curve_at(reference.time)

@@ -25,6 +25,8 @@ class ControllerReference(NamedTuple):
     """Joint values by name [rad or m]."""
     velocity: Mapping[str, float]
     """By name [rad/s or m/s]; empty where the controller says none, or scales its speed."""
+    begin: int
+    """Time of the first point of the trajectory that it plays [ns], if it says so."""
 
 
 class ControllerState:
@@ -70,17 +72,18 @@ class ControllerState:
             return
         values = dict(zip(names, map(float, positions), strict=True))
         self.reference.update(values.keys(), values.values(), self._clock.now())
-        stamp = message.header.stamp
-        self._on_reference(
-            ControllerReference(
-                stamp.sec * NANOSECONDS + stamp.nanosec, values, _velocities(message)
-            )
-        )
+        time = _nanoseconds(message.header.stamp)
+        begin = time - _nanoseconds(message.feedback.time_from_start)
+        self._on_reference(ControllerReference(time, values, _velocities(message), begin))
 
     def close(self) -> None:
         """Remove the subscription."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
+
+
+def _nanoseconds(time: Any) -> int:
+    return int(time.sec) * NANOSECONDS + int(time.nanosec)
 
 
 def _velocities(message: Any) -> dict[str, float]:

@@ -10,6 +10,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import JOINTS, Puppet, shifted, six_axis_judge, START, values_at
 from controllers import Controller, from_ros
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectory
 
@@ -21,7 +22,10 @@ def state(bench, values):
     stamp = bench.tester.get_clock().now().to_msg()
     point = SimpleNamespace(positions=list(values), velocities=[])
     header = SimpleNamespace(stamp=stamp)
-    return SimpleNamespace(header=header, joint_names=list(JOINTS), reference=point)
+    unsaid = SimpleNamespace(time_from_start=Duration().to_msg())
+    return SimpleNamespace(
+        header=header, joint_names=list(JOINTS), reference=point, feedback=unsaid
+    )
 
 
 @pytest.fixture
@@ -105,11 +109,12 @@ class HeardController:
 
     def _update(self):
         self.controller.run_until(self._now())
-        for time, q, velocity in self.controller.states(self._seen):
+        for time, q, velocity, passed in self.controller.states(self._seen):
             self._seen += 1
             message = state(self._bench, q)
             message.header.stamp = Time(nanoseconds=time).to_msg()
             message.reference.velocities = list(velocity)
+            message.feedback.time_from_start = Duration(nanoseconds=passed).to_msg()
             self._bench.node.topics.controller.take(message)
 
     def run_for(self, seconds):
