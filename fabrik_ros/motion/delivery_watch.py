@@ -267,6 +267,11 @@ class DeliveryWatch:
             self._probe.fork = message.fork
 
     @property
+    def knows_messages(self) -> bool:
+        """Whether the controller says which message it plays."""
+        return self._echo is not None
+
+    @property
     def is_waiting(self) -> bool:
         """Whether it is not known yet whether the last message gets through."""
         echo = self._echo
@@ -290,22 +295,23 @@ class DeliveryWatch:
         """
         probe, echo = self._probe, self._echo
         if probe is None and echo is not None:
-            return self._is_little(curve, echo.message, speed, begin)
+            new = 0 if begin is None else curve.fork - begin
+            unheard = self.sent.motion_after(echo.message) + new
+            usual = max(UNHEARD, min(self._took) + self._period)
+            return self._is_little(new, curve, self.sent.newest, speed, UNHEARD) and (
+                self._is_little(unheard, curve, echo.message, speed, usual)
+            )
         begin = begin if probe is None or probe.fork is None else probe.fork
         return probe is None or begin is None or curve.fork < begin + UNHEARD
 
     def _is_little(
-        self, curve: PublishedTrajectory, known: Sent, speed: Array, begin: int | None
+        self, motion: int, curve: PublishedTrajectory, before: Sent, speed: Array, most: int
     ) -> bool:
-        """Whether a curve, with another step, is little ahead of a message that is played."""
-        ahead = self.sent.motion_after(known)
-        if begin is not None:
-            ahead += curve.fork - begin
-        if ahead == 0:
+        """Whether motion [ns] on a curve since a message is little even with another step."""
+        if motion == 0:
             return True
-        moved = float(np.max(np.abs(curve.end - known.curve.end) / speed)) * NANOSECONDS
-        most = max(UNHEARD, min(self._took) + self._period)
-        return max(ahead, moved) * (1.0 + self._period / ahead) <= most
+        way = float(np.max(np.abs(curve.end - before.curve.end) / speed)) * NANOSECONDS
+        return max(motion, way) * (1.0 + self._period / motion) <= most
 
     def go_on_unheard(self) -> None:
         """Wait for the controller no longer."""

@@ -26,8 +26,10 @@ NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
 HISTORY = 50 * MILLISECOND
 """How far in the past messages begin [ns]; a controller's clock may be behind by part of it."""
-REST = 600 * MILLISECOND
-"""Time at rest with which messages end [ns]; controllers reject those that have ended."""
+REST = 100 * MILLISECOND
+"""Time at rest with which messages end, after the stop [ns]."""
+LONG_REST = 600 * MILLISECOND
+"""The same of those that may come late: controllers reject what has ended [ns]."""
 SAME = 1e-7
 """Largest difference of equal joint values, by rounding [rad or m]."""
 APART = 1_000
@@ -168,9 +170,9 @@ class PublishedTrajectory:
         self._knots = deque(knot._replace(time=knot.time + by) for knot in self._knots)
         self._stop = [knot._replace(time=knot.time + by) for knot in self._stop]
 
-    def points(self, now: int) -> list[Knot]:
+    def points(self, now: int, rest: int = REST) -> list[Knot]:
         """
-        Points to send `now` [ns]: a past one, those after it, the stop, and rest.
+        Points to send `now` [ns]: a past one, those after it, the stop, and `rest` [ns].
 
         The first one is so far in the past for every message, so it tells messages apart.
         """
@@ -180,7 +182,7 @@ class PublishedTrajectory:
         first, end = self._knots[0], (self._stop or self._knots)[-1]
         q, velocity = self.state_at(begin) or (first.q, np.zeros_like(first.q))
         later = [knot for knot in self._all() if knot.time >= begin + APART]
-        return [Knot(begin, q, velocity), *later, end._replace(time=max(end.time, now) + REST)]
+        return [Knot(begin, q, velocity), *later, end._replace(time=max(end.time, now) + rest)]
 
     def _all(self) -> Iterator[Knot]:
         return chain(self._knots, self._stop)

@@ -19,7 +19,13 @@ from .delivery_watch import DeliveryWatch
 from .follower import Follower
 from .look_ahead import LookAhead
 from .motion import Motion
-from .published_trajectory import Knot, NANOSECONDS, PublishedTrajectory
+from .published_trajectory import (
+    Knot,
+    LONG_REST,
+    NANOSECONDS,
+    PublishedTrajectory,
+    REST,
+)
 from .sent_messages import Reference, seconds, Sent
 
 
@@ -217,7 +223,7 @@ class TrajectoryStepper:
             sent = Sent(self.curve.copy(), self._changes_at, checkpoint, self._last, now)
             self._watch.add(sent)
             self._changes_at = None
-        points = self.curve.points(now)
+        points = self.curve.points(now, LONG_REST if self._watch.knows_messages else REST)
         self._watch.sent.expect(points[0].time, now)
         return points
 
