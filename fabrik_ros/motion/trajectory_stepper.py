@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from ..transforms import Array
 from .arm_state import Command
-from .delivery_watch import DeliveryWatch
+from .delivery_watch import DeliveryWatch, UNHEARD
 from .follower import Follower
 from .look_ahead import LookAhead
 from .motion import Motion
@@ -259,6 +259,9 @@ class TrajectoryStepper:
         watch, reference = self._watch, Reference(time, q, velocity, begin)
         acceleration = self._limiter.joints.limits.joint_acceleration
         place = watch.compare(reference, acceleration)
+        late = watch.late
+        if late is not None and UNHEARD <= late.duration < 2 * UNHEARD:  # however late it will be
+            self._look_ahead.bear_delivery(late.delivery, now)
         if watch.was_late is not None:
             self._latenesses.append(watch.was_late.duration)
             self._look_ahead.bear_delivery(watch.was_late.delivery, now)
