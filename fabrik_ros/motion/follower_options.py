@@ -133,7 +133,7 @@ class FollowerOptions:
     allowed_collisions : tuple of (str, str)
         Pairs of links that may touch, besides neighbours and pairs that nearly always touch.
     mesh_paths : tuple of str
-        Folders with meshes, besides packages of ROS.
+        Folders with meshes, besides packages of ROS; `name=folder` is that of a package.
     on_blocked : str
         After an obstacle blocked the path: 'hold' until `resume`, or 'replan'.
     wait_for_state : bool

@@ -32,7 +32,7 @@ class PlannerSetup:
     tips : mapping of str to TipOptions
         What is asked of the tips of a tree, by tip link.
     mesh_paths : tuple of str
-        Folders with meshes, besides packages of ROS.
+        Folders with meshes, besides packages of ROS; `name=folder` is that of a package.
     scene_folder : str
         Where relative names of meshes of obstacles start; '' for nowhere.
     allowed_collisions : tuple of pairs of str

@@ -376,8 +376,8 @@ class CollisionParameters:
     )
     mesh_paths: tuple[str, ...] = parameter(
         FollowerOptions.mesh_paths,
-        'folders with meshes, besides packages of ROS',
-        "For example ['/home/me/meshes'].",
+        'folders with meshes, besides packages of ROS; `name=folder` is that of a package',
+        "For example ['/home/me/meshes', 'my_arm=/home/me/arm'].",
         live=False,
     )
 

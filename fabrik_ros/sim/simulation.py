@@ -12,6 +12,7 @@ from rclpy.exceptions import InvalidNamespaceException
 from rclpy.validate_namespace import validate_namespace
 from std_msgs.msg import String
 
+from ..collision.meshes import absolute_folder
 from ..errors import FabrikError, listed, shown
 from ..model.chain import Chain
 from ..model.robot import Robot
@@ -135,7 +136,7 @@ class Simulation:
         descriptions.publish(String(data=robot.source))
         parameters = {'base_link': chain.base_link, 'tip_link': chain.tip_link}
         lists = {
-            'mesh_paths': [str(Path(path).absolute()) for path in mesh_paths],
+            'mesh_paths': [absolute_folder(path) for path in mesh_paths],
             'allowed_collisions': ['/'.join(pair) for pair in allowed_collisions],
         }
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}

@@ -59,6 +59,88 @@ def test_file_url_and_absolute_path_are_found_inside_given_folders_only(mesh, tm
     assert 'no such file in the folders' in refusal(finder, str(tmp_path / 'secret.stl'))
 
 
+@pytest.mark.parametrize('slashes', ['', '//', '///', '////'])
+def test_file_url_has_any_number_of_slashes(mesh, tmp_path, slashes):
+    finder = MeshFinder([tmp_path / 'share'])
+    assert finder.find(f'file:{slashes}{mesh}') == mesh
+    assert finder.find(f'FILE:{slashes}{mesh}'.replace(' ', '%20')) == mesh
+    assert 'no such file' in refusal(finder, f'file:{slashes}{tmp_path}/secret.stl')
+
+
+@pytest.mark.parametrize('slashes', ['', '/', '//'])
+def test_absolute_path_has_any_number_of_slashes(mesh, tmp_path, slashes):
+    assert MeshFinder([tmp_path / 'share']).find(slashes + str(mesh)) == mesh
+    assert 'no such file' in refusal(MeshFinder([tmp_path / 'share']), f'//{tmp_path}/secret.stl')
+
+
+@pytest.mark.parametrize('name', ['meshes/link 1.stl', 'file:meshes/link 1.stl'])
+def test_relative_path_is_found_alike_by_the_file_and_by_folders(mesh, name):
+    package = str(mesh.parents[1])
+    assert MeshFinder(urdf_folder=package).find(name) == mesh
+    assert MeshFinder([package], urdf_folder='/nowhere').find(name) == mesh
+    assert MeshFinder(meshes.folders_beside(package)).find(name) == mesh
+
+
+@pytest.mark.parametrize('sign', ['#', '?', '%', '%20'])
+def test_signs_that_mean_something_in_urls_are_signs_of_names(mesh, tmp_path, sign):
+    other = mesh.parent / f'a{sign}b.stl'
+    other.write_text('solid')
+    finder = MeshFinder([tmp_path / 'share'])
+    for name in (f'package://arm_description/meshes/a{sign}b.stl', f'file://{other}', str(other)):
+        assert finder.find(name) == other
+
+
+FINDERS = {
+    'library': lambda folder: MeshFinder(urdf_folder=str(folder)),
+    'node': lambda folder: MeshFinder(meshes.folders_beside(str(folder))),
+}
+"""By the file of the description, and by the folders that the node is told of it."""
+
+
+@pytest.mark.parametrize('finder', FINDERS.values(), ids=list(FINDERS))
+@pytest.mark.parametrize('below', ['urdf', 'urdf/arms', '.'])
+def test_package_that_the_description_lies_in_is_found(mesh, tmp_path, finder, below):
+    folder = mesh.parents[1] / below
+    assert finder(folder).find(NAME) == mesh
+    assert 'no such file' in refusal(finder(folder), 'package://other/meshes/link 1.stl')
+    assert 'no such file' in refusal(finder(folder), 'package://arm_description/../../secret.stl')
+
+
+@pytest.mark.parametrize('finder', FINDERS.values(), ids=list(FINDERS))
+def test_package_is_known_by_its_manifest_and_so_is_the_one_beside_it(mesh, tmp_path, finder):
+    package = tmp_path / 'checkout' / 'arm-main'
+    (package / 'meshes').mkdir(parents=True)
+    other = package / 'meshes' / 'other.stl'
+    other.write_text('solid')
+    manifest = package / 'package.xml'
+    manifest.write_text('<package><!-- <name>no</name> --><name> arm </name></package>')
+    assert finder(package / 'urdf').find('package://arm/meshes/other.stl') == other
+    beside = package.parent / 'gripper' / 'jaw.stl'
+    beside.parent.mkdir()
+    beside.write_text('solid')
+    assert finder(package / 'urdf').find('package://gripper/jaw.stl') == beside
+    for name in ('package://no/meshes/other.stl', 'package://../secret.stl'):
+        assert 'no such file' in refusal(finder(package / 'urdf'), name)
+    manifest.unlink()
+    assert 'no such file' in refusal(finder(package / 'urdf'), 'package://gripper/jaw.stl')
+
+
+def test_package_in_a_folder_of_another_name_is_named(mesh, tmp_path):
+    finder = MeshFinder([f'my_arm={mesh.parents[1]}'])
+    assert finder.find(NAME.replace('arm_description', 'my_arm')) == mesh
+    assert 'no such file' in refusal(finder, 'package://my_arm/../../secret.stl')
+    assert 'no such file' in refusal(finder, 'package://other/meshes/link 1.stl')
+    assert meshes.absolute_folder('arm=here') == f'arm={Path("here").absolute()}'
+    assert meshes.absolute_folder('here') == str(Path('here').absolute())
+
+
+def test_folder_with_an_equals_sign_in_its_name_is_that_folder(mesh, tmp_path):
+    folder = tmp_path / 'a=b'
+    folder.mkdir()
+    (folder / 'arm_description').symlink_to(mesh.parents[1])
+    assert MeshFinder([str(folder)]).find(NAME).samefile(mesh)
+
+
 def test_relative_path_starts_at_the_urdf_and_stays_in_the_folder_above(mesh, tmp_path):
     finder = MeshFinder(urdf_folder=str(mesh.parents[1] / 'urdf'))
     assert finder.find('../meshes/link 1.stl') == mesh
