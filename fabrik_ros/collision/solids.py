@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 import math
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from ..errors import CollisionUnavailableError, SceneError, shown
 from ..model.geometry import Box, Capsule, Collision, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..transforms import Array
+from .collada import unit_of
 from .meshes import MeshFinder
 from .outlines import (
     box_outline,
@@ -286,8 +288,8 @@ def _geometry(coal: Any, shape: Shape | HalfSpace, finder: MeshFinder, load: Any
 
 
 def _surface(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
-    """Load the triangles of a mesh."""
-    surface = coal.MeshLoader().load(path, np.array(scale))
+    """Load the triangles of a mesh, in metres."""
+    surface = coal.MeshLoader().load(path, unit_of(Path(path)) * np.array(scale))
     vertices = np.array(surface.vertices())
     if len(vertices) == 0 or not np.abs(vertices).max() < LARGEST:
         raise ValueError(f'{path} has no vertices, or some beyond {LARGEST:.0f} m')
