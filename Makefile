@@ -132,7 +132,8 @@ SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant
 	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py \
 	motion/test_arm_follower.py motion/test_follower_examples.py motion/test_starts.py \
 	motion/test_stops.py motion/test_truth.py motion/test_followed_circles.py \
-	motion/test_arms_apart.py motion/test_blocked_streams.py)
+	motion/test_arms_apart.py motion/test_blocked_streams.py motion/test_few_joints.py \
+	motion/test_shared_joints.py motion/test_arms_on_a_moving_base.py)
 
 .PHONY: solver-test-interpreted
 solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 11 minutes
