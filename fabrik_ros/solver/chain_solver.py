@@ -432,6 +432,7 @@ class FabrikSolver:
             FabrikSolver(self.chain, brief).solve(target)
         FabrikSolver(self.chain, brief).solve_all(middle)
         self._arm.around(self._mid, self._moves)
+        self._arm.scattered(0)
         return time.perf_counter() - begin
 
 

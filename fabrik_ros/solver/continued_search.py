@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels import chain_search, search as kernels
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
-from ..kernels.limits import LOWER, START_LOWER, START_UPPER, UNITS, UPPER
+from ..kernels.limits import LOWER, UNITS, UPPER
 from ..kernels.posture import ease
 from ..transforms import Array
 from .options import SolverOptions
@@ -128,14 +128,12 @@ class ContinuedSearch:
         Descends from `starts` points of the limits, unless one leads to the whole pose. Of
         orientations that are equally good the one nearest to the seed counts.
         """
-        lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
-        begin, best, known = np.empty_like(self.q), self.q.copy(), self.statistics.copy()
+        best, known = self.q.copy(), self.statistics.copy()
         for number in range(starts):
             if not COMPILED and self._allowed(1) == 0:
                 break
-            kernels.scatter(number, lower, upper, begin)
             self.statistics[kernels.COST] = math.inf
-            self._find_nearest_from(self._arm, begin)
+            self._find_nearest_from(self._arm, self._arm.scattered(number))
             self.statistics[kernels.RESTARTS] += 1
             if self.is_position_reached() and self.is_turned():
                 return True
@@ -165,13 +163,11 @@ class ContinuedSearch:
         """
         self._find_nearest_from(self._arm, self.q.copy())
         self._find_nearest_from(self._arm, self.seed)
-        lower, upper = self._arm.limits[START_LOWER : START_UPPER + 1]
-        begin, q, statistics = np.empty_like(self.q), self.q, self.statistics
+        q, statistics = self.q, self.statistics
         for number in range(starts):
-            kernels.scatter(number, lower, upper, begin)
             self.q, self.statistics = q.copy(), statistics.copy()
             self.statistics[kernels.COST] = math.inf
-            self._find_nearest_from(self._arm, begin)
+            self._find_nearest_from(self._arm, self._arm.scattered(number))
             counts = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
             statistics[counts] = self.statistics[counts]
             nearer = NEARLY_ALL * statistics[kernels.POSITION_ERROR]

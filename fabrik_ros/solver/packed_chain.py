@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import search as kernels
 from ..kernels.buffers import allocate
-from ..kernels.limits import narrow, narrow_around
+from ..kernels.limits import narrow, narrow_around, START_LOWER, START_UPPER
 from ..kernels.task import (
     AXIS_MODE,
     AXIS_TOLERANCES,
@@ -58,6 +58,13 @@ class PackedArm(NamedTuple):
         limits = np.empty(self.limits.shape)
         narrow_around(self.limits, q, moves, limits)
         return PackedArm(self.model, limits, *self[2:])
+
+    def scattered(self, number: int) -> Array:
+        """Return one of the points spread over the limits, shape (n,), the same for a number."""
+        lower, upper = self.limits[START_LOWER : START_UPPER + 1]
+        q = np.empty(len(lower))
+        kernels.scatter(number, lower, upper, q)
+        return q
 
     def within(self, lower: Array, upper: Array) -> 'PackedArm':
         """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""
