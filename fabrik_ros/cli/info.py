@@ -1,14 +1,16 @@
 """Print links, joints and limits of a robot, and the chain that is taken unless told otherwise."""
 
 import argparse
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 import math
 
 from ..collision.meshes import MeshFinder
-from ..errors import AmbiguousChainError, ChainError, listed, shown
+from ..collision.solids import MissingGeometry, solids_of
+from ..errors import AmbiguousChainError, ChainError, CollisionUnavailableError, listed, shown
 from ..model.chain import Chain
 from ..model.default_chain import gripper_joints, stray_joints
-from ..model.geometry import Mesh
+from ..model.geometry import Collision, Mesh
 from ..model.joints import Joint
 from ..model.robot import Robot
 from .arguments import add_robot, chain_of, read_robot
@@ -18,6 +20,13 @@ from .tables import table
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fabrik_ros info`."""
     add_robot(parser)
+    parser.add_argument(
+        '--mesh-path',
+        action='append',
+        default=[],
+        metavar='[NAME=]FOLDER',
+        help='folder with packages, or of the package NAME; may be repeated',
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     )
     for warning in robot.warnings:
         print(f'  odd: {warning}')
-    for line in _shape_lines(robot):
+    for line in _shape_lines(robot, options.mesh_path):
         print(f'  {line}')
     print('links, each below the one that carries it:')
     for depth, link in _links(robot):
@@ -43,28 +52,35 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _shape_lines(robot: Robot) -> Iterator[str]:
-    """Name meshes that are not found, and say where too few links have a shape."""
-    finder = MeshFinder((), robot.folder)
-    links, missing = set[str](), []
-    for collision in robot.collisions:
-        name = collision.shape.filename if isinstance(collision.shape, Mesh) else ''
-        if not name or _is_found(finder, name):
-            links.add(collision.link)
-        else:
-            missing.append(f'{collision.link} ({name})')
-    if missing:
-        yield f'collision meshes that are not found: {listed(missing)}'
+def _shape_lines(robot: Robot, folders: Sequence[str]) -> Iterator[str]:
+    """Name shapes that are missing, and say where too few links have one."""
+    missing = _missing(robot, MeshFinder(folders, robot.folder))
+    for geometry in missing:
+        yield f'missing shape: {geometry}'
+    lost = Counter(geometry.link for geometry in missing)
+    given = Counter(collision.link for collision in robot.collisions)
+    links = given - lost
     if len(links) < 2:
         which = f"no link but '{listed(sorted(links))}'" if links else 'no link'
         yield f'self-collision checking is off: {which} has a shape'
 
 
-def _is_found(finder: MeshFinder, name: str) -> bool:
+def _missing(robot: Robot, finder: MeshFinder) -> tuple[MissingGeometry, ...]:
+    """Meshes that cannot be loaded; without coal, whose files are not found."""
+    meshes = tuple(each for each in robot.collisions if isinstance(each.shape, Mesh))
     try:
-        return bool(finder.find(name))
-    except FileNotFoundError:
-        return False
+        return solids_of(meshes, finder)[1] if meshes else ()
+    except CollisionUnavailableError:
+        return tuple(_not_found(meshes, finder))
+
+
+def _not_found(meshes: Sequence[Collision], finder: MeshFinder) -> Iterator[MissingGeometry]:
+    for collision in meshes:
+        name = getattr(collision.shape, 'filename', '')
+        try:
+            finder.find(name)
+        except FileNotFoundError as error:
+            yield MissingGeometry(collision.link, name, str(error))
 
 
 def _links(robot: Robot) -> Iterator[tuple[int, str]]:

@@ -112,6 +112,19 @@ def neighbours(robot: Robot) -> set[frozenset[str]]:
     return found
 
 
+def links_moved_by(robot: Robot, mechanism: Mechanism) -> set[str]:
+    """Links that move against the root link as joints of the mechanism do, mimics included."""
+    moved: set[str] = set()
+    pending = [robot.root_link]
+    for link in pending:
+        for joint in robot.child_joints[link]:
+            source = joint.mimic.source if joint.mimic else joint.name
+            if link in moved or (joint.type.moves and source in mechanism.joint_names):
+                moved.add(joint.child)
+            pending.append(joint.child)
+    return moved
+
+
 def sample(mechanism: Mechanism) -> Iterator[Array]:
     """Draw the configurations that pairs are judged by, the same ones every time."""
     rng = np.random.default_rng(0)

@@ -21,7 +21,15 @@ from .checked_pairs import CheckedPairs
 from .clearances import Clearances
 from .distances import PairDistances, prismatic_limits
 from .meshes import MeshFinder
-from .pairs import LeftOut, LeftOutReason, link_pairs, LinkPair, neighbours, often_touching
+from .pairs import (
+    LeftOut,
+    LeftOutReason,
+    link_pairs,
+    LinkPair,
+    links_moved_by,
+    neighbours,
+    often_touching,
+)
 from .solid_frames import SolidFrames
 from .solids import MissingGeometry, solids_of
 
@@ -77,6 +85,8 @@ class SelfCollision(CheckedPairs):
         The geometry of the robot.
     missing : tuple of MissingGeometry
         Geometry that could not be loaded: its links are checked without it.
+    missing_on_arm : tuple of MissingGeometry
+        That of links which the arm moves: obstacles cannot be kept clear of without it.
 
     Raises
     ------
@@ -110,6 +120,8 @@ class SelfCollision(CheckedPairs):
                 f'the robot has {len(self.solids)} collision geometries; at most {MOST_SOLIDS} '
                 'are checked'
             )
+        moved = links_moved_by(robot, mechanism)
+        self.missing_on_arm = tuple(shape for shape in self.missing if shape.link in moved)
         self.frames = SolidFrames(robot, mechanism, self.solids)
         self.frames.set_other_joints(other_joints or {})
         allowed = _pairs_of_links(allowed_collisions, robot.links)
@@ -124,13 +136,22 @@ class SelfCollision(CheckedPairs):
 
     @property
     def state(self) -> str:
-        """Whether links are kept apart: 'on: 15 pairs of links', or 'off: ' and why not."""
+        """
+        Whether links are kept apart: 'on: 15 pairs of links', or 'off: ' and why not.
+
+        Where shapes of the robot are missing it is 'partly on: ', and names them.
+        """
         if self.pairs:
-            names = [f'{geometry.link} ({geometry.name})' for geometry in self.missing]
-            missing = f'; no shape of {listed(names)}' if names else ''
             count = len(self.pairs)
-            return f'on: {count} pair{"s" * (count > 1)} of links{missing}'
+            pairs = f'{count} pair{"s" * (count > 1)} of links'
+            return f'partly on: {pairs}; {self.gaps}' if self.missing else f'on: {pairs}'
         return f'off: {self._why_nothing() or "no two links that could meet have a shape"}'
+
+    @property
+    def gaps(self) -> str:
+        """Name the links of which a shape is missing; '' where none is."""
+        names = [f'{geometry.link} ({geometry.name})' for geometry in self.missing]
+        return f'no shape of {listed(names)}' if names else ''
 
     def check_whole(self) -> None:
         """
@@ -147,6 +168,22 @@ class SelfCollision(CheckedPairs):
             why = f'shapes are missing: {_some(self.missing)}'
         if why:
             raise CollisionUnavailableError(why)
+
+    def check_arm_whole(self) -> None:
+        """
+        Make sure that every shape of the links which the arm moves is known.
+
+        Raises
+        ------
+        CollisionUnavailableError
+            If not: obstacles cannot be kept clear of then; says which are missing.
+
+        """
+        if self.missing_on_arm:
+            raise CollisionUnavailableError(
+                'obstacles cannot be kept clear of, as shapes of links that the arm moves are '
+                f'missing: {_some(self.missing_on_arm)}'
+            )
 
     def _why_nothing(self) -> str:
         """Say that no two links have a shape; '' where they have."""

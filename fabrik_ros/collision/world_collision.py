@@ -19,7 +19,7 @@ from .robot_shape import RobotShape
 from .scene import Obstacle, Scene
 from .self_collision import SelfCollision
 from .solid_frames import SolidFrames
-from .solids import Solid, solid_of_cells, solid_of_obstacle
+from .solids import MissingGeometry, Solid, solid_of_cells, solid_of_obstacle
 
 OBSTACLE_CLEARANCE = 0.02
 """Distance that links keep from obstacles by default [m]."""
@@ -72,6 +72,8 @@ class WorldCollision(CheckedPairs):
 
     Raises
     ------
+    CollisionUnavailableError
+        If there are obstacles, but a shape is missing of a link that the arm moves.
     SceneError
         If an obstacle cannot be loaded, or names a link that the robot does not have.
 
@@ -122,9 +124,12 @@ class WorldCollision(CheckedPairs):
     @property
     def state(self) -> str:
         """Whether anything is kept apart: see `CheckedPairs`."""
-        links = self._own.state if self._checks_links else 'off: not asked for'
-        is_alone = len(self.distances) > self._own_count == 0
-        return f'on: obstacles alone; links {links}' if is_alone else links
+        own = self._own
+        links = own.state if self._checks_links else 'off: not asked for'
+        if len(self.distances) > self._own_count == 0:
+            part, gaps = ('partly ', f'; {own.gaps}') if own.missing else ('', '')
+            return f'{part}on: obstacles alone{gaps}; links {links}'
+        return links
 
     def set_scene(self, scene: Scene) -> Mapping[int, int]:
         """
@@ -139,10 +144,14 @@ class WorldCollision(CheckedPairs):
 
         Raises
         ------
+        CollisionUnavailableError
+            If there are obstacles, but a shape is missing of a link that the arm moves.
         SceneError
             If an obstacle cannot be loaded, or names a link that the robot does not have.
 
         """
+        if len(scene) > 0:
+            self.check_arm_whole()
         scene.check_links(self._own.robot)
         loaded = {obstacle: self._solid_of(obstacle) for obstacle in scene}
         return self._put_in_force(scene, loaded, self._points)
@@ -159,7 +168,14 @@ class WorldCollision(CheckedPairs):
         mapping
             As for `set_scene`.
 
+        Raises
+        ------
+        CollisionUnavailableError
+            If there are cells, but a shape is missing of a link that the arm moves.
+
         """
+        if cells is not None:
+            self.check_arm_whole()
         if cells is not None and frame in self._points:
             unknown, nowhere = np.array(-np.inf), np.zeros(len(self.mechanism))
             return self._replace_points(frame, cells, unknown, nowhere)
@@ -208,6 +224,15 @@ class WorldCollision(CheckedPairs):
                 if distances is self.distances:
                     distances.measure(int(p), q)
                     yield
+
+    @property
+    def missing(self) -> tuple[MissingGeometry, ...]:
+        """Shapes of the robot that could not be loaded."""
+        return self._own.missing
+
+    def check_arm_whole(self) -> None:
+        """Make sure that obstacles can be kept clear of: see `SelfCollision.check_arm_whole`."""
+        self._own.check_arm_whole()
 
     def robot_shape(self) -> RobotShape:
         """Return the shape of the robot and of what its links carry now."""

@@ -80,13 +80,15 @@ class CollisionWatch:
             self._state = own.state
             self._warn_of_unused_clearances(own, parameters.clearances_of_pairs)
         if own is not None or not is_wanted:
-            say = self._log.info if own is None or own.pairs else self._log.warning
+            is_whole = own is None or (own.pairs and not own.missing)
+            say = self._log.info if is_whole else self._log.warning
             say(f'self-collision checking is {self._state}')
 
     def _own_pairs(
         self, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
     ) -> SelfCollision | None:
         """Pair up the links; None, with a warning, where that is impossible and not required."""
+        is_needed = bool(parameters.scene) or parameters.require_points
         try:
             own = SelfCollision(
                 robot,
@@ -98,9 +100,10 @@ class CollisionWatch:
             )
             if parameters.self_collision == 'require':
                 own.check_whole()
+            if is_needed:
+                own.check_arm_whole()
         except CollisionUnavailableError as error:
             self._unavailable = str(error)
-            is_needed = bool(parameters.scene) or parameters.require_points
             if parameters.self_collision == 'never' and not is_needed:
                 return None
             self._state = f'off: {error}'
@@ -162,6 +165,18 @@ class CollisionWatch:
 
         """
         return self._known_pairs().robot_shape()
+
+    def check_arm_whole(self) -> None:
+        """
+        Make sure that the shape of all that the arm moves is known.
+
+        Raises
+        ------
+        CollisionUnavailableError
+            If not: nothing can be kept clear of then; says what is missing.
+
+        """
+        self._known_pairs().check_arm_whole()
 
     def renew_points(
         self, frame: str, cells: PointCells, q: Array

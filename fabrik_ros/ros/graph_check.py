@@ -17,6 +17,8 @@ LISTENING_TIME = 3.0
 LONGEST_LISTENING_TIME = 10.0
 """How long it listens while something is half known: busy machines discover slowly [s]."""
 SPIN_TIME = 0.05
+PARTLY = 'partly on'
+"""How `self_collision` begins where shapes of links are missing."""
 FACTS = {'state', 'reason', 'waits_for', 'warnings'}
 """What each status of a node of this package has, and no others."""
 
@@ -120,6 +122,8 @@ def _node(name: str, status: Mapping[str, str]) -> Iterator[Entry]:
         yield 'note', name, f'robot description: {odd}'
     if status['warnings']:
         yield 'WRONG', name, status['warnings']
+    if status.get('self_collision', '').startswith(PARTLY):
+        yield 'WRONG', name, f'self-collision checking is {status["self_collision"]}'
     if not status['waits_for'] and status.get('obstacles') == '0':
         text = 'no obstacles known: the arm keeps clear of nothing but itself'
         yield 'note', name, f'{text} (scene, ~/obstacles, ~/points)'

@@ -78,6 +78,8 @@ class PointInput:
         taken something up.
     point_map : PointMap
         Has the cells; the thread changes it.
+    check : callable
+        Raises a FabrikError where no cloud can be taken.
     on_cells : callable
         Takes the frame, its cells from now on, and the stamp [s] of each cloud that is accepted.
 
@@ -102,6 +104,7 @@ class PointInput:
         root_link: str,
         shape: RobotShape,
         point_map: PointMap,
+        check: Callable[[], None],
         on_cells: Callable[[str, PointCells, float], None],
     ) -> None:
         self.shape = shape
@@ -109,7 +112,7 @@ class PointInput:
         self.is_closed = False
         self._node, self._clock, self._frames = node, clock, frames
         self._joints, self._needed, self._root_link = joints, needed, root_link
-        self._map, self._on_cells = point_map, on_cells
+        self._map, self._check, self._on_cells = point_map, check, on_cells
         point_map.warm_up(shape.at({}))
         self._waiting: dict[str, _Cloud] = {}
         self._running: tuple[_Cloud, Future[PointCells]] | None = None
@@ -174,6 +177,7 @@ class PointInput:
 
     def _checked(self, message: PointCloud2, frame: str, received: float) -> _Cloud:
         """Check what can be told at once."""
+        self._check()
         if not frame:
             raise SceneError('frame_id is empty; expected the frame of the sensor')
         check_size(message)

@@ -88,6 +88,7 @@ class PointWatch:
             robot.root_link,
             watch.robot_shape(),
             self._map,
+            watch.check_arm_whole,
             self._take,
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -52,7 +52,7 @@ def view_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     """Show a robot that stands where it is put, until Ctrl-C."""
     _check_installed()
     world, why = _world(args, robot, chain)
-    _tell(robot, chain, why)
+    _tell(robot, chain, world, why)
     return _show(SolverSource(robot, chain, world), args)
 
 
@@ -64,7 +64,7 @@ def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     """
     _check_installed()
     world, why = _world(args, robot, chain)
-    _tell(robot, chain, why)
+    _tell(robot, chain, world, why)
     if not args.no_ros:
         try:
             from .run_with_ros import run_with_ros
@@ -111,12 +111,14 @@ def _world(
     return setup.world_or_reason(scene, is_required=len(scene) > 0)
 
 
-def _tell(robot: Robot, chain: Chain, why: str) -> None:
+def _tell(robot: Robot, chain: Chain, world: WorldCollision | None, why: str) -> None:
     print(f'{robot.name}: {len(chain)} joints from {chain.base_link} to {chain.tip_link}')
     for warning in robot.warnings:
         print(f'odd: {warning}')
     if why:
         print(f'distances are not measured: {why}')
+    elif world is not None and world.missing:
+        print(f'collision checking is {world.state}')
 
 
 def _ros_source(name: str) -> Source:

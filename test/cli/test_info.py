@@ -1,5 +1,6 @@
 """`fabrik_ros info`: what it prints of robots, judged by pinocchio, and its errors."""
 
+from pathlib import Path
 import subprocess
 import sys
 
@@ -147,6 +148,7 @@ def test_neither_ros_nor_another_subcommand_is_loaded(six_axis):
 
 
 BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+EMPTY = '<collision><geometry><mesh filename="empty.stl"/></geometry></collision>'
 LOST = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
 
 
@@ -155,7 +157,9 @@ LOST = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geomet
     [
         (('', ''), 'self-collision checking is off: no link has a shape'),
         ((BALL, ''), "self-collision checking is off: no link but 'base' has a shape"),
-        ((LOST, LOST), 'not found: base (package://nowhere/base.stl), tip (package://nowhere/tip'),
+        ((LOST, LOST), "missing shape: link 'base', package://nowhere/base.stl: no such file"),
+        ((LOST, LOST), "missing shape: link 'tip', package://nowhere/tip.stl: no such file"),
+        ((EMPTY, BALL), "missing shape: link 'base', empty.stl: "),
         ((BALL, LOST), "self-collision checking is off: no link but 'base' has a shape"),
         ((BALL, BALL), ''),
     ],
@@ -167,6 +171,19 @@ def test_robot_whose_links_have_no_shapes_is_said_to_be_unchecked(write, shapes,
         for name, shape in zip(names, shapes, strict=True)
     ]
     joint = joint_xml('j', *names, 'continuous', '<axis xyz="0 0 1"/>')
-    printed = run('info', write(robot_xml('', *links, joint))).printed
+    file = write(robot_xml('', *links, joint))
+    (Path(file).parent / 'empty.stl').write_text('solid nothing\nendsolid nothing\n')
+    printed = run('info', file).printed
     assert said in printed
     assert ('self-collision' in printed) == bool(said)
+
+
+def test_package_in_a_folder_of_another_name_is_found_where_it_is_said(write, tmp_path):
+    folder = tmp_path / 'other' / 'meshes'
+    folder.mkdir(parents=True)
+    (folder / 'base.obj').write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n')
+    mesh = LOST.format('base').replace('nowhere/base.stl', 'arm/meshes/base.obj')
+    file = write(robot_xml('', f'<link name="base">{mesh}</link>'))
+    assert 'missing shape' in run('info', file).printed
+    named = run('info', file, '--mesh-path', f'arm={folder.parent}').printed
+    assert 'missing shape' not in named

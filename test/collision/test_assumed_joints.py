@@ -170,7 +170,10 @@ def test_plan_goes_by_what_it_was_told_and_names_what_it_assumes():
     ('shapes', 'state'),
     [
         ({'mast': BALL, 'hand': BALL}, 'on: 1 pair of links'),
-        ({'mast': BALL, 'hand': BALL, 'upper': LOST}, 'on: 1 pair of links; no shape of upper'),
+        (
+            {'mast': BALL, 'hand': BALL, 'upper': LOST},
+            'partly on: 1 pair of links; no shape of upper',
+        ),
         ({'hand': BALL}, "off: no link but 'hand' has a shape"),
         ({'hand': BALL, 'upper': LOST}, "off: no link but 'hand' has a shape: link 'upper', pack"),
         ({'hand': BALL, 'upper': BALL}, 'off: no two links that could meet have a shape'),

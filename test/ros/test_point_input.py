@@ -64,6 +64,7 @@ class Bench:
             robot.root_link,
             world.robot_shape(),
             self.map,
+            world.check_arm_whole,
             lambda *accepted: self.cells.append(accepted),
         )
 
