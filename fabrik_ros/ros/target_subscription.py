@@ -1,6 +1,7 @@
 """Subscriptions to targets of all kinds: the newest one counts, and none is lost unnoticed."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from rclpy.node import Node
@@ -33,11 +34,12 @@ def subscribe_to_targets(
         Takes each message, and the system time at which it was received [ns].
 
     """
+    qos = copy(NEWEST)  # rclpy writes into it what parameters of the node override
     return node.create_subscription(
         kind,
         topic,
         with_receipt(on_target),
-        NEWEST,
+        qos,
         qos_overriding_options=QoSOverridingOptions.with_default_policies(),
     )
 

@@ -29,13 +29,16 @@ from bench import (
 )
 from command_judge import accelerations, runs, velocities
 from fabrik_ros.motion.reference_path import LinePath
+from fabrik_ros.ros.target_subscription import subscribe_to_targets
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, mostly_long, PLANAR, robot_xml
 from judging import distances_from_line, Judge, pose_errors
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
+import rclpy
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 
@@ -1021,3 +1024,16 @@ def test_best_effort_publisher_is_heard_with_the_cure(bench, six_axis, beside):
     bench.spin_until(lambda: publisher.get_subscription_count() > 0, 'a match')
     publisher.publish(matrix_message(beside))
     bench.wait_for_state('REACHED')
+
+
+def test_cure_of_one_node_is_none_of_another_in_the_same_process(context):
+    override = Parameter('qos_overrides./target.subscription.reliability', value='best_effort')
+    nodes = [
+        rclpy.create_node(name, context=context, parameter_overrides=overrides)
+        for name, overrides in (('cured', [override]), ('plain', []))
+    ]
+    heard = [subscribe_to_targets(node, PoseStamped, 'target', print) for node in nodes]
+    policies = [subscription.qos_profile.reliability for subscription in heard]
+    for node in nodes:
+        node.destroy_node()
+    assert policies == [ReliabilityPolicy.BEST_EFFORT, ReliabilityPolicy.RELIABLE]
