@@ -26,6 +26,8 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 # A worker that has no tests left takes some of another's: none is alone with the longest file.
 # A worker that dies ends the run: xdist would wait for its tests for ever.
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
+# Tests over ROS wait most of the time: five at once keep two cores half busy.
+AT_ONCE := -n 5
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
 
@@ -78,15 +80,17 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; twelve minutes on two cores
-	@echo 'make test takes about twelve minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on two cores
+	@echo 'make test takes about eight minutes on two cores; make test-long runs the rest.'
 	$(LINT)
-	$(PYTEST) -m 'not long'
+	$(PYTEST) -m 'not long' --ignore test/ros
+	$(PYTEST) -m 'not long' $(AT_ONCE) test/ros
 
 .PHONY: test-long
 test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 12 minutes or so
 	@echo 'make test-long takes 12 minutes or so on two cores.'
-	$(PYTEST) -m long --ignore $(HOSTILE)
+	$(PYTEST) -m long --ignore test/ros
+	$(PYTEST) -m long $(AT_ONCE) test/ros --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 # The node over real ROS, where distributions differ: messages, parameters, life cycle, clock, signals.
@@ -100,7 +104,7 @@ test-jazzy: ## the node on ROS 2 Jazzy, from wheels; two minutes
 .PHONY: jazzy-tests
 jazzy-tests: $(VENV)/with-jazzy $(INSTALLED)
 	@$(RUN) -m pip show --quiet ros-rclpy || { echo '$(NO_JAZZY)'; exit 1; }
-	$(PYTEST) -m 'not long' $(JAZZY_TESTS)
+	$(PYTEST) -m 'not long' $(AT_ONCE) $(JAZZY_TESTS)
 
 .PHONY: test-view
 test-view: $(VENV)/with-view $(INSTALLED) ## the browser view, in a headless Chromium; five minutes
