@@ -708,13 +708,14 @@ class Follower:
             return None
         self._watch(now)
         self._end_lost_jogs(now)
+        holds = self._engagement.hold_reason is not None
         if self.is_at_rest:
-            self._repeat_time = 0.0 if self.was_moved else self._repeat_time - dt
+            self._repeat_time = 0.0 if holds or self.was_moved else self._repeat_time - dt
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
             velocity = self.motion.step_in_parts(dt)
-            self._repeat_time = 0.0 if self._engagement.hold_reason is not None else REPEAT_TIME
+            self._repeat_time = 0.0 if holds and not velocity.any() else REPEAT_TIME
             self._go_back_once_at_rest(now)
         return self._command(now, velocity)
 

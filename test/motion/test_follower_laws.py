@@ -7,6 +7,7 @@ those of the document, speeds are differences over the times of the commands.
 """
 
 from dataclasses import dataclass, replace
+import itertools
 import math
 
 from fabrik_ros import load_urdf, SolverOptions
@@ -169,6 +170,27 @@ def test_commands_stay_within_limits_speeds_and_accelerations_and_come_to_rest(
     assert np.all((arm.judge.lower <= q) & (q <= arm.judge.upper))
     assert np.abs(velocities(times, q)).max() <= FASTEST + 1e-6
     assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-6)
+
+
+@settings(max_examples=EXAMPLES)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, LONGEST),
+    st.lists(st.sampled_from([0.5, 1.0, 2.5, 4.0]), min_size=1, max_size=8),
+)
+def test_the_last_command_of_a_hold_has_no_velocity_however_late_ticks_are(seed, steps, lengths):
+    arm = Arm('auto', seed)
+    arm.ask(Event('target', seed + 1, 0.0, steps))
+    for _ in range(steps):
+        arm.step(DT)
+    arm.ask(Event('hold', seed, 0.0, 0))
+    last = None
+    for length in itertools.islice(itertools.cycle(lengths), 300):
+        arm.now += length * DT
+        command = arm.follower.tick(arm.now, length * DT)
+        last = command or last
+    assert command is None
+    assert last is None or not last.velocity.any()
 
 
 @pytest.mark.parametrize('path', mostly_long(PATHS, 'auto'))
