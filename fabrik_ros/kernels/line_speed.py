@@ -13,7 +13,7 @@ BENDING_SHARE = 0.5
 """Share of the joint accelerations that a bend of the line may need [1]."""
 SPEEDING_SHARE = 0.5
 """Share of the joint accelerations used to speed up [1]."""
-BRAKING_SHARE = 0.9
+BRAKING_SHARE = 0.95
 """Share of the joint accelerations used to brake [1]."""
 LEAD_SHARE = 0.9
 """Share of the joint accelerations that a bend may need behind a mean of the goal [1]."""

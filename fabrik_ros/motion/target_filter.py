@@ -9,8 +9,8 @@ import numpy.typing as npt
 from ..kernels.displacement import longest_path, path_to_newest
 from ..transforms import Array
 
-CORNER = math.sqrt(2.0)
-"""Change of velocity at a right angle, in multiples of the speed."""
+CORNER = 1.05 * math.sqrt(2.0)
+"""Change of velocity at a right angle, in multiples of the speed, with a little to spare."""
 MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SPEED_TIME = 0.1
