@@ -9,6 +9,7 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
 from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock as ClockTime
@@ -314,11 +315,26 @@ class FabrikNode(LifecycleNode):
 
     # -- what rclpy calls
 
+    # Neither publishers nor subscriptions have events of their quality of service: where one waits
+    # for something that is removed, the EventsExecutor up to rclpy 9.1.2 frees it without the lock
+    # of the interpreter, and the process crashes. `Neighbours` warns of what nobody hears.
+
+    def create_publisher(self, *given: Any, **options: Any) -> Any:
+        """Create a publisher without events."""
+        events = PublisherEventCallbacks(use_default_callbacks=False)
+        return super().create_publisher(*given, **{'event_callbacks': events} | options)
+
     def create_subscription(
         self, msg_type: Any, topic: str, callback: Callable[[Any], Any], *rest: Any, **options: Any
     ) -> Any:
-        """Create a subscription; the one of rclpy to /clock gets no times that would end it."""
+        """
+        Create a subscription without events.
+
+        The one of rclpy to /clock gets no times that would end it.
+        """
         take = without_negative_times(self, callback) if msg_type is ClockTime else callback
+        events = SubscriptionEventCallbacks(use_default_callbacks=False)
+        options = {'event_callbacks': events} | options
         return super().create_subscription(msg_type, topic, take, *rest, **options)
 
     def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:

@@ -10,6 +10,8 @@ pytest.importorskip('pinocchio', reason='bench.py needs it')
 from bench import JOINTS, START, values_at
 from diagnostic_msgs.msg import DiagnosticArray
 from node_process import NodeProcess
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
+from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 LASTING = """
@@ -49,6 +51,38 @@ neighbours.Neighbours._check = fail_once
 main.main()
 """
 """A node with an event for something that was removed meanwhile."""
+RESTLESS = """
+import time
+
+from fabrik_ros.ros import main
+from std_msgs.msg import String
+
+class RestlessNode(main.FabrikNode):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.rounds, self.mine = 0, []
+        self.create_timer(0.01, self.begin_anew)
+
+    def begin_anew(self):
+        for publisher, subscription in self.mine:
+            self.destroy_publisher(publisher)
+            self.destroy_subscription(subscription)
+        time.sleep(0.1)
+        self.mine = [
+            (
+                self.create_publisher(String, f'sent_{i}', 10),
+                self.create_subscription(String, f'heard_{i}', print, 10),
+            )
+            for i in range(10)
+        ]
+        self.rounds += 1
+        if self.rounds == 15:
+            print('goes on', flush=True)
+
+main.FabrikNode = RestlessNode
+main.main()
+"""
+"""A node that is configured anew all the time, and takes a while for it."""
 long = pytest.mark.long
 
 
@@ -137,6 +171,29 @@ def test_node_is_gone_after_an_error(bench, start):
 def test_node_outlives_what_was_removed_while_an_event_waited_for_it(bench, start):
     process = start({}, '-c', OUTLIVED)
     bench.spin_until(lambda: 'goes on' in process.last_words(), 'the next look')
+    end(bench, process, ONCE)
+    assert process.end() == 0, process.last_words()
+
+
+def test_no_event_waits_for_what_the_node_may_remove(bench, six_axis):
+    node = bench.start_node(output=['joint_state', 'trajectory', 'array'])
+    bench.describe(six_axis)
+    bench.wait_for_state('WAITING_FOR_STATE')
+    assert not [*node.waitables]
+
+
+@long
+def test_node_outlives_others_that_do_not_match_what_it_removes(bench, start):
+    process = start({}, '-c', RESTLESS)
+    before = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    create, make = bench.tester.create_subscription, bench.tester.create_publisher
+    while process.is_alive and 'goes on' not in process.last_words():
+        others = [create(String, f'sent_{i % 10}', print, before) for i in range(20)]
+        senders = [make(String, f'heard_{i % 10}', qos_profile_sensor_data) for i in range(20)]
+        bench.executor.spin_once(timeout_sec=0.01)
+        for other, sender in zip(others, senders, strict=True):
+            bench.tester.destroy_subscription(other)
+            bench.tester.destroy_publisher(sender)
     end(bench, process, ONCE)
     assert process.end() == 0, process.last_words()
 
