@@ -260,6 +260,18 @@ def haunt(scene: Scene, rng: Random) -> None:
     scene.counts['ghost'] += 1
 
 
+def fall_silent(scene: Scene, rng: Random) -> None:
+    """Have no joint state come for a while, as the arm rests or moves."""
+    if rng.random() < 0.7:
+        send_target(scene, rng)
+        scene.spin(rng.choice([0.1, 0.4]))
+    scene.lie(lambda arm: [], rng.choice([2, 5, 8, 15]))
+    if rng.random() < 0.5:
+        scene.spin(rng.choice([0.1, 0.7]))
+        send_target(scene, rng)
+    scene.counts['silence'] += 1
+
+
 def glitch(scene: Scene, rng: Random) -> None:
     """Have a joint state be wrong once, by little or much, just before a target."""
     wrong = scene.arm.q.copy()
@@ -541,6 +553,7 @@ ACTIONS: dict[Callable[[Scene, Random], None], int] = {
     move_by_hand: 2,
     haunt: 3,
     glitch: 4,
+    fall_silent: 3,
     push: 5,
     hold: 2,
     resume: 2,
