@@ -138,10 +138,53 @@ class CheckedPairs:
         """
         q = self.mechanism.checked(q)
         distance, p = self._nearest(q)
-        points = None if distance == math.inf else self.distances.points(p, q)
+        return None if distance == math.inf else self.points_of(p, q)
+
+    def tightest(self, q: npt.ArrayLike, pairs: npt.NDArray[np.intp]) -> int | None:
+        """
+        Find the pair that has the least left of its clearance, and return its number.
+
+        Parameters
+        ----------
+        q : array_like, shape (n,)
+            Joint values [rad or m].
+        pairs : array of int
+            Numbers of the pairs that are compared; None is returned where they are none.
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        spare = self._spare(q, pairs)
+        if np.count_nonzero(spare <= 0.0) > MANY_PAIRS:
+            self.distances.learn_from_balls(q, np.full(len(self.distances), -math.inf))
+            spare = self._spare(q, pairs)
+        least, found = math.inf, None
+        while spare.min(initial=math.inf) < least:
+            k = int(np.argmin(spare))
+            p, spare[k] = int(pairs[k]), math.inf
+            left = self.distances.measure(p, q) - float(self.clearances[p])
+            if left < least:
+                least, found = left, p
+        return found
+
+    def _spare(self, q: Array, pairs: npt.NDArray[np.intp]) -> Array:
+        """Return what some pairs have left of their clearances at least, shape (k,) [m]."""
+        return np.asarray(self.distances.bounds(q, pairs=pairs) - self.clearances[pairs])
+
+    def nearest_of(self, p: int, q: Array) -> Nearest:
+        """Measure pair number `p` at `q`, shape (n,)."""
+        return Nearest(self.distances.measure(p, q), *self._names[p], float(self.clearances[p]))
+
+    def points_of(self, p: int, q: Array) -> NearestPoints | None:
+        """Find where pair number `p` is nearest at `q`, shape (n,); None for cells of a sensor."""
+        points = self.distances.points(p, q)
         if points is None:
             return None
-        return NearestPoints(points, distance, float(self.clearances[p]))
+        return NearestPoints(points, self.distances.measure(p, q), float(self.clearances[p]))
 
     def _nearest(self, q: Array) -> tuple[float, int]:
         """Distance [m] and number of the nearest pair at `q`, shape (n,)."""

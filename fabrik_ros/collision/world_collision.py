@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import SceneError
 from ..transforms import Array
@@ -224,6 +225,16 @@ class WorldCollision(CheckedPairs):
                 if distances is self.distances:
                     distances.measure(int(p), q)
                     yield
+
+    @property
+    def pairs_of_links(self) -> npt.NDArray[np.intp]:
+        """Numbers of the pairs of links of the robot."""
+        return np.arange(self._own_count)
+
+    @property
+    def pairs_of_obstacles(self) -> npt.NDArray[np.intp]:
+        """Numbers of the pairs with an obstacle or the cells of a sensor in them."""
+        return np.arange(self._own_count, len(self.distances))
 
     @property
     def missing(self) -> tuple[MissingGeometry, ...]:

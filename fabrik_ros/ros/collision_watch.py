@@ -5,11 +5,14 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from rclpy.node import Node
 
 from ..collision import (
     CollisionGuard,
     MeshFinder,
+    Nearest,
     NearestPoints,
     PointCells,
     RobotShape,
@@ -61,6 +64,8 @@ class CollisionWatch:
         self, node: Node, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
     ) -> None:
         self._pairs: WorldCollision | None = None
+        folder = str(Path(parameters.scene).parent)
+        self._finder = MeshFinder(parameters.mesh_paths, folder)
         self.guard: CollisionGuard | None = None
         self._state = "off: the parameter self_collision is 'never'"
         self._log = node.get_logger()
@@ -71,7 +76,7 @@ class CollisionWatch:
                 own,
                 Scene(),
                 clearance=parameters.obstacle_clearance,
-                finder=MeshFinder(parameters.mesh_paths, str(Path(parameters.scene).parent)),
+                finder=self._finder,
                 checks_links=is_wanted,
             )
             self.guard = CollisionGuard(self._pairs)
@@ -211,25 +216,65 @@ class CollisionWatch:
         return min((pairs.distances.measure(p, q) for p in concerned), default=math.inf)
 
     @property
+    def finder(self) -> MeshFinder:
+        """Finds the meshes of obstacles."""
+        return self._finder
+
+    @property
     def obstacle_count(self) -> int:
         """How many obstacles there are [1]."""
         return 0 if self._pairs is None else len(self._pairs.scene)
 
     def facts(self, q: Array | None) -> dict[str, Any]:
         """Say what is watched and, at the joint values `q`, what is nearest to what."""
-        facts = {'self_collision': self._state, 'obstacles': self.obstacle_count}
-        nearest = None if self._pairs is None or q is None else self._pairs.distance(q)
-        if nearest is None or nearest.distance == math.inf:
-            return facts
-        return facts | {
-            'nearest_distance': nearest.distance,
-            'nearest_links': f'{nearest.link_a}, {nearest.link_b}',
-            'nearest_clearance': nearest.clearance,
+        facts: dict[str, Any] = {
+            'self_collision': self._state,
+            'obstacles': self.obstacle_count,
         }
+        if q is None:
+            return facts
+        found = [self.nearest_obstacle(q), self.nearest_links(q)]
+        known = [nearest for nearest in found if nearest is not None]
+        if known:
+            least = min(known, key=lambda nearest: nearest.distance - nearest.clearance)
+            facts |= {
+                'nearest_distance': least.distance,
+                'nearest_links': f'{least.link_a}, {least.link_b}',
+                'nearest_clearance': least.clearance,
+            }
+        for key, nearest in zip(('nearest_obstacle', 'nearest_self'), found, strict=True):
+            if nearest is not None:
+                facts |= {
+                    key: f'{nearest.link_a}, {nearest.link_b}',
+                    f'{key}_distance': nearest.distance,
+                    f'{key}_clearance': nearest.clearance,
+                }
+        return facts
 
-    def nearest_points(self, q: Array) -> NearestPoints | None:
-        """Where the arm at `q`, shape (n,), is nearest to something; None where unknown."""
-        return None if self._pairs is None else self._pairs.nearest_points(q)
+    def nearest_obstacle(self, q: Array) -> Nearest | None:
+        """Link and obstacle that have least left of their clearance at `q`; None without."""
+        pairs = self._pairs
+        return None if pairs is None else self._nearest(pairs, pairs.pairs_of_obstacles, q)
+
+    def nearest_links(self, q: Array) -> Nearest | None:
+        """Links that have least left of their clearance at `q`, shape (n,); None without."""
+        pairs = self._pairs
+        return None if pairs is None else self._nearest(pairs, pairs.pairs_of_links, q)
+
+    @staticmethod
+    def _nearest(pairs: WorldCollision, among: npt.NDArray[np.intp], q: Array) -> Nearest | None:
+        p = pairs.tightest(q, among)
+        return None if p is None else pairs.nearest_of(p, q)
+
+    def nearest_points(self, q: Array) -> dict[str, NearestPoints]:
+        """Where the arm at `q`, shape (n,), is nearest to an `obstacle`, and to it`self`."""
+        pairs = self._pairs
+        if pairs is None:
+            return {}
+        among = {'obstacle': pairs.pairs_of_obstacles, 'self': pairs.pairs_of_links}
+        numbers = {kind: pairs.tightest(q, numbers) for kind, numbers in among.items()}
+        found = {kind: pairs.points_of(p, q) for kind, p in numbers.items() if p is not None}
+        return {kind: points for kind, points in found.items() if points is not None}
 
     def _warn_of_missing_geometry(self, collision: SelfCollision) -> None:
         for missing in collision.missing[:MOST_NAMED]:

@@ -23,6 +23,7 @@ TOPIC_OF = {'trajectory': 'trajectory_topic', 'array': 'array_topic'}
 OWN_TOPICS = (
     '~/status',
     '~/markers',
+    '~/scene_markers',
     '~/target_joints',
     '~/target_configuration',
     '/diagnostics',

@@ -43,13 +43,14 @@ TOPICS = {
     'planned_path': ('~/planned_path', 'where the tool will go'),
     'status': ('~/status', 'what the node is doing and why'),
     'markers': ('~/markers', 'chain, target and residual for RViz'),
+    'scene_markers': ('~/scene_markers', 'what stands around the arm, for RViz'),
     'diagnostics': ('/diagnostics', 'for the diagnostic aggregator'),
     'tf': ('/tf', 'moving frames that targets may be given in'),
     'tf_static': ('/tf_static', 'fixed frames that targets may be given in'),
 }
 """Topics of the node that can be renamed: default name and meaning."""
 FRAME_TOPICS = ('tf', 'tf_static')
-SHOWN_TOPICS = ('solution_pose', 'planned_path', 'markers')
+SHOWN_TOPICS = ('solution_pose', 'planned_path', 'markers', 'scene_markers')
 """Topics of the node that RViz shows, as named in its configuration: only what is sent out."""
 HANDLE_NAMES = ('update', 'feedback', 'get_interactive_markers')
 """Topics and the service of `drag_target`, below the name of the node and its own."""

@@ -117,11 +117,10 @@ class MarkerPublisher:
     def _measure(self, q: Array | None) -> list[Marker]:
         """Measure and draw what is nearest to the arm at `q`, shape (n,)."""
         arm = self._state.arm
-        nearest = None if arm is None or q is None else arm.watch.nearest_points(q)
-        if arm is None or nearest is None:
+        if arm is None or q is None:
             return []
         pen = self._pen(arm.robot.root_link)
-        return list(nearest_markers(pen, arm.chain, nearest))
+        return list(nearest_markers(pen, arm.chain, arm.watch.nearest_points(q)))
 
     def _pen(self, frame_id: str, *lifetime: int) -> Pen:
         stamp: Time = self._node.get_clock().now().to_msg()

@@ -1,6 +1,6 @@
 """Markers for RViz: the chains, the targets, the errors, the limits, and what is nearest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -30,6 +30,10 @@ AT_LIMIT = 0.01, 0.001
 """How near to its limit a joint is marked: revolute [rad], prismatic [m]."""
 SAME = 1e-3
 """Goals whose joint values differ less from those of the arm are not drawn [rad or m]."""
+NEAREST = {'obstacle': 'nearest', 'self': 'self'}
+"""Namespaces of the lines to what is nearest."""
+CLOSE = 5.0
+"""So many clearances apart, and nearer, links are drawn as near to each other [1]."""
 ARROW_FROM_POSE = np.array([[0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
 """T_tool_arrow, shape (4, 4): arrows are drawn along their x axis, tools point along their z."""
 
@@ -118,11 +122,29 @@ def _rings(pen: Pen, robot: Mechanism, width: float) -> Iterator[Marker]:
             yield pen.line('reach', at + reach * circle, REACH, width, number)
 
 
-def nearest_markers(pen: Pen, robot: Mechanism, nearest: NearestPoints) -> Iterator[Marker]:
-    """Draw the shortest line between what is nearest, with its length; in the root link."""
+def nearest_markers(
+    pen: Pen, robot: Mechanism, nearest: Mapping[str, NearestPoints]
+) -> Iterator[Marker]:
+    """
+    Draw the shortest lines to what is nearest, with their lengths; in the root link.
+
+    Parameters
+    ----------
+    pen : Pen
+        Draws.
+    robot : Mechanism
+        Its size is that of the picture.
+    nearest : mapping
+        Nearest points to an `obstacle`, and of the robot to it`self`; the latter are drawn only
+        where they are close: some links are never far from each other.
+
+    """
     size = LINE_SHARE * drawn_reach(robot)
-    color = RED if nearest.distance <= nearest.clearance else YELLOW
-    middle = nearest.points.mean(axis=0)
-    yield pen.line('nearest', nearest.points, color, 0.5 * size)
-    text = f'{1000.0 * nearest.distance:.0f} mm'
-    yield pen.text('nearest', middle, text, color, 1.5 * size, number=1)
+    for kind, found in nearest.items():
+        if kind == 'self' and found.distance > CLOSE * found.clearance:
+            continue
+        color = RED if found.distance <= found.clearance else YELLOW
+        text = f'{1000.0 * found.distance:.0f} mm'
+        name = NEAREST[kind]
+        yield pen.line(name, found.points, color, 0.5 * size)
+        yield pen.text(name, found.points.mean(axis=0), text, color, 1.5 * size, number=1)

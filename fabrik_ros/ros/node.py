@@ -31,6 +31,7 @@ from .node_clock import NodeClock, without_negative_times
 from .node_state import NodeState
 from .node_status import NodeStatus
 from .reporter import Reporter
+from .scene_publisher import ScenePublisher
 from .services import Services
 from .topics import Surroundings, Topics
 
@@ -83,6 +84,7 @@ class FabrikNode(LifecycleNode):
         status = NodeStatus(state, self.topics, neighbours, self._namesakes)
         self._reporter = Reporter(self, clock, status.report, self.topics.show_path)
         self._markers = MarkerPublisher(self, state)
+        self._scene = ScenePublisher(self, state)
         Services(self, state)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
@@ -300,6 +302,7 @@ class FabrikNode(LifecycleNode):
 
     def _forget_arm(self) -> None:
         self._markers.clear()
+        self._scene.clear()
         arm = self.node_state.arm
         if arm is not None:
             arm.close()
@@ -312,6 +315,7 @@ class FabrikNode(LifecycleNode):
         self._namesakes.holds = False
         self._reporter.report_last()
         self._markers.clear()
+        self._scene.clear()
 
     # -- what rclpy calls
 

@@ -80,6 +80,16 @@ class World:
         self._scene = Scene()
         self.fault: Reason | None = None
 
+    @property
+    def of_file(self) -> tuple[Obstacle, ...]:
+        """Obstacles of the scene file."""
+        return self._of_file
+
+    @property
+    def in_markers(self) -> tuple[Obstacle, ...]:
+        """Obstacles in markers."""
+        return tuple(self._placed.values())
+
     def set_groups(self, groups: Groups, now: float, values: JointValues) -> None:
         """
         Take obstacles in markers instead of those before; nothing changes where one is refused.

@@ -119,13 +119,23 @@ def test_before_the_first_command_distances_and_pictures_are_of_the_arm_as_measu
     assert min(np.hypot(x - a, y - b) for a, b in drawn) < 1e-6
 
 
-def test_shortest_line_to_what_is_nearest_is_shown(bench):
+def test_links_that_are_far_from_each_other_are_not_shown_as_near(bench):
     started(bench)
+    pictures = []
+    bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
+    bench.spin_until(lambda: len(pictures) > 2, 'pictures')
+    assert {marker.ns for marker in pictures[-1].markers}.isdisjoint(
+        {'fabrik/self', 'fabrik/nearest'}
+    )
+
+
+def test_shortest_line_to_what_is_nearest_is_shown(bench):
+    started(bench, collision_clearance=0.1)
     pictures = []
     bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
     bench.spin_until(lambda: pictures, 'a picture')
     markers = {(m.ns, m.id): m for m in pictures[-1].markers}
-    line, text = markers['fabrik/nearest', 0], markers['fabrik/nearest', 1]
+    line, text = markers['fabrik/self', 0], markers['fabrik/self', 1]
     ends = np.array([(p.x, p.y) for p in line.points])
     expected = nearest([np.array(BEFORE)], links=['lower'])
     assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(expected, abs=1e-5)
