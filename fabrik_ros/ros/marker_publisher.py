@@ -14,7 +14,7 @@ from ..transforms import Array
 from .marker_shapes import all_removed, Pen, removed
 from .markers import markers_of, nearest_markers, Picture
 from .node_state import NodeState
-from .status_markers import state_color, state_lines, text_markers
+from .status_markers import state_color, state_sentences, text_markers
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures of an arm that moves, at least [s]: joint states come faster."""
@@ -58,9 +58,9 @@ class MarkerPublisher:
     def show_preparation(self, robot: Mechanism) -> None:
         """Say that the solver of a robot is prepared."""
         standing, pen = self._state.standing(), self._pen(robot.base_link, LONGEST_PREPARATION)
-        lines = state_lines(standing.state, standing.reason, '', ())
+        sentences = state_sentences(standing.state, standing.reason, '', ())
         color = state_color(standing.state, standing.reason)
-        self._publish([*text_markers(pen, robot, lines, color)])
+        self._publish([*text_markers(pen, robot, sentences, color)])
 
     def clear(self) -> None:
         """Delete all markers, and wait until subscribers have the message."""

@@ -14,6 +14,8 @@ NAMESPACE = 'fabrik'
 """Begins the namespaces of all markers of the node, so that they can be told from obstacles."""
 LONGEST = 10.0
 """Arms that reach farther are drawn as if they reached as far as this [m]."""
+SPACE = 0.5
+"""Width of spaces as a share of the height of letters [1]: left at 0, RViz makes them a metre."""
 LIFETIME = 1
 """Markers that are not renewed are gone after this time [s]."""
 
@@ -71,7 +73,7 @@ class Pen:
         Characters beyond ASCII become `?`: the font of RViz need not have them.
         """
         marker = self._marker(kind, number, Marker.TEXT_VIEW_FACING, color)
-        marker.scale.z = size
+        marker.scale.z, marker.scale.x = size, SPACE * size
         marker.pose.position = to_point(at)
         marker.text = text.encode('ascii', 'replace').decode()
         return marker

@@ -16,7 +16,7 @@ from ..reasons import Reason
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .marker_shapes import drawn_reach, Pen
-from .status_markers import RED, state_color, state_lines, text_markers, YELLOW
+from .status_markers import RED, state_color, state_sentences, text_markers, YELLOW
 
 CHAIN = ColorRGBA(r=1.0, g=0.5, b=0.0, a=1.0)
 GHOST = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.4)
@@ -55,25 +55,25 @@ class Picture:
     """Joint values at the end of the path, shape (n,) [rad or m]."""
 
     @property
-    def lines(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """What the arm does, and why."""
         joints = () if self.q is None else joints_at_limits(self.robot, self.q)
         names = (self.robot.joint_names[j] for j in joints)
-        return state_lines(self.state, self.reason, self.refusal, names)
+        return state_sentences(self.state, self.reason, self.refusal, names)
 
     @property
     def key(self) -> object:
         """What is the same as long as the picture is."""
         arrays = (self.q, self.T_base_goal, self.q_goal)
         shown = (None if array is None else array.tobytes() for array in arrays)
-        return self.robot, *self.lines, *shown
+        return self.robot, *self.sentences, *shown
 
 
 def markers_of(picture: Picture, pen: Pen) -> Iterator[Marker]:
     """Draw the arms; their namespaces are `fabrik/<kind>`, with several tips see the docs."""
     robot, q = picture.robot, picture.q
     color = state_color(picture.state, picture.reason)
-    yield from text_markers(pen, robot, picture.lines, color)
+    yield from text_markers(pen, robot, picture.sentences, color)
     if q is None:
         return
     width = LINE_SHARE * drawn_reach(robot)

@@ -19,9 +19,9 @@ from .tip_names import TipNameError, topic_names
 LINKS = ('base_link', 'tip_link', 'tip_links')
 TIP_TOPICS = ('planned_path', 'solution_pose')
 """Topics that are shown, of which each of several tips has its own."""
-DISTANCE = 2.2
+DISTANCE = 2.4
 """Distance of the eye as a share of the reach [1]."""
-FOCUS = np.array([0.2, 0.0, 0.35])
+FOCUS = np.array([0.2, 0.0, 0.45])
 """What is looked at, from the first joint on, as a share of the reach [1]."""
 
 

@@ -1,7 +1,6 @@
 """What the node does and why, as a text over the arm, and the colour of each state."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
 
 import numpy as np
 from std_msgs.msg import ColorRGBA
@@ -11,6 +10,7 @@ from ..model.mechanism import Mechanism
 from ..motion.arm_state import State
 from ..reasons import Reason
 from .marker_shapes import drawn_reach, Pen
+from .text_layout import laid_out
 
 GREY = ColorRGBA(r=0.65, g=0.65, b=0.65, a=1.0)
 WHITE = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
@@ -30,16 +30,6 @@ COLORS = {
     State.REACHED: GREEN,
     State.HOLDING: RED,
 }
-LINE_LENGTH = 48
-"""Longest line of the text [characters]."""
-MOST_LINES = 8
-"""Most lines of the text [1]."""
-TEXT_SIZE = 0.04
-"""Height of the letters as a share of the reach [1]."""
-LINE_SPACING = 1.4
-"""Distance of lines as a share of their height [1]."""
-TEXT_HEIGHT = 1.15
-"""Height of the last line over the first joint as a share of the reach [1]."""
 
 
 def state_color(state: State, reason: Reason | None) -> ColorRGBA:
@@ -48,11 +38,11 @@ def state_color(state: State, reason: Reason | None) -> ColorRGBA:
     return YELLOW if is_troubled else COLORS[state]
 
 
-def state_lines(
+def state_sentences(
     state: State, reason: Reason | None, refusal: str, at_limits: Iterable[str]
 ) -> list[str]:
     """
-    Say what the arm does and why, in lines.
+    Say what the arm does and why, and what else concerns who looks at it.
 
     Parameters
     ----------
@@ -69,18 +59,14 @@ def state_lines(
     parts = [f'{state.name}: {reason or state.value}']
     parts += [f'refused: {refusal}'] if refusal else []
     joints = ', '.join(at_limits)
-    parts += [f'at a limit: {joints}'] if joints else []
-    lines = [line for part in parts for line in wrap(part, LINE_LENGTH)]
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], '...']
+    return parts + ([f'at a limit: {joints}'] if joints else [])
 
 
 def text_markers(
-    pen: Pen, robot: Mechanism, lines: Sequence[str], color: ColorRGBA
+    pen: Pen, robot: Mechanism, sentences: Sequence[str], color: ColorRGBA
 ) -> Iterator[Marker]:
-    """Write lines over the arms, one marker each: RViz does not centre texts of several lines."""
-    length = drawn_reach(robot)
-    at = robot.root_points.mean(axis=0) + np.array([0.0, 0.0, TEXT_HEIGHT * length])
-    size = TEXT_SIZE * length
-    for number, line in enumerate(reversed(lines)):
-        above = np.array([0.0, 0.0, number * LINE_SPACING * size])
-        yield pen.text('status', at + above, line, color, size, number)
+    """Write sentences over the arms, a marker a line: RViz does not centre several lines."""
+    length, foot = drawn_reach(robot), robot.root_points.mean(axis=0)
+    for number, line in enumerate(laid_out(sentences)):
+        at = foot + np.array([0.0, 0.0, line.height * length])
+        yield pen.text('status', at, line.text, color, line.size * length, number)

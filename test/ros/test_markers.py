@@ -101,8 +101,10 @@ def check_marker(marker, frames=('base_link', 'world')):
         Marker.LINE_STRIP: [s.x],
         Marker.SPHERE_LIST: [s.x, s.y, s.z],
         Marker.ARROW: [s.x, s.y, s.z],
-        Marker.TEXT_VIEW_FACING: [s.z],
+        Marker.TEXT_VIEW_FACING: [s.x, s.z],
     }[marker.type]
+    if marker.type == Marker.TEXT_VIEW_FACING:
+        assert s.x == pytest.approx(0.5 * s.z), 'the width of spaces'
     assert min(used) > 0.0
     assert bool(marker.text) == (marker.type == Marker.TEXT_VIEW_FACING)
     assert (len(marker.points) > 0) == (marker.type in (Marker.LINE_STRIP, Marker.SPHERE_LIST))
