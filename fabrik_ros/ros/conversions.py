@@ -125,6 +125,6 @@ def _duration(length: int) -> Duration:
     return Duration(sec=sec, nanosec=nanosec)
 
 
-def to_point(p: Array) -> Point:
+def to_point(p: Sequence[float] | Array) -> Point:
     """Turn three numbers into a point message."""
     return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))

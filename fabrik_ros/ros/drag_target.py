@@ -1,6 +1,8 @@
 """A handle at each tool in RViz: whoever drags it sends targets to a node that is running."""
 
 from collections.abc import Mapping
+import math
+import time
 from typing import Any
 
 from interactive_markers.interactive_marker_server import InteractiveMarkerServer
@@ -13,6 +15,9 @@ from .running import run
 from .tip_handle import TipHandle
 from .watched_node import Tool, WatchedNode
 
+FOLLOW_PERIOD = 0.1
+"""Time between two updates of handles that go with their tools, at least [s]: RViz takes one a
+frame, and those that it has not taken wait in a queue."""
 REMINDER_PERIOD = 5.0
 """Time between two lines in the log that say what is waited for [s]."""
 FEEDBACK = QoSProfile(depth=100)
@@ -36,6 +41,8 @@ class DragTarget(Node):
         )
         self._handles: dict[str, TipHandle] = {}
         """By the tip link."""
+        self._followed_at = -math.inf
+        """When the handles were put where the tools are last [s]."""
         self._shown: tuple[Any, ...] | None = None
         """What the handles were made for: the robot, its base link and tips."""
         self._feedback_topic = self._server.feedback_sub.topic_name
@@ -65,8 +72,11 @@ class DragTarget(Node):
         if self._handles and self.count_publishers(self._feedback_topic) == 0:
             for handle in self._handles.values():
                 handle.release()
+        now = time.monotonic()
+        follows = now - self._followed_at >= FOLLOW_PERIOD
+        self._followed_at = now if follows else self._followed_at
         for tip, handle in self._handles.items():
-            handle.step(tools[tip].T_base_tool)
+            handle.step(tools[tip].T_base_tool, follows)
         self._server.applyChanges()
 
     def _renew(self, tools: Mapping[str, Tool]) -> None:

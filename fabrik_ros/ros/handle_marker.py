@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 import math
+from textwrap import wrap
 
 from geometry_msgs.msg import Quaternion
 from std_msgs.msg import ColorRGBA
@@ -9,12 +10,20 @@ from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, 
 
 from ..transforms import Array
 from .conversions import matrix_to_pose
+from .marker_shapes import text_marker
+from .text_layout import LARGE_LINE, SPACING
 
 SIZE_SHARE = 0.25
 """Size of a handle as a share of the reach of its arm [1]."""
-BALL_SHARE = 0.25
-"""Diameter of the ball as a share of the handle [1]."""
-BALL = ColorRGBA(r=0.1, g=0.7, b=0.9, a=0.6)
+BALL_SHARE = 0.6
+"""Diameter of the ball as a share of the handle [1]: RViz picks what is in front, and inside a
+flange nobody could take hold of it."""
+BALL = ColorRGBA(r=0.1, g=0.7, b=0.9, a=0.35)
+WORDS = 'words'
+"""Name of the control that has the words over a handle."""
+WORDS_HEIGHT, WORDS_SIZE = 1.0, 0.12
+"""Of the lowest line over the tool, and of letters, as shares of the handle [1]."""
+WORDS_COLOR = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
 HALF = math.sqrt(0.5)
 AXES = {
     'x': Quaternion(x=HALF, w=HALF),
@@ -45,6 +54,33 @@ def handle_marker(name: str, frame_id: str, T: Array, size: float) -> Interactiv
     marker.header.frame_id = frame_id
     marker.controls = [*_axis_controls(), _ball(BALL_SHARE * size)]
     return marker
+
+
+def write_over(marker: InteractiveMarker, words: str) -> None:
+    """
+    Write words over a handle, in lines, instead of those before.
+
+    As its description they would have spaces a metre wide: see `marker_shapes.SPACE`.
+    """
+    marker.controls = [control for control in marker.controls if control.name != WORDS]
+    if words:
+        marker.controls.append(_words_control(words, marker.scale))
+
+
+def _words_control(words: str, scale: float) -> InteractiveMarkerControl:
+    """Make a control that is no handle: its lines are upright, however the tool is turned."""
+    control = InteractiveMarkerControl(
+        name=WORDS,
+        orientation_mode=InteractiveMarkerControl.FIXED,
+        interaction_mode=InteractiveMarkerControl.NONE,
+        always_visible=True,
+    )
+    control.orientation.w = 1.0
+    size = WORDS_SIZE * scale
+    for number, line in enumerate(reversed(wrap(words, LARGE_LINE))):
+        height = WORDS_HEIGHT * scale + number * SPACING * size
+        control.markers.insert(0, text_marker(line, (0.0, 0.0, height), WORDS_COLOR, size))
+    return control
 
 
 def _axis_controls() -> Iterator[InteractiveMarkerControl]:

@@ -1,6 +1,6 @@
 """Markers of one frame and one time, by their shapes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from builtin_interfaces.msg import Duration, Time
 from std_msgs.msg import ColorRGBA
@@ -67,23 +67,35 @@ class Pen:
     def text(
         self, kind: str, at: Array, text: str, color: ColorRGBA, size: float, number: int = 0
     ) -> Marker:
-        """
-        Write a text around a point, shape (3,); capital letters are `size` high [m].
-
-        Characters beyond ASCII become `?`: the font of RViz need not have them.
-        """
-        marker = self._marker(kind, number, Marker.TEXT_VIEW_FACING, color)
-        marker.scale.z, marker.scale.x = size, SPACE * size
-        marker.pose.position = to_point(at)
-        marker.text = text.encode('ascii', 'replace').decode()
+        """Write a text around a point, shape (3,), in letters `size` high: see `text_marker`."""
+        marker = text_marker(text, at, color, size)
+        self._sign(marker, kind, number)
         return marker
 
     def _marker(self, kind: str, number: int, shape: int, color: ColorRGBA) -> Marker:
-        marker = Marker(ns=f'{NAMESPACE}/{kind}', id=number, type=shape, color=color)
+        marker = Marker(type=shape, color=color)
+        marker.pose.orientation.w = 1.0
+        self._sign(marker, kind, number)
+        return marker
+
+    def _sign(self, marker: Marker, kind: str, number: int) -> None:
+        """Say which marker it is, where and when it belongs, and for how long."""
+        marker.ns, marker.id = f'{NAMESPACE}/{kind}', number
         marker.header.frame_id, marker.header.stamp = self._frame_id, self._stamp
         marker.lifetime = self._lifetime
-        marker.pose.orientation.w = 1.0
-        return marker
+
+
+def text_marker(text: str, at: Sequence[float] | Array, color: ColorRGBA, size: float) -> Marker:
+    """
+    Make a text around a point, shape (3,); capital letters are `size` high [m].
+
+    Characters beyond ASCII become `?`: the font of RViz need not have them.
+    """
+    marker = Marker(type=Marker.TEXT_VIEW_FACING, color=color)
+    marker.scale.z, marker.scale.x = size, SPACE * size
+    marker.pose.position, marker.pose.orientation.w = to_point(at), 1.0
+    marker.text = text.encode('ascii', 'replace').decode()
+    return marker
 
 
 def drawn_reach(robot: Mechanism) -> float:

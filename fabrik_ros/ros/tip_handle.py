@@ -14,7 +14,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from ..transforms import Array
 from .conversions import matrix_to_pose, seconds
 from .dragging import Handle, Phase, Standing
-from .handle_marker import handle_marker, SIZE_SHARE
+from .handle_marker import handle_marker, SIZE_SHARE, write_over
 from .handle_menu import HandleMenu
 from .status import target_stamp
 from .target_subscription import NEWEST
@@ -62,7 +62,8 @@ class TipHandle:
         self._shown: Array | None = tool.T_base_tool
         """Where the handle was put last; None where somebody may have moved it since."""
         self._words = ''
-        """What is written over the handle."""
+        """What belongs over the handle, and is written there."""
+        self._written = ''
         size = SIZE_SHARE * tool.reach
         marker = handle_marker(self._marker, watched.base_link, tool.T_base_tool, size)
         server.insert(marker, feedback_callback=self._on_feedback)
@@ -89,8 +90,18 @@ class TipHandle:
         timeout = self._watched.parameters.get('stream_timeout', 0.0)
         self._handle.see(standing, time.monotonic(), timeout)
 
-    def step(self, T_base_tool: Array) -> None:
-        """Send what is due, and let the handle be where the tool is, unless it is dragged."""
+    def step(self, T_base_tool: Array, follows: bool) -> None:
+        """
+        Send what is due, and let the handle be where the tool is, unless it is dragged.
+
+        Parameters
+        ----------
+        T_base_tool : array, shape (4, 4)
+            Where the tool is.
+        follows : bool
+            Whether a handle that nobody drags goes there now.
+
+        """
         self._send()
         if self._handle.phase is Phase.DRAGGED:
             return  # an update would take the handle out of the hand
@@ -98,7 +109,8 @@ class TipHandle:
         self._write()
         if self._handle.phase is Phase.AT_TOOL:
             self._stop_sending()
-            self._place(T_base_tool)
+            if follows:
+                self._place(T_base_tool)
 
     def _place(self, T: Array) -> None:
         """Put the handle at a pose, unless it is there."""
@@ -188,7 +200,9 @@ class TipHandle:
 
     def _write(self) -> None:
         """Write the words over the handle that belong there now."""
+        if self._written == self._words:
+            return
+        self._written = self._words
         marker = self._server.get(self._marker)
-        if marker.description != self._words:
-            marker.description = self._words
-            self._server.insert(marker)
+        write_over(marker, self._words)
+        self._server.insert(marker)

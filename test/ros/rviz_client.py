@@ -112,6 +112,15 @@ class RvizClient:
             )
         self.tell(name, Feedback.MENU_SELECT, parent)
 
+    def words(self, name: str) -> str:
+        """Read what is written over a marker, in lines that RViz can show."""
+        markers = [m for control in self.markers[name].controls for m in control.markers if m.text]
+        assert all(abs(marker.scale.x - 0.5 * marker.scale.z) < 1e-9 for marker in markers)
+        heights = [marker.pose.position.z for marker in markers]
+        assert heights == sorted(heights, reverse=True)
+        assert self.markers[name].description == '', 'it has spaces a metre wide'
+        return ' '.join(marker.text for marker in markers)
+
     def checked(self, name: str, title: str) -> list[str]:
         """Which entries of a menu have a check mark."""
         entries = self.markers[name].menu_entries

@@ -21,7 +21,7 @@ from bench import (
     START,
     values_at,
 )
-from fabrik_ros.ros.drag_target import DragTarget
+from fabrik_ros.ros.drag_target import DragTarget, FOLLOW_PERIOD
 from fabrik_ros.ros.dragging import PERIOD
 from geometry_msgs.msg import PoseStamped
 from judging import pose_errors
@@ -128,6 +128,21 @@ def test_handle_goes_with_an_arm_that_others_move(bench, rviz, sent, judge):
     bench.wait_for_state('REACHED')
     bench.spin_until(lambda: is_at(rviz, goal), 'the handle is at the tool')
     assert len(sent) == 1, 'that of the others'
+
+
+def test_handle_that_goes_with_an_arm_comes_ten_times_a_second_and_in_order(bench, rviz, judge):
+    del rviz.updates[:]
+    before = time.monotonic()
+    bench.send(shifted(judge.pose(START), y=0.25))
+    bench.wait_for_state('REACHED')
+    took = time.monotonic() - before
+    updates = [each for each in rviz.updates if each.poses or each.markers]
+    assert took > 1.0
+    assert len(updates) > 3
+    assert len(updates) <= took / FOLLOW_PERIOD + 2, 'RViz takes one a frame, and queues the rest'
+    assert not any(each.markers for each in updates), 'a whole marker is built anew'
+    numbers = [each.seq_num for each in updates]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 # -- what is sent
@@ -326,9 +341,9 @@ def test_menu_takes_the_arm_home(bench, sent, six_axis, judge):
 def test_what_the_node_refuses_is_written_over_the_handle(bench, rviz, judge):
     rviz.select(HANDLE, 'Home')
     words = 'home: there is no home: home_configuration is empty'
-    bench.spin_until(lambda: rviz.markers[HANDLE].description == words, 'the refusal')
+    bench.spin_until(lambda: rviz.words(HANDLE) == words, 'the refusal')
     rviz.drag(HANDLE, [shifted(judge.pose(START), z=0.02)])
-    bench.spin_until(lambda: rviz.markers[HANDLE].description == '', 'no words')
+    bench.spin_until(lambda: rviz.words(HANDLE) == '', 'no words')
 
 
 def test_menu_executes_a_path_that_waits(bench, sent, six_axis, judge):
