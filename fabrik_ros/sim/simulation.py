@@ -114,7 +114,7 @@ class Simulation:
         chain : Chain
             The arm of it that moves.
         start : mapping
-            Joint values by name at which it starts [rad or m].
+            Joint values by name at which it starts, which is home [rad or m].
         mesh_paths : sequence of str
             Folders with meshes.
         allowed_collisions : sequence of (str, str)
@@ -138,6 +138,7 @@ class Simulation:
         lists = {
             'mesh_paths': [absolute_folder(path) for path in mesh_paths],
             'allowed_collisions': ['/'.join(pair) for pair in allowed_collisions],
+            'home_configuration': [float(start[name]) for name in chain.joint_names],
         }
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}
         self._start(NODE, 'fabrik_ros.ros.main', {**parameters, **lists, **scenes})

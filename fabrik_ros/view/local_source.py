@@ -1,6 +1,8 @@
 """A simulated arm, and what moves it, in this process: no ROS."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count
 import math
 import threading
 import time
@@ -8,14 +10,16 @@ import time
 import numpy as np
 
 from ..collision import WorldCollision
-from ..errors import FabrikError
+from ..errors import FabrikError, RefusedError
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..motion.arm_follower import ArmFollower, Target
 from ..motion.follower_options import FollowerOptions
+from ..reasons import ReasonKind
 from ..transforms import Array
-from .solver_source import nearest, obstacles_of, start_values
-from .source import Snapshot
+from .gaps import gaps
+from .solver_source import solids_of, start_values
+from .source import Request, Snapshot
 
 LAG = 0.05
 """Time constant of the simulated arm, which follows its commands so late [s]."""
@@ -36,7 +40,7 @@ class LocalSource:
     world : WorldCollision, optional
         Knows the distances; without it the arm does not stop in front of collisions.
     options : FollowerOptions, optional
-        How it moves.
+        How it moves; without a home configuration home is where it starts.
 
     """
 
@@ -48,11 +52,18 @@ class LocalSource:
         options: FollowerOptions | None = None,
     ) -> None:
         self._robot, self._chain, self._world = robot, chain, world
-        self._options = FollowerOptions() if options is None else options
-        self._follower = ArmFollower(chain, self._options, scene=world)
         self._others = start_values(robot, chain, world)
+        self._options = FollowerOptions() if options is None else options
+        if not self._options.home_configuration:
+            self._options = replace(self._options, home_configuration=tuple(self._start()))
+        self._follower = ArmFollower(chain, self._options, scene=world)
         self._target: Target | None = None
+        self._goals, self._asked_goal, self._goal = count(1), '', ''
+        self._requests: list[Callable[[], None]] = []
+        self._speed = self._options.speed_scaling
+        self._answer = ''
         self._refusal = ''
+        self._solids = solids_of(world)
         self._snapshot = Snapshot()
         self._lock = threading.Lock()
         self._ends = threading.Event()
@@ -64,13 +75,25 @@ class LocalSource:
         """What to call it."""
         return 'the simulated arm'
 
+    @property
+    def requests(self) -> frozenset[Request]:
+        """It can be asked all."""
+        return frozenset(Request)
+
+    @property
+    def has_speed(self) -> bool:
+        """It goes at a speed."""
+        return True
+
     def snapshot(self) -> Snapshot:
         """Say what the arm does."""
         return self._snapshot
 
-    def send_target(self, T_base_tip: Array) -> None:
+    def send_target(self, T_base_tip: Array) -> str:
         """Go to a pose; only the newest one counts."""
-        self._ask(np.array(T_base_tip))
+        goal = str(next(self._goals))
+        self._go_to(np.array(T_base_tip), goal)
+        return goal
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Go to joint values; those of joints outside the arm are taken at once."""
@@ -79,16 +102,46 @@ class LocalSource:
             self._others |= {name: v for name, v in values.items() if name not in names}
         mine = {name: value for name, value in values.items() if name in names}
         if mine:
-            self._ask(mine)
+            self._go_to(mine, '')
+
+    def ask(self, request: Request) -> None:
+        """Ask for something before the next step; a stop drops a target that waits."""
+        with self._lock:
+            if request is Request.STOP:
+                self._target = None
+            self._requests.append(lambda: self._grant(request))
+
+    def set_speed(self, share: float) -> None:
+        """Go at a share of all speeds from the next step on."""
+        with self._lock:
+            self._requests.append(lambda: self._follower.scale_speed(share))
+            self._speed = share
 
     def close(self) -> None:
         """Stop moving."""
         self._ends.set()
         self._thread.join()
 
-    def _ask(self, target: Target) -> None:
+    def _go_to(self, target: Target, goal: str) -> None:
         with self._lock:
-            self._target = target
+            self._target, self._asked_goal = target, goal
+
+    def _grant(self, request: Request) -> None:
+        follower = self._follower
+        granted = {
+            Request.STOP: follower.hold,
+            Request.RESUME: follower.resume,
+            Request.HOME: follower.home,
+            Request.EXECUTE: follower.execute,
+        }
+        try:
+            granted[request]()
+        except RefusedError as error:
+            self._answer = f'refused: {error}'
+            return
+        self._answer = self._refusal = ''
+        if request in (Request.STOP, Request.HOME):
+            self._goal = ''
 
     def _run(self) -> None:
         period = 1.0 / self._options.command_rate
@@ -108,24 +161,30 @@ class LocalSource:
     def _step(self, q: Array, dt: float) -> Array:
         """Take a step; a target that is none is said, and leaves the arm as it is."""
         with self._lock:
-            target, self._target = self._target, None
+            target, self._target, goal = self._target, None, self._asked_goal
+            requests, self._requests = self._requests, []
+        for request in requests:
+            request()
         try:
             command = self._follower.step(target, dt, measured=q)
         except FabrikError as error:
             self._refusal = str(error)
             return self._follower.step(None, dt, measured=q)
         if target is not None:
-            self._refusal = str(self._follower.refusal or '')
+            self._refusal, self._answer = str(self._follower.refusal or ''), ''
+            self._goal = self._goal if self._refusal else goal
         return command
 
     def _look(self, q: Array, command: Array, now: float, is_due: bool) -> Snapshot:
         """Describe the arm; what takes long only when it is due."""
         chain, follower, last = self._chain, self._follower, self._snapshot
         names = chain.joint_names
-        distance, links, path = last.nearest_distance, last.nearest_links, last.path
+        near, path = (last.to_obstacle, last.to_itself), last.path
         if is_due:
-            distance, links = nearest(self._world, q)
+            near = gaps(self._world, q)
             path = follower.planned_path[:, 0, :3, 3]
+        reason = follower.reason
+        kind = None if reason is None else reason.kind
         return Snapshot(
             now,
             self._robot,
@@ -134,11 +193,16 @@ class LocalSource:
             self._others | dict(zip(names, q.tolist(), strict=True)),
             self._others | dict(zip(names, command.tolist(), strict=True)),
             follower.state.name,
-            str(follower.reason or ''),
+            str(reason or ''),
             self._refusal,
             follower.solve_time,
-            distance,
-            links,
+            *near,
             path,
-            obstacles_of(self._world),
+            self._solids,
+            goal=self._goal,
+            waits_for_execute=kind is ReasonKind.AWAITS_EXECUTE,
+            is_held=kind is ReasonKind.HELD,
+            answer=self._answer,
+            speed=self._speed,
+            stream_timeout=self._options.stream_timeout,
         )

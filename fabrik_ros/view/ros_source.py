@@ -15,29 +15,30 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ..collision import Obstacle
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..ros.conversions import stamped_pose
-from ..ros.obstacle_topic import ObstacleTopic
-from ..ros.status import awaited_in, is_of_waiting_namesake
+from ..ros.conversions import seconds, stamped_pose
+from ..ros.status import awaited_in, is_of_waiting_namesake, target_stamp
 from ..ros.tip_names import topic_name
 from ..transforms import Array, rotation_from_rpy, transform
-from .heard_obstacles import HeardObstacles
-from .source import Snapshot, TIMEOUT
+from .node_requests import NodeRequests
+from .scene_markers import solids_in
+from .solid import Solid
+from .source import Gap, Request, Snapshot, TIMEOUT
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
 """For targets and what comes often: nobody wants an old one."""
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Joint states of any driver, as the node takes them."""
-LOOK_AROUND_PERIOD = 0.2
-"""Time between two looks at what stands around [s]."""
+LOOK_PERIOD = 0.2
+"""Time between two looks whether the node is still there [s]."""
 TARGET_PERIOD = 0.02
 """Time between two looks whether somebody hears the target that waits [s]."""
 LONGEST_WAIT = 1.0
@@ -72,7 +73,7 @@ class RosSource:
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
-        self._obstacles: tuple[Obstacle, ...] = ()
+        self._solids: tuple[Solid, ...] = ()
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         namespace = self._name.rpartition('/')[0] or '/'
@@ -83,8 +84,9 @@ class RosSource:
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
         listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
-        self._heard, self._markers = self._hear_obstacles()
-        self._node.create_timer(LOOK_AROUND_PERIOD, self._look_around)
+        self._scene = self._hear_scene()
+        self._requests = NodeRequests(self._node, name)
+        self._node.create_timer(LOOK_PERIOD, self._look_after_node)
         self._node.create_timer(TARGET_PERIOD, self._look_after_targets)
         self._lock = threading.Lock()
         """For what follows, up to the time."""
@@ -105,6 +107,16 @@ class RosSource:
         """What to call it."""
         fault = self._fault or self._missing()
         return f'the node {self._name}' + (f' ({fault})' if fault else '')
+
+    @property
+    def requests(self) -> frozenset[Request]:
+        """It can be asked all; the node says what it refuses."""
+        return frozenset(Request)
+
+    @property
+    def has_speed(self) -> bool:
+        """It goes at `speed_scaling`."""
+        return True
 
     @property
     def awaited(self) -> str:
@@ -138,24 +150,30 @@ class RosSource:
             facts.get('reason', ''),
             facts.get('last_refusal', ''),
             _number(facts, 'solve_time'),
-            _number(facts, 'nearest_distance'),
-            facts.get('nearest_links', ''),
+            _gap(facts, 'nearest_obstacle'),
+            _gap(facts, 'nearest_self'),
             self._path,
-            # The node may have refused what was heard here: collisions are not checked then.
-            self._obstacles if facts.get('obstacles', '0') != '0' else (),
+            self._solids,
             _tool(facts),
+            facts.get(f'{self._prefix()}target_stamp', ''),
+            facts.get('waits_for_execute') == 'True',
+            facts.get('held') == 'True',
+            self._requests.answer,
+            self._requests.parameters.get('speed_scaling', math.nan),
+            self._requests.parameters.get('stream_timeout', Snapshot.stream_timeout),
         )
 
-    def send_target(self, T_base_tool: Array) -> None:
+    def send_target(self, T_base_tool: Array) -> str:
         """Publish a target pose once it is heard; of several tips the first one goes there."""
         base_link = self._facts.get('base_link')
         if base_link is None:
-            return
+            return ''
         stamp = self._node.get_clock().now().to_msg()
         with self._lock:
             self._waiting = stamped_pose(T_base_tool, base_link, stamp)
             self._asked_at = time.monotonic()
             self._send_waiting()
+        return target_stamp(seconds(stamp))
 
     def _send_waiting(self) -> None:
         if self._waiting and self._targets and self._targets.get_subscription_count() > 0:
@@ -177,15 +195,29 @@ class RosSource:
             self._send_waiting()
 
     def _target_topic(self) -> str:
+        return f'{self._name}/{self._prefix()}target_pose'
+
+    def _prefix(self) -> str:
+        """Of the topics and facts of the first tip, where there are several."""
         tips = self._facts.get('tip_link', '').split(', ')
-        tip = f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
-        return f'{self._name}/{tip}target_pose'
+        return f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Publish targets for joints."""
         message = JointState(name=list(values), position=list(values.values()))
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._joint_targets.publish(message)
+
+    def ask(self, request: Request) -> None:
+        """Call a service; a stop drops a target that waits."""
+        if request is Request.STOP:
+            with self._lock:
+                self._waiting = None
+        self._requests.ask(request)
+
+    def set_speed(self, share: float) -> None:
+        """Set `speed_scaling`."""
+        self._requests.set_speed(share)
 
     def close(self) -> None:
         """Stop listening."""
@@ -219,27 +251,30 @@ class RosSource:
         points = [(p.pose.position.x, p.pose.position.y, p.pose.position.z) for p in message.poses]
         self._path = np.array(points).reshape(-1, 3)
 
-    def _on_markers(self, message: MarkerArray) -> None:
-        self._heard.take(message, time.monotonic())
+    def _hear_scene(self) -> Subscription:
+        """Listen to what the node knows of its surroundings, from what it said last on."""
+        topic = f'{self._name}/scene_markers'
+        return self._node.create_subscription(MarkerArray, topic, self._on_scene, LATCHED)
 
-    def _hear_obstacles(self) -> tuple[HeardObstacles, ObstacleTopic]:
-        topic = ObstacleTopic(self._node, f'{self._name}/obstacles', self._on_markers)
-        return HeardObstacles(), topic
+    def _on_scene(self, message: MarkerArray) -> None:
+        self._solids = solids_in(message)
 
     def _forget(self) -> None:
-        """Forget what a node that is gone said, its obstacles, and the target that waits."""
+        """Forget what a node that is gone said, and the target that waits."""
         with self._lock:
             self._waiting = None
         self._facts, self._command, self._path = {}, {}, np.empty((0, 3))
-        self._markers.close()
-        self._heard, self._markers = self._hear_obstacles()
+        self._node.destroy_subscription(self._scene)
+        self._solids, self._scene = (), self._hear_scene()
+        self._requests.forget()
 
-    def _look_around(self) -> None:
-        if self._facts and time.monotonic() - self._time > TIMEOUT:
+    def _look_after_node(self) -> None:
+        if not self._facts:
+            return
+        if time.monotonic() - self._time > TIMEOUT:
             self._forget()
-        self._markers.hear_latched()
-        if self._robot is not None:
-            self._obstacles = self._heard.place(self._robot, self._joints, time.monotonic())
+        else:
+            self._requests.look_after()
 
     def _on_status(self, message: DiagnosticArray) -> None:
         if message.status:
@@ -252,6 +287,15 @@ def _tool(facts: Mapping[str, str]) -> Array:
     """Pose of the first tool in its tip frame, shape (4, 4)."""
     x, y, z, *rpy = list(map(float, facts.get('tool_offset', '').split()))[:6] or 6 * [0.0]
     return transform(rotation_from_rpy(*rpy), (x, y, z))
+
+
+def _gap(facts: Mapping[str, str], kind: str) -> Gap:
+    """Read what the status says of the nearest two things of a kind."""
+    return Gap(
+        _number(facts, f'{kind}_distance'),
+        facts.get(kind, ''),
+        _number(facts, f'{kind}_clearance'),
+    )
 
 
 def _finite(message: JointState) -> dict[str, float]:

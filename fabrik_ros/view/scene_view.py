@@ -1,30 +1,42 @@
-"""The picture: the arm as measured and as commanded, its target, the path ahead, obstacles."""
+"""The picture: the arm as measured and as commanded, what is asked, the path, obstacles."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import viser
-from viser.extras import ViserUrdf
 
-from ..collision import Obstacle
-from ..model.geometry import Box, Capsule, Cylinder, Sphere
-from ..transforms import (
-    Array,
-    quaternion_xyzw_from_rotation,
-    rotation_from_quaternion_xyzw,
-    transform,
-)
+from ..collision import MeshFinder
+from ..motion.arm_state import UNDER_WAY
+from ..transforms import Array, rotation_from_quaternion_xyzw, transform
+from .arm_view import ArmView, GhostView, parts_of, put
+from .camera import Camera
 from .shapes import drawable
+from .solids_view import SolidsView
 from .source import Snapshot
 
-COMMANDED_COLOR = (1.0, 0.55, 0.0, 0.35)
-"""Of the arm where it is told to be: orange, clear."""
 CHAIN_COLOR = (255, 140, 0)
 PATH_COLOR = (30, 160, 70)
-OBSTACLE_COLOR = (170, 70, 70)
-LEAST_MOVE = 1e-5
-"""Joint values that differ by less are not drawn anew [rad or m]."""
+ASKED_COLOR = (120, 120, 120)
+FLOOR_GAP = 0.004
+"""The floor is so far below the lowest thing: surfaces in one place would fight [m]."""
+ROOM = 0.2
+"""The view has so much room around the arm, for the next move [lengths of the arm]."""
+DEEPEST_FLOOR = 1.5
+"""The floor is at most so far below the root link [lengths of the arm]."""
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What somebody wants to see."""
+
+    obstacles: bool = True
+    clear_obstacles: bool = False
+    ghost: bool = True
+    path: bool = True
+    chain: bool = False
+    floor: bool = True
 
 
 class SceneView:
@@ -35,6 +47,8 @@ class SceneView:
     ----------
     server : viser.ViserServer
         Draws.
+    camera : Camera
+        Looks at it.
     snapshot : Snapshot
         The robot, and where targets are.
     mesh_paths : tuple of str
@@ -50,158 +64,178 @@ class SceneView:
     """
 
     def __init__(
-        self, server: viser.ViserServer, snapshot: Snapshot, mesh_paths: tuple[str, ...] = ()
+        self,
+        server: viser.ViserServer,
+        camera: Camera,
+        snapshot: Snapshot,
+        mesh_paths: tuple[str, ...] = (),
     ) -> None:
         if snapshot.robot is None:
             raise ValueError('nothing can be drawn before a description came')
         robot = snapshot.robot
-        self._server, self._robot = server, robot
+        self._server, self._camera, self._robot = server, camera, robot
         self._base_link, self._tip_link = snapshot.base_link, snapshot.tip_link
         self._T_tip_tool = snapshot.T_tip_tool
         self._zeros = {
             joint.name: min(max(0.0, joint.lower), joint.upper) for joint in robot.joints
         }
+        self._looks = Looks()
+        self._shown: dict[str, Array] = {}
         urdf, is_visual, self.missing = drawable(robot, mesh_paths)
-        self._names: list[str] = list(urdf.actuated_joint_names)
-        self._drawn: dict[str, Array] = {}
-        server.scene.add_frame('/measured', show_axes=False)
-        self._commanded_frame = server.scene.add_frame('/commanded', show_axes=False)
-        kinds = {'load_meshes': is_visual, 'load_collision_meshes': not is_visual}
-        self._arms = {
-            'measured': ViserUrdf(server, urdf, root_node_name='/measured', **kinds),
-            'commanded': ViserUrdf(
-                server,
-                urdf,
-                root_node_name='/commanded',
-                mesh_color_override=COMMANDED_COLOR,
-                collision_mesh_color_override=COMMANDED_COLOR,
-                **kinds,
-            ),
-        }
-        T, points = self._poses(snapshot.measured)
-        size = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) or 1.0
-        self._base = server.scene.add_frame(
-            '/base', axes_length=0.15 * size, axes_radius=0.004 * size
+        self._parts = parts_of(urdf, robot, is_visual)
+        self._arm = ArmView(server, robot, self._parts)
+        self._ghost = GhostView(server, robot, self._parts)
+        self._arm.place(self._known(snapshot.measured))
+        self._size = self._length(snapshot.measured)
+        self._add_aids()
+        self._solids = SolidsView(
+            server, MeshFinder(mesh_paths, robot.folder), 4.0 * self._size, self._arm.frame_of
         )
-        self.handle = server.scene.add_transform_controls(
-            '/base/target', scale=0.3 * size, depth_test=False
+        self.look_at_arm()
+
+    def _add_aids(self) -> None:
+        scene, size = self._server.scene, self._size
+        self._base = scene.add_frame('/base', axes_length=0.12 * size, axes_radius=0.003 * size)
+        put(self._base, self._arm.pose(self._base_link))
+        self.handle = scene.add_transform_controls(
+            '/base/target', scale=0.25 * size, depth_test=False
         )
+        self._words = scene.add_label('/base/asked', '', anchor='bottom-center', visible=False)
         self._chain = self._line('/base/chain', CHAIN_COLOR, 4.0)
-        self._path = self._line('/base/path', PATH_COLOR, 3.0)
-        server.scene.add_grid('/floor', width=4.0 * size, height=4.0 * size, cell_size=0.1 * size)
-        self._obstacles: tuple[Obstacle, ...] = ()
-        self._solids: list[Any] = []
-        self._look_at(T, points, size)
+        self._path = self._line('/base/path', PATH_COLOR, 4.0)
+        self._gap = self._line('/base/gap', ASKED_COLOR, 2.0)
+        self._floor = scene.add_grid(
+            '/floor',
+            width=4.0 * size,
+            height=4.0 * size,
+            cell_size=0.1 * size,
+            section_size=0.5 * size,
+            position=(0.0, 0.0, -FLOOR_GAP),
+        )
 
     def tool_pose(self, values: Mapping[str, float]) -> Array:
         """Where the tool is in the base frame, shape (4, 4), at joint values by name."""
-        known = {**self._zeros, **values}
+        known = self._known(values)
         return self._robot.pose(self._base_link, self._tip_link, known) @ self._T_tip_tool
 
     def place_handle(self, T_base_target: Array) -> None:
-        """Put the handle to a pose, shape (4, 4)."""
-        self.handle.position = T_base_target[:3, 3]
-        self.handle.wxyz = _wxyz(T_base_target)
+        """Put the handle to a pose, shape (4, 4), unless it is there."""
+        if self._has_changed('handle', T_base_target):
+            put(self.handle, T_base_target)
 
     def handle_pose(self) -> Array:
         """Where the handle is, T_base_target, shape (4, 4)."""
         w, x, y, z = self.handle.wxyz
         return transform(rotation_from_quaternion_xyzw((x, y, z, w)), self.handle.position)
 
+    def forget_handle(self) -> None:
+        """Take note that somebody drags the handle: it is no more where it was put."""
+        self._shown.pop('handle', None)
+
+    def show_handle(self, is_wanted: bool) -> None:
+        """Show the handle, or not while something else is looked at."""
+        if self.handle.visible != is_wanted:
+            self.handle.visible = is_wanted
+
     def show(self, snapshot: Snapshot) -> None:
         """Draw what has changed."""
-        self._draw_arm('measured', snapshot.measured)
-        self._commanded_frame.visible = bool(snapshot.commanded)
-        if snapshot.commanded:
-            self._draw_arm('commanded', {**snapshot.measured, **snapshot.commanded})
-        self._draw_line('path', self._path, snapshot.path)
-        if snapshot.obstacles is not self._obstacles and snapshot.obstacles != self._obstacles:
-            self._draw_obstacles(snapshot.obstacles)
+        looks, measured = self._looks, self._known(snapshot.measured)
+        self._arm.place(measured)
+        commanded = {**measured, **snapshot.commanded} if snapshot.commanded else {}
+        self._ghost.place(commanded, self._arm)
+        if self._has_changed('base', self._arm.pose(self._base_link)):
+            put(self._base, self._arm.pose(self._base_link))
+        self._draw_line('chain', self._chain, self._points(measured), looks.chain)
+        is_ahead = snapshot.state in UNDER_WAY or snapshot.waits_for_execute
+        self._draw_line('path', self._path, snapshot.path, looks.path and is_ahead)
+        if self._solids.show(snapshot.solids):
+            self._lower_floor()
+
+    def show_asked(self, words: str, T_base_tool: Array, T_base_asked: Array) -> None:
+        """Say at what was asked how far the tool is from it; '' for nothing to be said."""
+        ends = np.array([T_base_tool[:3, 3], T_base_asked[:3, 3]])
+        self._draw_line('gap', self._gap, ends, bool(words))
+        if self._words.visible != bool(words):
+            self._words.visible = bool(words)
+        if words and self._words.text != words:
+            self._words.text = words
+        if words and self._has_changed('words', ends[1]):
+            self._words.position = ends[1] + (0.0, 0.0, 0.28 * self._size)
+
+    def look(self, looks: Looks) -> None:
+        """Show what somebody wants to see."""
+        self._looks = looks
+        self._ghost.is_wanted = looks.ghost
+        self._solids.look(looks.obstacles, looks.clear_obstacles)
+        self._floor.visible = looks.floor
+
+    def look_at_arm(self) -> None:
+        """Let the whole arm be seen, and the handle beside it."""
+        corners = np.concatenate(
+            [
+                mesh.bounding_box.vertices @ T[:3, :3].T + T[:3, 3]
+                for link, meshes in self._parts.items()
+                for T in [self._arm.pose(link)]
+                for mesh in meshes
+            ]
+            or [self._points(self._zeros)]
+        )
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        centre = 0.5 * (low + high)
+        radius = float(np.linalg.norm(corners - centre, axis=1).max())
+        self._camera.look_at(centre, radius + ROOM * self._size)
 
     def close(self) -> None:
         """Take the picture away."""
         self._server.scene.reset()
         self._server.scene.set_up_direction('+z')
 
-    def _draw_arm(self, name: str, values: Mapping[str, float]) -> None:
-        known = {**self._zeros, **values}
-        q = np.array([known[joint] for joint in self._names])
-        if not self._has_changed(name, q):
-            return
-        self._arms[name].update_cfg(q)
-        if name == 'measured':
-            T, points = self._poses(values)
-            self._base.position, self._base.wxyz = T[:3, 3], _wxyz(T)
-            self._draw_line('chain', self._chain, points)
+    def _known(self, values: Mapping[str, float]) -> dict[str, float]:
+        return {**self._zeros, **values}
 
-    def _has_changed(self, name: str, values: Array) -> bool:
-        """Whether values differ from those that were drawn last under a name."""
-        last = self._drawn.get(name)
-        if (
-            last is not None
-            and last.shape == values.shape
-            and np.allclose(values, last, rtol=0.0, atol=LEAST_MOVE)
-        ):
-            return False
-        self._drawn[name] = values
-        return True
+    def _length(self, values: Mapping[str, float]) -> float:
+        """Length of the chain [m]."""
+        steps = np.diff(self._points(self._known(values)), axis=0)
+        return float(np.linalg.norm(steps, axis=1).sum()) or 1.0
 
-    def _poses(self, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Pose of the base in the root, and the points from the base to the tool, (m, 3)."""
-        known = {**self._zeros, **values}
+    def _points(self, known: Mapping[str, float]) -> Array:
+        """Points from the base to the tool, shape (m, 3), in the base frame [m]."""
         base, robot = self._base_link, self._robot
         links = [base, *(j.child for j in robot.joints_between(base, self._tip_link))]
         points = np.array([robot.pose(base, link, known)[:3, 3] for link in links])
-        points[-1] = self.tool_pose(values)[:3, 3]
-        return robot.pose(robot.root_link, base, known), points
+        points[-1] = self.tool_pose(known)[:3, 3]
+        return points
+
+    def _has_changed(self, name: str, values: Array) -> bool:
+        """Whether values differ from those that were drawn last under a name."""
+        last = self._shown.get(name)
+        if (
+            last is not None
+            and last.shape == values.shape
+            and np.allclose(values, last, rtol=0.0, atol=1e-5)
+        ):
+            return False
+        self._shown[name] = values
+        return True
 
     def _line(self, name: str, color: tuple[int, int, int], width: float) -> Any:
         return self._server.scene.add_line_segments(
-            name, np.zeros((1, 2, 3)), color, thickness=width, thickness_units='screen'
+            name,
+            np.zeros((1, 2, 3)),
+            color,
+            thickness=width,
+            thickness_units='screen',
+            visible=False,
         )
 
-    def _draw_line(self, name: str, line: Any, points: Array) -> None:
-        line.visible = len(points) > 1
-        if len(points) > 1 and self._has_changed(name, points):
+    def _draw_line(self, name: str, line: Any, points: Array, is_wanted: bool) -> None:
+        is_seen = is_wanted and len(points) > 1
+        if line.visible != is_seen:
+            line.visible = is_seen
+        if is_seen and self._has_changed(name, points):
             line.points = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
 
-    def _draw_obstacles(self, obstacles: tuple[Obstacle, ...]) -> None:
-        for solid in self._solids:
-            solid.remove()
-        self._obstacles = obstacles
-        self._solids = [
-            solid
-            for number, obstacle in enumerate(obstacles)
-            if (solid := self._solid(f'/obstacles/{number}', obstacle)) is not None
-        ]
-
-    def _solid(self, name: str, obstacle: Obstacle) -> Any:
-        """Draw a simple solid; meshes, half spaces and what links carry are left out."""
-        add, T = self._server.scene, obstacle.T_link_obstacle
-        at = {'color': OBSTACLE_COLOR, 'position': T[:3, 3], 'wxyz': _wxyz(T), 'opacity': 0.6}
-        if obstacle.link:
-            return None
-        match obstacle.shape:
-            case Box(size):
-                return add.add_box(name, dimensions=size, **at)
-            case Sphere(radius):
-                return add.add_icosphere(name, radius, **at)
-            case Cylinder(radius, length):
-                return add.add_cylinder(name, radius, length, **at)
-            case Capsule(radius, length):
-                return add.add_cylinder(name, radius, length + 2.0 * radius, **at)
-        return None
-
-    def _look_at(self, T_root_base: Array, points: Array, size: float) -> None:
-        """Let the whole arm be seen, from the front, to the left and above."""
-        centre = T_root_base[:3, :3] @ (0.5 * (points[0] + points[-1])) + T_root_base[:3, 3]
-        away = centre + 1.1 * size * np.array([0.8, 0.8, 0.5])
-        camera = self._server.initial_camera
-        camera.position, camera.look_at = away, centre
-        for client in self._server.get_clients().values():
-            client.camera.position, client.camera.look_at = away, centre
-
-
-def _wxyz(T: Array) -> Array:
-    x, y, z, w = quaternion_xyzw_from_rotation(T[:3, :3])
-    return np.array([w, x, y, z])
+    def _lower_floor(self) -> None:
+        """Let the floor be below all that stands, but not out of sight."""
+        height = max(self._solids.bottom(), -DEEPEST_FLOOR * self._size) - FLOOR_GAP
+        self._floor.position = (0.0, 0.0, height)

@@ -1,13 +1,14 @@
 """A robot that stands where it is put: a target is solved at once, and nothing moves by itself."""
 
 from collections.abc import Mapping
+from itertools import count
 import math
 import threading
 import time
 
 import numpy as np
 
-from ..collision import Obstacle, WorldCollision
+from ..collision import WorldCollision
 from ..errors import FabrikError
 from ..model.bent_pose import bent_configuration
 from ..model.chain import Chain
@@ -15,7 +16,9 @@ from ..model.robot import Robot
 from ..solver.chain_solver import FabrikSolver
 from ..solver.solution import Status
 from ..transforms import Array
-from .source import Snapshot
+from .gaps import gaps
+from .solid import Solid, solid_of
+from .source import Request, Snapshot
 
 START_CLEARANCE = 0.01
 """An arm starts no nearer to something, where that leaves a choice [m]."""
@@ -43,29 +46,44 @@ class SolverSource:
         self._lock = threading.Lock()
         self._values = start_values(robot, chain, world)
         self._state, self._reason, self._solve_time = 'READY', '', math.nan
+        self._goals, self._goal = count(1), ''
+        self._solids = solids_of(world)
 
     @property
     def name(self) -> str:
         """What to call it."""
         return 'the solver'
 
+    @property
+    def requests(self) -> frozenset[Request]:
+        """It can go back to where it began; nothing moves by itself, so that nothing stops."""
+        return frozenset({Request.HOME})
+
+    @property
+    def has_speed(self) -> bool:
+        """It has none: it is where it is put at once."""
+        return False
+
     def snapshot(self) -> Snapshot:
         """Say where the arm stands, and what came of the last target."""
         with self._lock:
             values = dict(self._values)
-            said = self._state, self._reason, '', self._solve_time
-        distance, links = nearest(self._world, self._q(values))
+            refusal = self._reason if self._state == 'REFUSED' else ''
+            said = self._state, '' if refusal else self._reason, refusal, self._solve_time
+            goal = self._goal
+        to_obstacle, to_itself = gaps(self._world, self._q(values))
         chain = self._chain
         return Snapshot(
             time.monotonic(), self._robot, chain.base_link, chain.tip_link, values, {}, *said,
-            nearest_distance=distance,
-            nearest_links=links,
-            obstacles=obstacles_of(self._world),
+            to_obstacle=to_obstacle,
+            to_itself=to_itself,
+            solids=self._solids,
+            goal=goal,
         )  # fmt: skip
 
-    def send_target(self, T_base_tip: Array) -> None:
+    def send_target(self, T_base_tip: Array) -> str:
         """Stand at the answer to a target, or as near as the solver came."""
-        begin = time.perf_counter()
+        begin, goal = time.perf_counter(), str(next(self._goals))
         with self._lock:
             seed = self._q(self._values)
         try:
@@ -73,7 +91,7 @@ class SolverSource:
         except FabrikError as error:
             with self._lock:
                 self._state, self._reason = 'REFUSED', str(error)
-            return
+            return goal
         duration = time.perf_counter() - begin
         reason = ''
         if solution.status is not Status.CONVERGED:
@@ -85,13 +103,23 @@ class SolverSource:
             names = self._chain.joint_names
             self._values |= dict(zip(names, solution.q.tolist(), strict=True))
             self._state, self._reason = solution.status.name, reason
-            self._solve_time = duration
+            self._solve_time, self._goal = duration, goal
+        return goal
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Stand at joint values."""
         with self._lock:
             self._values |= values
             self._state, self._reason, self._solve_time = 'READY', '', math.nan
+            self._goal = ''
+
+    def ask(self, request: Request) -> None:
+        """Stand where it began."""
+        if request is Request.HOME:
+            self.send_joints(start_values(self._robot, self._chain, self._world))
+
+    def set_speed(self, share: float) -> None:
+        """Change nothing: it has no speed."""
 
     def close(self) -> None:
         """End nothing: nothing runs."""
@@ -107,20 +135,12 @@ def start_values(robot: Robot, chain: Chain, world: WorldCollision | None) -> di
         for joint in robot.joints
         if joint.type.moves and joint.mimic is None
     }
-    q = bent_configuration(chain, lambda q: not nearest(world, q)[0] <= START_CLEARANCE)
+    q = bent_configuration(
+        chain, lambda q: world is None or world.distance(q).distance > START_CLEARANCE
+    )
     return values | dict(zip(chain.joint_names, q.tolist(), strict=True))
 
 
-def nearest(world: WorldCollision | None, q: Array) -> tuple[float, str]:
-    """Distance of the nearest two things at `q`, shape (n,) [m], and their names; NaN: unknown."""
-    if world is None:
-        return math.nan, ''
-    found = world.distance(q)
-    if math.isinf(found.distance):
-        return math.nan, ''
-    return found.distance, f'{found.link_a}, {found.link_b}'
-
-
-def obstacles_of(world: WorldCollision | None) -> tuple[Obstacle, ...]:
-    """List what stands around."""
-    return () if world is None else tuple(world.scene)
+def solids_of(world: WorldCollision | None) -> tuple[Solid, ...]:
+    """List what stands around, and what links carry."""
+    return () if world is None else tuple(map(solid_of, world.scene))

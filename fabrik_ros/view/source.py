@@ -4,17 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..collision import Obstacle
 from ..model.robot import Robot
+from ..motion.follower_options import FollowerOptions
 from ..transforms import Array
+from .solid import Solid
 
 TIMEOUT = 1.0
 """Data that are older count for nothing: the source is gone [s]."""
+
+
+class Request(Enum):
+    """What an arm can be asked besides targets; the values are the services of the node."""
+
+    STOP = 'hold'
+    RESUME = 'resume'
+    HOME = 'home'
+    EXECUTE = 'execute'
+
+
+class Gap(NamedTuple):
+    """Two things that may collide, nearest to each other of their kind."""
+
+    distance: float = math.nan
+    """[m]; NaN: unknown."""
+    names: str = ''
+    """Of the two."""
+    clearance: float = math.nan
+    """What they have to keep [m]."""
+
+
+UNKNOWN = Gap()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +66,28 @@ class Snapshot:
     """Why the last target was refused; '' where it was not."""
     solve_time: float = math.nan
     """How long the configuration at the target was looked for [s]; NaN: unknown."""
-    nearest_distance: float = math.nan
-    """From the nearest two things that may collide [m]; NaN: unknown."""
-    nearest_links: str = ''
-    """Names of these two."""
+    to_obstacle: Gap = UNKNOWN
+    """Between the arm and what stands around."""
+    to_itself: Gap = UNKNOWN
+    """Between two links."""
     path: Array = field(default_factory=lambda: np.empty((0, 3)))
     """The path ahead: points of the tip in the base frame, shape (m, 3) [m]."""
-    obstacles: tuple[Obstacle, ...] = ()
-    """What stands around, in the frame of the root link."""
+    solids: tuple[Solid, ...] = ()
+    """What stands around, and what links carry."""
     T_tip_tool: Array = field(default_factory=lambda: np.eye(4))
     """The tool, which goes to targets, in the frame of the tip link, shape (4, 4)."""
+    goal: str = ''
+    """By which the sender of the target in force knows it again; '' where there is none."""
+    waits_for_execute: bool = False
+    """Whether a path is proposed, and waits for `Request.EXECUTE`."""
+    is_held: bool = False
+    """Whether a stop is in force, until `Request.RESUME`."""
+    answer: str = ''
+    """What came of the last request, in a sentence."""
+    speed: float = math.nan
+    """Share of all speeds at which it goes [1]; NaN: unknown."""
+    stream_timeout: float = FollowerOptions.stream_timeout
+    """Targets within this time of each other are a stream [s]."""
 
     def is_of_same_arm(self, other: Snapshot) -> bool:
         """Whether poses of both mean the same."""
@@ -73,14 +110,28 @@ class Source(Protocol):
     def name(self) -> str:
         """What to call it where it says nothing."""
 
+    @property
+    def requests(self) -> frozenset[Request]:
+        """What it can be asked at all."""
+
+    @property
+    def has_speed(self) -> bool:
+        """Whether it goes at a speed that can be set."""
+
     def snapshot(self) -> Snapshot:
         """Say what is known now."""
 
-    def send_target(self, T_base_tip: Array) -> None:
-        """Ask the tip to go to a pose, shape (4, 4)."""
+    def send_target(self, T_base_tip: Array) -> str:
+        """Ask the tip to go to a pose, shape (4, 4); return by which `goal` it is known again."""
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Ask joints to go to values, by name [rad or m]."""
+
+    def ask(self, request: Request) -> None:
+        """Ask for something else; the answer comes in a snapshot."""
+
+    def set_speed(self, share: float) -> None:
+        """Go at a share of all speeds, 0 to 1 [1]; 0 pauses."""
 
     def close(self) -> None:
         """End what runs in the background."""

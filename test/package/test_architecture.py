@@ -179,9 +179,10 @@ def test_only_the_view_imports_what_draws_in_the_browser(module):
     assert imports_of(BROWSER, module) == []
 
 
-def test_only_one_module_of_the_view_imports_ros():
+def test_only_modules_of_the_source_from_a_node_import_ros_in_the_view():
     inside = [module for module in MODULES if room_of(module) == 'view']
-    assert [module for module in inside if imports_of(ROS, module)] == ['view/ros_source.py']
+    names = ('node_requests', 'ros_source', 'scene_markers')
+    assert [m for m in inside if imports_of(ROS, m)] == [f'view/{name}.py' for name in names]
 
 
 def modules_loaded_by(code: str) -> set[str]:

@@ -37,11 +37,11 @@ def chromium(playwright):
 
 
 @contextmanager
-def shown(source) -> Iterator[str]:
+def shown(source, **options) -> Iterator[str]:
     """Show a source in a thread; gives the address."""
     from fabrik_ros.view.app import View
 
-    view, ends = View(source, port=0), threading.Event()
+    view, ends = View(source, port=0, **options), threading.Event()
     thread = threading.Thread(target=view.run, args=(ends,))
     thread.start()
     try:
@@ -56,8 +56,8 @@ def shown(source) -> Iterator[str]:
 class Page:
     """A page of the view, and what went wrong on it."""
 
-    def __init__(self, browser, address: str) -> None:
-        self.page = browser.new_page(viewport={'width': 900, 'height': 700})
+    def __init__(self, browser, address: str, width: int = 900, height: int = 700) -> None:
+        self.page = browser.new_page(viewport={'width': width, 'height': height})
         self.errors: list[str] = []
         self.page.on('console', self._on_console)
         self.page.on('pageerror', lambda error: self.errors.append(str(error)))
@@ -79,21 +79,39 @@ class Page:
             self.page.wait_for_timeout(20)
         return time.monotonic() - begin
 
-    def picture(self) -> np.ndarray:
-        """Colors of the scene, shape (500, 550, 3)."""
+    def picture(self, clip=PICTURE) -> np.ndarray:
+        """Colors of the scene, shape (500, 550, 3), or of another part of the page."""
         from PIL import Image
 
-        shot = self.page.screenshot(clip=PICTURE)
+        shot = self.page.screenshot(clip=clip)
         return np.asarray(Image.open(io.BytesIO(shot)).convert('RGB')).astype(int)
 
-    def number(self, index: int):
-        """Find the field of a number: position and angles of the target, then the joints."""
-        return self.page.locator('input[type="text"]').nth(index)
+    def fields(self, label: str):
+        """Find the fields of numbers beside a label."""
+        row = f'xpath=//label[normalize-space(.)="{label}"]/ancestor::div[2]/..'
+        return self.page.locator(row).first.locator('input[type="text"]')
+
+    def slider(self, label: str):
+        """Find what is moved of the slider with a label."""
+        row = f'xpath=//label[normalize-space(.)="{label}"]/ancestor::div[2]/..'
+        return self.page.locator(row).first.get_by_role('slider')
+
+    def button(self, name: str):
+        return self.page.get_by_role('button', name=name)
+
+    def box(self, name: str):
+        """Find a box that can be ticked."""
+        return self.page.get_by_role('checkbox', name=name, exact=True)
 
     def type_target(self, axis: int, value: float) -> None:
-        field = self.number(axis)
-        field.fill(f'{value:.4f}')
-        self.page.get_by_role('button', name='Go there').click()
+        self.fields('xyz [m]').nth(axis).fill(f'{value:.3f}')
+        self.button('Go there').click()
+
+    def close_notice(self) -> None:
+        """Take away what viser says of software rendering."""
+        notice = self.page.locator('.mantine-Notification-closeButton')
+        notice.first.wait_for(timeout=1000.0 * PATIENCE)
+        notice.first.click()
 
     def _blue_pixels(self) -> tuple[np.ndarray, np.ndarray]:
         red, green, blue = np.moveaxis(self.picture(), -1, 0)

@@ -30,6 +30,8 @@ class Curtain:
         self.source, self.is_open = source, False
         self.targets = []
         self.name = 'the arm behind the curtain'
+        self.requests, self.has_speed = source.requests, source.has_speed
+        self.ask, self.set_speed = source.ask, source.set_speed
         self.send_joints, self.close = source.send_joints, source.close
 
     def snapshot(self):
@@ -37,9 +39,9 @@ class Curtain:
 
         return self.source.snapshot() if self.is_open else Snapshot()
 
-    def send_target(self, T) -> None:
+    def send_target(self, T) -> str:
         self.targets.append(T)
-        self.source.send_target(T)
+        return self.source.send_target(T)
 
 
 @pytest.fixture
@@ -80,10 +82,13 @@ def test_arm_is_seen_and_goes_where_the_page_says(browser, arm):
         assert tip(arm)[0, 3] == pytest.approx(wanted, abs=1e-3)
         page.type_target(2, 2.0)
         page.wait_for('HOLDING')
-        assert 'REACHED' not in page.text
         page.wait_for('farther away than the arm is long', 5.0)
+        page.wait_for('asked: ')
         page.type_target(2, 50.0)
         page.wait_for('refused: the target is')
+        page.wait_for('asked: 4')  # and some metres away
+        assert page.fields('xyz [m]').nth(2).input_value() == '50'
+        assert page.fields('xyz [m]').nth(0).input_value() == f'{wanted:.3f}'.rstrip('0')
         assert page.errors == []
         page.page.close()
 
@@ -165,7 +170,7 @@ def test_targets_at_100_hz_for_a_minute_leave_the_page_up_to_date(browser, arm):
             middle = memory()
             page.page.wait_for_timeout(1000.0 * seconds * 2 / 3)
             actual = arm.source.snapshot().measured['shoulder_pan']
-            seen = float(page.number(6).input_value())
+            seen = np.radians(float(page.fields('shoulder_pan').input_value()))
             grown = memory() - middle
         finally:
             ends.set()

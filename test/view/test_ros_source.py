@@ -226,7 +226,7 @@ def test_page_puts_the_handle_to_the_tool_and_follows_a_change_of_it(robots):
     class Tooled:
         """An arm that is given another tool."""
 
-        name = 'the arm'
+        name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
 
         def __init__(self) -> None:
             self.of, self.T, self.sent = SolverSource(robots[0], robots[0].chain()), np.eye(4), []
@@ -234,8 +234,9 @@ def test_page_puts_the_handle_to_the_tool_and_follows_a_change_of_it(robots):
         def snapshot(self):
             return replace(self.of.snapshot(), T_tip_tool=self.T)
 
-        def send_target(self, T) -> None:
+        def send_target(self, T) -> str:
             self.sent.append(T)
+            return ''
 
     source = Tooled()
     view = View(source, port=0)
@@ -262,7 +263,7 @@ def test_page_that_is_open_draws_another_robot_anew(robots):
     class Changing:
         """A source whose robot changes."""
 
-        name = 'the arm'
+        name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
 
         def __init__(self) -> None:
             self.of = SolverSource(robots[0], robots[0].chain())
@@ -277,7 +278,7 @@ def test_page_that_is_open_draws_another_robot_anew(robots):
             source.of = SolverSource(robot, robot.chain())
             view.step(time.monotonic())
             snapshot = source.snapshot()
-            assert set(view._panel._sliders) == set(snapshot.measured)
+            assert set(view._panel.joints.names) == set(snapshot.measured)
             tool = robot.pose(snapshot.base_link, snapshot.tip_link, snapshot.measured)
             np.testing.assert_allclose(view._scene.handle_pose(), tool, atol=1e-6)
     finally:

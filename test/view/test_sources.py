@@ -14,8 +14,8 @@ from fabrik_ros.model.bent_pose import bent_configuration
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.view.local_source import LocalSource
-from fabrik_ros.view.solver_source import SolverSource
-from fabrik_ros.view.source import Snapshot, TIMEOUT
+from fabrik_ros.view.solver_source import SolverSource, start_values
+from fabrik_ros.view.source import Request, Snapshot, TIMEOUT
 import numpy as np
 import pytest
 
@@ -103,6 +103,52 @@ def test_simulated_arm_refuses_what_is_no_target_and_stays_alive(moving):
     wait_until(lambda: moving.snapshot().time > before)
 
 
+def test_simulated_arm_stops_and_refuses_until_it_may_go_on(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    T = tip(moving.snapshot())
+    T[0, 3] -= 0.3
+    moving.send_target(T)
+    wait_until(lambda: moving.snapshot().state == 'MOVING')
+    moving.ask(Request.STOP)
+    wait_until(lambda: moving.snapshot().is_held)
+    assert moving.snapshot().goal == ''
+    moving.send_target(T)
+    wait_until(lambda: moving.snapshot().refusal)
+    wait_until(lambda: moving.snapshot().state == 'HOLDING')
+    assert np.linalg.norm(tip(moving.snapshot())[:3, 3] - T[:3, 3]) > 0.05
+    # The last target was refused a moment ago, and counts as a stream that has to pause.
+    time.sleep(1.3)
+    moving.ask(Request.RESUME)
+    wait_until(lambda: not moving.snapshot().is_held)
+    moving.ask(Request.HOME)
+    wait_until(lambda: moving.snapshot().state == 'REACHED')
+    home = [start_values(ROBOT, CHAIN, None)[name] for name in CHAIN.joint_names]
+    wait_until(lambda: np.allclose(values(moving.snapshot()), home, atol=1e-3))
+
+
+def test_simulated_arm_has_a_speed_and_says_what_it_refuses(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    moving.set_speed(0.0)
+    moving.ask(Request.EXECUTE)
+    wait_until(lambda: moving.snapshot().answer.startswith('refused: '))
+    T = tip(moving.snapshot())
+    T[0, 3] -= 0.05
+    moving.send_target(T)
+    wait_until(lambda: 'speed_scaling is 0' in moving.snapshot().reason)
+    assert moving.snapshot().answer == ''
+    moving.set_speed(1.0)
+    wait_until(lambda: moving.snapshot().state == 'REACHED')
+    assert moving.snapshot().speed == 1.0
+
+
+def test_solved_arm_goes_home_at_once():
+    source = SolverSource(ROBOT, CHAIN)
+    before = values(source.snapshot())
+    source.send_joints({'elbow': 0.7})
+    source.ask(Request.HOME)
+    np.testing.assert_array_equal(values(source.snapshot()), before)
+
+
 @pytest.mark.long
 def test_simulated_arm_moves_joints_within_the_limits(moving):
     wait_until(lambda: moving.snapshot().state == 'IDLE')
@@ -118,9 +164,12 @@ def test_distance_to_an_obstacle_is_told():
     world, why = PlannerSetup(ROBOT, CHAIN).world_or_reason(scene, True)
     snapshot = SolverSource(ROBOT, CHAIN, world).snapshot()
     assert why == ''
-    assert [obstacle.name for obstacle in snapshot.obstacles] == ['table']
-    # The wrist is nearer to itself than the table to the arm.
-    assert 0.0 < snapshot.nearest_distance < 0.05
+    assert [solid.name for solid in snapshot.solids] == ['table']
+    # The wrist is nearer to itself than the table to the arm, which is no reason to name it.
+    assert 'table' in snapshot.to_obstacle.names
+    assert snapshot.to_obstacle.clearance == 0.02
+    assert 'table' not in snapshot.to_itself.names
+    assert 0.0 < snapshot.to_itself.distance < snapshot.to_obstacle.distance
 
 
 def test_arm_starts_bent_and_clear_of_what_stands_around():
@@ -187,9 +236,9 @@ def test_scene_of_the_command_stands_around_the_arm(monkeypatch):
     view.add_arguments(parser)
     scene = Path(__file__).resolve().parents[2] / 'config' / 'scene.yaml'
     view.run(parser.parse_args(['six_axis', '--scene', str(scene)]))
-    (table,) = seen[0].snapshot().obstacles
+    (table,) = seen[0].snapshot().solids
     assert table.name == 'table'
-    np.testing.assert_allclose(table.T_link_obstacle[:3, 3], [0.4, 0.0, -0.04])
+    np.testing.assert_allclose(table.pose[:3, 3], [0.4, 0.0, -0.04])
 
 
 def test_arguments_of_a_xacro_file_are_taken(tmp_path, monkeypatch):

@@ -1,0 +1,97 @@
+"""
+The little that the page has besides what viser offers: a style sheet and one script.
+
+viser has no lasting place for one button, no rows of buttons, and sliders of a third of the width;
+its hot keys are dead while a box is in focus that can be ticked, and Firefox presses a focused
+button with the space bar all the same. Where a browser or a later viser does not know what is
+written here, the page looks plainer and works.
+
+"""
+
+STATUS_HEIGHT = 8.6
+"""Of the place for state and reason, whatever there is to say [em]."""
+
+STYLE = f"""
+.fabrik-status, .fabrik-events {{ contain: inline-size; }}  /* no word widens the panel */
+.fabrik-status {{
+  box-sizing: border-box; height: {STATUS_HEIGHT}em; padding: 0 0.8em 0.3em; line-height: 1.35;
+  display: flex; flex-direction: column; font-size: 0.9em;
+}}
+.fabrik-status .head {{ font-size: 1.15em; font-weight: 650; height: 1.45em; flex: none; }}
+.fabrik-status .head small {{ font-weight: 400; color: #666; float: right; }}
+.fabrik-status .why {{ flex: 1; overflow-y: auto; overflow-wrap: anywhere; }}
+.fabrik-status .near {{
+  flex: none; height: 1.4em; overflow: hidden; white-space: nowrap; text-overflow: ellipsis;
+  color: #555;
+}}
+.fabrik-status.past {{ background: #eef3fb; }}
+.fabrik-events {{
+  height: 7em; overflow-y: auto; padding: 0 0.8em 0.5em; font-size: 0.8em; line-height: 1.35;
+}}
+.fabrik-events div {{ overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }}
+
+/* Stop stays at the top, however far one scrolls. */
+div:has(> div > div > .fabrik-stop), div:has(> div > div > div > .fabrik-stop) {{
+  overflow: visible !important;
+}}
+div:has(> .fabrik-stop) + div {{ position: sticky; top: 0.3em; z-index: 20; }}
+div:has(> .fabrik-stop) + div button {{ height: 2.6em !important; font-weight: 650; }}
+
+/* Three buttons in a row. */
+div:has(> .fabrik-row) + div, div:has(> .fabrik-row) + div + div,
+div:has(> .fabrik-row) + div + div + div {{
+  display: inline-block; width: calc((100% - 2 * var(--mantine-spacing-xs)) / 3 - 0.34em);
+  margin-inline: 0 0.5em !important;
+}}
+div:has(> .fabrik-row) + div {{ margin-inline-start: var(--mantine-spacing-xs) !important; }}
+div:has(> .fabrik-row) + div + div + div {{ margin-inline-end: 0 !important; }}
+div:has(> .fabrik-row) ~ div > button {{ padding-inline: 0.4em; }}
+
+/* Sliders are as wide as the panel, below their names; their numbers are not cut off. */
+.mantine-Flex-root:has(> div > .mantine-Flex-root > .mantine-Slider-root),
+.mantine-Flex-root:has(> div > div > .mantine-Flex-root > .mantine-Slider-root) {{
+  display: block;
+}}
+.mantine-Flex-root:has(> div .mantine-Slider-root) > div:first-child {{ width: 100% !important; }}
+.mantine-Slider-root + .mantine-NumberInput-root {{ width: 4.4rem !important; }}
+.mantine-Slider-thumb:focus-visible {{ outline: 2px solid #1f6feb; outline-offset: 2px; }}
+.uplot-container .u-title {{ font-size: 0.8em; font-weight: 450; color: #555; }}
+
+@media (max-width: 36em) {{
+  .mantine-Paper-root:has(.fabrik-stop) {{ width: 100% !important; }}
+  .mantine-Paper-root:has(.fabrik-stop) .mantine-ScrollArea-viewport > div > div {{
+    width: 100% !important;
+  }}
+}}
+"""
+
+SPACE = """
+if (!window.fabrikSpace) {
+  window.fabrikSpace = true;
+  const text = ['text', 'number', 'search', 'email', 'url', 'tel', 'password'];
+  const typing = (e) => e && (e.isContentEditable || e.tagName === 'TEXTAREA' ||
+    (e.tagName === 'INPUT' && text.includes(e.type) && !e.readOnly));
+  const take = (event) => {
+    if (event.code !== 'Space' || !event.isTrusted || typing(event.target)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.type !== 'keydown' || event.repeat) return;
+    document.documentElement.dispatchEvent(
+      new KeyboardEvent('keydown', {key: ' ', code: 'Space', bubbles: true}));
+  };
+  for (const type of ['keydown', 'keyup', 'keypress']) window.addEventListener(type, take, true);
+}
+"""
+"""Gives the space bar to the hot key of Stop, before any element that is in focus gets it."""
+
+PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
+"""A picture of nothing: its arrival is what runs a script in an element of viser."""
+
+
+def head() -> str:
+    """Return what the first element of the panel has to contain."""
+    script = SPACE.replace('&', '&amp;').replace('"', '&quot;')
+    return (
+        f'<style>{STYLE}</style><img src="{PIXEL}" alt="" width="0" height="0" '
+        f'style="display:block" onload="{script}">'
+    )
