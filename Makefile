@@ -172,6 +172,10 @@ figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a mi
 	$(RUN) benchmark/experiments/published_experiments.py --figure docs/figures/convergence.png
 	$(RUN) benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
 
+.PHONY: pictures
+pictures: $(VENV)/with-view $(INSTALLED) ## draw the pictures of the page, in a headless Chromium; a minute
+	$(RUN) docs/draw_page.py
+
 .PHONY: docs
 docs: $(VENV)/with-docs $(INSTALLED) ## the documentation as a site, in build/docs; half a minute
 	$(RUN) -m sphinx -W --keep-going -q docs build/docs

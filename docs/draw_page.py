@@ -1,0 +1,157 @@
+"""
+Draw the pictures of the page in view.md: `make pictures`.
+
+A Chromium looks at a simulated arm, as `fabrik_ros run --no-ros` shows it, and at each state.
+
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import io
+import os
+from pathlib import Path
+import shutil
+import threading
+import time
+
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.model.geometry import Box, Cylinder, Sphere
+from fabrik_ros.planning.planner_setup import PlannerSetup
+from fabrik_ros.transforms import transform
+from fabrik_ros.view.app import View
+from fabrik_ros.view.local_source import LocalSource
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+FOLDER = Path(__file__).parent / 'figures'
+CHROMIUM = os.environ.get('CHROMIUM') or shutil.which('chromium') or 'chromium-browser'
+SOFTWARE = (
+    '--no-sandbox',
+    '--use-gl=angle',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+)
+COLORS = 128
+"""Of a picture: few make small files."""
+PATIENCE = 60.0
+"""Longest wait for a state [s]."""
+SETTLING = 4000
+"""Time until the picture is drawn, without a graphics card [ms]."""
+
+
+def obstacle(name: str, shape: Box | Sphere | Cylinder, *xyz: float, link: str = '') -> Obstacle:
+    return Obstacle(name, shape, transform(np.eye(3), np.array(xyz)), link)
+
+
+SCENE = Scene(
+    [
+        obstacle('table', Box((1.5, 1.5, 0.04)), 0.25, 0.0, -0.021),
+        obstacle('box', Box((0.2, 0.3, 0.22)), 0.45, -0.45, 0.11),
+        obstacle('post', Cylinder(0.04, 0.7), -0.3, 0.5, 0.35),
+        obstacle('ball', Sphere(0.09), 0.75, 0.45, 0.09),
+        obstacle('gripper', Box((0.09, 0.05, 0.1)), 0.0, 0.0, 0.06, link='tool0'),
+    ]
+)
+
+
+@contextmanager
+def shown_arm() -> Iterator[tuple[LocalSource, str]]:
+    """Show a simulated arm; gives it and the address of its page."""
+    robot = load_urdf(example_arm('six_axis'))
+    chain = robot.chain()
+    source = LocalSource(robot, chain, PlannerSetup(robot, chain).world(SCENE))
+    view, ends = View(source, port=0), threading.Event()
+    thread = threading.Thread(target=view.run, args=(ends,))
+    thread.start()
+    try:
+        yield source, view.address
+    finally:
+        ends.set()
+        thread.join()
+        view.close()
+        source.close()
+
+
+def opened(browser: Browser, address: str, width: int, height: int) -> Page:
+    """Open the page, without what viser says of software rendering."""
+    page = browser.new_page(viewport={'width': width, 'height': height})
+    page.goto(address)
+    page.locator('.mantine-Notification-closeButton').first.click(timeout=1e3 * PATIENCE)
+    return page
+
+
+def wait_for(source: LocalSource, *states: str) -> None:
+    """Wait until the arm is in one of some states."""
+    end = time.monotonic() + PATIENCE
+    while source.snapshot().state not in states:
+        if time.monotonic() > end:
+            raise TimeoutError(f'{states} never came: {source.snapshot()}')
+        time.sleep(0.05)
+
+
+def save(page: Page, name: str) -> None:
+    """Save what the page shows."""
+    page.wait_for_timeout(SETTLING)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert('RGB')
+    picture.quantize(COLORS, dither=Image.Dither.NONE).save(
+        FOLDER / f'page_{name}.png', optimize=True
+    )
+
+
+def go_to(page: Page, x: float, y: float, z: float) -> None:
+    """Type a position, and go there."""
+    row = page.locator('xpath=//label[normalize-space(.)="xyz [m]"]/ancestor::div[2]/..').first
+    for field, value in zip(row.locator('input').all(), (x, y, z), strict=True):
+        field.fill(f'{value:.3f}')
+    page.get_by_role('button', name='Go there').click()
+
+
+def scrub(page: Page, seconds: float) -> None:
+    """Go back in the last minute."""
+    row = page.locator('xpath=//label[.="seconds from now"]/ancestor::div[2]/..').first
+    row.locator('input[type="text"]').fill(f'{-seconds:.1f}')
+
+
+def draw(browser: Browser, source: LocalSource, address: str) -> None:
+    """Draw all states."""
+    wait_for(source, 'IDLE')
+    for name, width, height in (('tablet', 800, 900), ('phone', 400, 800)):
+        page = opened(browser, address, width, height)
+        save(page, name)
+        page.close()
+    page = opened(browser, address, 1300, 850)
+    save(page, 'at_rest')
+    go_to(page, 0.35, -0.2, 0.45)
+    wait_for(source, 'REACHED')
+    source.set_speed(0.1)
+    go_to(page, 0.45, 0.35, 0.35)
+    wait_for(source, 'MOVING')
+    save(page, 'moving')
+    source.set_speed(1.0)
+    wait_for(source, 'REACHED')
+    go_to(page, 0.5, 0.4, 1.2)
+    wait_for(source, 'HOLDING')
+    save(page, 'out_of_reach')
+    go_to(page, 0.45, 0.35, 0.45)
+    page.wait_for_timeout(500)
+    page.keyboard.press('Escape')
+    page.get_by_role('button', name='Stop (space bar)').click()
+    page.wait_for_timeout(1000)
+    page.get_by_text('Distances').click()
+    save(page, 'stopped')
+    page.get_by_text('Distances').click()
+    scrub(page, 12.0)
+    save(page, 'last_minute')
+
+
+def main() -> None:
+    with shown_arm() as (source, address), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(SOFTWARE))
+        draw(browser, source, address)
+        browser.close()
+
+
+if __name__ == '__main__':
+    main()
