@@ -125,7 +125,6 @@ class View:
         self._scene = SceneView(self._server, self._camera, snapshot, self._mesh_paths)
         self._scene.look(self._panel.looks)
         self._panel.make_joints(snapshot.robot, snapshot.measured)
-        self._scene.place_handle(self._scene.tool_pose(snapshot.measured))
         self._scene.handle.on_update(self._on_handle)
         text = missing_text(self._scene.missing)
         if text:

@@ -11,19 +11,24 @@ FIELD = math.radians(50.0)
 """Angle that the picture has from top to bottom [rad]."""
 FROM = np.array([0.8, 0.8, 0.45]) / np.linalg.norm([0.8, 0.8, 0.45])
 """Direction to the camera: in front, to the left and above."""
-UP = np.cross(FROM, np.cross((0.0, 0.0, 1.0), FROM)) / np.hypot(*FROM[:2])
-"""Direction that is upwards in the picture."""
+RIGHT = np.array([-FROM[1], FROM[0], 0.0]) / np.hypot(*FROM[:2])
+UP = np.cross(FROM, RIGHT)
+"""Directions to the right and upwards in the picture."""
+FILLED = 0.85
+"""Share of the view that is filled, so that there is room for the next move [1]."""
 WIDEST_PHONE = 576
 """Pages that are less wide have their panel below the picture [pixels]."""
 FREE_ON_PHONE = 0.4
 """Share of the height that the panel leaves there [1]."""
-LEAST_RADIUS = 0.05
-"""Of what is looked at [m]."""
+NEAREST = 0.05
+"""A camera is at least so far away [m]."""
+STIRRED = 0.01
+"""A camera that is moved by more is somebody's own [m]."""
 
 
 class Camera:
     """
-    Lets everybody see a whole ball.
+    Lets everybody see all of some points, until they look elsewhere.
 
     Parameters
     ----------
@@ -34,23 +39,42 @@ class Camera:
 
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
-        self._centre, self._radius = np.zeros(3), 1.0
-        server.on_client_connect(self._look)
+        self._points = np.zeros((1, 3))
+        self._placed: dict[int, tuple[Array, tuple[int, int]]] = {}
+        """Where the camera of each client was put, and for which size [pixels]."""
+        server.on_client_connect(self._welcome)
+        server.on_client_disconnect(self._forget)
 
-    def look_at(self, centre: Array, radius: float) -> None:
-        """Look at a ball: its centre, shape (3,), in the root link [m], and its radius [m]."""
-        self._centre, self._radius = centre, max(radius, LEAST_RADIUS)
+    def look_at(self, points: Array) -> None:
+        """Look at points, shape (m, 3), in the root link [m]."""
+        self._points = points
         start = self._server.initial_camera
         start.fov = FIELD
         start.position, start.look_at = self._places(1.0, 1.0)
         for client in self._server.get_clients().values():
             self._look(client)
 
+    async def _welcome(self, client: viser.ClientHandle) -> None:
+        self._look(client)
+
+        async def fit(camera: viser.CameraHandle) -> None:
+            place, size = self._placed[client.client_id]
+            is_moved = np.abs(camera.position - place).max() > STIRRED
+            if _size(camera) != size and not is_moved:
+                self._look(client)
+
+        client.camera.on_update(fit)
+
+    async def _forget(self, client: viser.ClientHandle) -> None:
+        self._placed.pop(client.client_id, None)
+
     def _look(self, client: viser.ClientHandle) -> None:
         camera = client.camera
         free = FREE_ON_PHONE if camera.image_width < WIDEST_PHONE else 1.0
         camera.fov = FIELD
-        camera.position, camera.look_at = self._places(camera.aspect, free)
+        place, looked_at = self._places(camera.aspect, free)
+        self._placed[client.client_id] = place, _size(camera)
+        camera.position, camera.look_at = place, looked_at
 
     def _places(self, aspect: float, free: float) -> tuple[Array, Array]:
         """
@@ -64,7 +88,16 @@ class Camera:
             Share of its height, from the top, that no panel covers [1].
 
         """
-        slope = math.tan(0.5 * FIELD)
-        distance = self._radius / math.sin(math.atan(slope * min(free, aspect)))
-        looked_at = self._centre - (1.0 - free) * slope * distance * UP
+        slope = FILLED * math.tan(0.5 * FIELD)
+        centre = 0.5 * (self._points.min(axis=0) + self._points.max(axis=0))
+        points = self._points - centre
+        nearer = points @ FROM
+        aside = np.abs(points @ RIGHT) / (slope * aspect)
+        above = np.abs(points @ UP) / (slope * free)
+        distance = float(np.max(nearer + np.maximum(aside, above))) + NEAREST
+        looked_at = centre - (1.0 - free) * math.tan(0.5 * FIELD) * distance * UP
         return looked_at + distance * FROM, looked_at
+
+
+def _size(camera: viser.CameraHandle) -> tuple[int, int]:
+    return camera.image_width, camera.image_height

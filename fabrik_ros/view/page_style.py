@@ -34,7 +34,9 @@ STYLE = f"""
 div:has(> div > div > .fabrik-stop), div:has(> div > div > div > .fabrik-stop) {{
   overflow: visible !important;
 }}
-div:has(> .fabrik-stop) + div {{ position: sticky; top: 0.3em; z-index: 20; }}
+div:has(> .fabrik-stop) + div {{
+  position: sticky; top: 0; z-index: 20; background: var(--mantine-color-body);
+}}
 div:has(> .fabrik-stop) + div button {{ height: 2.6em !important; font-weight: 650; }}
 
 /* Three buttons in a row. */
@@ -57,7 +59,16 @@ div:has(> .fabrik-row) ~ div > button {{ padding-inline: 0.4em; }}
 .mantine-Slider-thumb:focus-visible {{ outline: 2px solid #1f6feb; outline-offset: 2px; }}
 .uplot-container .u-title {{ font-size: 0.8em; font-weight: 450; color: #555; }}
 
+@media (min-width: 36em) {{  /* So does the state. */
+  div:has(> .fabrik-status) {{
+    position: sticky; top: 3.1em; z-index: 19; background: var(--mantine-color-body);
+  }}
+}}
 @media (max-width: 36em) {{
+  .mantine-ScrollArea-content > div > div:has(+ div .fabrik-stop) {{
+    position: sticky; top: 0; z-index: 21; background: var(--mantine-color-body);
+  }}
+  div:has(> .fabrik-stop) + div {{ top: 3.5em; }}
   .mantine-Paper-root:has(.fabrik-stop) {{ width: 100% !important; }}
   .mantine-Paper-root:has(.fabrik-stop) .mantine-ScrollArea-viewport > div > div {{
     width: 100% !important;

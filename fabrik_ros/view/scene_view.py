@@ -21,8 +21,10 @@ PATH_COLOR = (30, 160, 70)
 ASKED_COLOR = (120, 120, 120)
 FLOOR_GAP = 0.004
 """The floor is so far below the lowest thing: surfaces in one place would fight [m]."""
-ROOM = 0.2
-"""The view has so much room around the arm, for the next move [lengths of the arm]."""
+HANDLE_SHARE = 0.25
+"""Size of the handle [lengths of the arm]."""
+ARROW = 1.25
+"""An arrow of it is so long [sizes]."""
 DEEPEST_FLOOR = 1.5
 """The floor is at most so far below the root link [lengths of the arm]."""
 
@@ -91,6 +93,7 @@ class SceneView:
         self._solids = SolidsView(
             server, MeshFinder(mesh_paths, robot.folder), 4.0 * self._size, self._arm.frame_of
         )
+        self.place_handle(self.tool_pose(snapshot.measured))
         self.look_at_arm()
 
     def _add_aids(self) -> None:
@@ -98,7 +101,7 @@ class SceneView:
         self._base = scene.add_frame('/base', axes_length=0.12 * size, axes_radius=0.003 * size)
         put(self._base, self._arm.pose(self._base_link))
         self.handle = scene.add_transform_controls(
-            '/base/target', scale=0.25 * size, depth_test=False
+            '/base/target', scale=HANDLE_SHARE * size, depth_test=False
         )
         self._words = scene.add_label('/base/asked', '', anchor='bottom-center', visible=False)
         self._chain = self._line('/base/chain', CHAIN_COLOR, 4.0)
@@ -170,7 +173,7 @@ class SceneView:
         self._floor.visible = looks.floor
 
     def look_at_arm(self) -> None:
-        """Let the whole arm be seen, and the handle beside it."""
+        """Let the whole arm be seen, and the arrows of the handle."""
         corners = np.concatenate(
             [
                 mesh.bounding_box.vertices @ T[:3, :3].T + T[:3, 3]
@@ -180,10 +183,10 @@ class SceneView:
             ]
             or [self._points(self._zeros)]
         )
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        centre = 0.5 * (low + high)
-        radius = float(np.linalg.norm(corners - centre, axis=1).max())
-        self._camera.look_at(centre, radius + ROOM * self._size)
+        handle, T = self.handle_pose(), self._arm.pose(self._base_link)
+        tips = handle[:3, 3] + HANDLE_SHARE * ARROW * self._size * handle[:3, :3].T
+        in_root = tips @ T[:3, :3].T + T[:3, 3]
+        self._camera.look_at(np.concatenate([corners, in_root]))
 
     def close(self) -> None:
         """Take the picture away."""

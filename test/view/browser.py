@@ -79,6 +79,19 @@ class Page:
             self.page.wait_for_timeout(20)
         return time.monotonic() - begin
 
+    @property
+    def status(self) -> str:
+        """What is said of the arm: in the list of events there is what was."""
+        return self.page.get_by_role('status').inner_text()
+
+    def wait_for_state(self, state: str, seconds: float = PATIENCE) -> float:
+        """Wait until the arm is in a state; return how long that took [s]."""
+        begin = time.monotonic()
+        while not self.status.startswith(state):
+            assert time.monotonic() - begin < seconds, f'not {state}: {self.status}'
+            self.page.wait_for_timeout(20)
+        return time.monotonic() - begin
+
     def picture(self, clip=PICTURE) -> np.ndarray:
         """Colors of the scene, shape (500, 550, 3), or of another part of the page."""
         from PIL import Image

@@ -77,35 +77,35 @@ def test_node_that_comes_late_dies_in_a_drag_and_comes_back(start, world):
         browser = chromium(playwright)
         with shown(RosSource('/fabrik')) as address:
             page = Page(browser, address)
-            page.wait_for('NO DATA')
+            page.wait_for_state('NO DATA')
             assert 'nothing is heard of the node /fabrik' in page.text
             simulated = 'fabrik_ros.sim.simulated_arm'
             start(simulated, '-r', 'joint_command:=fabrik/joint_command', '-p', 'elbow:=0.5')
             node = start('fabrik_ros.ros.main')
-            page.wait_for('IDLE')
+            page.wait_for_state('IDLE')
             x, y = page.grab_handle()
             for step in range(15):
                 page.page.mouse.move(x + 4 * step, y + 2 * step)
                 page.page.wait_for_timeout(40)
-            page.wait_for('MOVING')
+            page.wait_for_state('MOVING')
             world.spin_for(0.5)
             assert len(world.heard) > 3
             node.send_signal(signal.SIGKILL)
             node.wait()
             killed = time.monotonic()
             page.page.mouse.move(x + 80, y + 50)
-            page.wait_for('NO DATA', 2.0)
+            page.wait_for_state('NO DATA', 2.0)
             assert time.monotonic() - killed < 2.0
             page.page.mouse.move(x + 90, y + 50)
             page.page.wait_for_timeout(500)
-            assert not any(word in page.text for word in ('MOVING', 'REACHED', 'IDLE', 'solve:'))
+            assert not any(word in page.status for word in ('MOVING', 'REACHED', 'IDLE', 'solve:'))
             page.page.mouse.up()
             world.spin_for(1.0)
             world.heard.clear()
             start('fabrik_ros.ros.main')
-            page.wait_for('IDLE')
+            page.wait_for_state('IDLE')
             world.spin_for(2.0)
             assert world.heard == []
-            assert 'MOVING' not in page.text
+            assert 'MOVING' not in page.status
             assert page.errors == []
         browser.close()

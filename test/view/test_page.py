@@ -68,20 +68,20 @@ def tip(arm) -> np.ndarray:
 def test_arm_is_seen_and_goes_where_the_page_says(browser, arm):
     with shown(arm) as address:
         page = Page(browser, address)
-        page.wait_for('NO DATA')
+        page.wait_for_state('NO DATA')
         page.page.wait_for_timeout(2000)
         empty = page.picture()
         arm.is_open = True
-        page.wait_for('IDLE')
+        page.wait_for_state('IDLE')
         still = page.wait_for_change(empty, 5000)
         wanted = tip(arm)[0, 3] - 0.1
         page.type_target(0, wanted)
-        page.wait_for('MOVING')
-        page.wait_for('REACHED')
+        page.wait_for_state('MOVING')
+        page.wait_for_state('REACHED')
         page.wait_for_change(still, 1000)
         assert tip(arm)[0, 3] == pytest.approx(wanted, abs=1e-3)
         page.type_target(2, 2.0)
-        page.wait_for('HOLDING')
+        page.wait_for_state('HOLDING')
         page.wait_for('farther away than the arm is long', 5.0)
         page.wait_for('asked: ')
         page.type_target(2, 50.0)
@@ -97,14 +97,14 @@ def test_dragging_the_handle_moves_the_arm(browser, arm):
     arm.is_open = True
     with shown(arm) as address:
         page = Page(browser, address)
-        page.wait_for('IDLE')
+        page.wait_for_state('IDLE')
         before = tip(arm)
         x, y = page.grab_handle()
         for step in range(20):
             page.page.mouse.move(x + 4 * step, y)
             page.page.wait_for_timeout(40)
         page.page.mouse.up()
-        page.wait_for('REACHED')
+        page.wait_for_state('REACHED')
         page.page.wait_for_timeout(500)
         assert len(arm.targets) >= 3
         # An arrow moves the tool, an arc turns it: which one is caught depends on the view.
@@ -121,18 +121,18 @@ def test_silence_during_a_drag_is_said_and_no_old_target_is_sent(browser, arm):
     arm.is_open = True
     with shown(arm) as address:
         page = Page(browser, address)
-        page.wait_for('IDLE')
+        page.wait_for_state('IDLE')
         x, y = page.grab_handle()
         for step in range(10):
             page.page.mouse.move(x + 4 * step, y)
             page.page.wait_for_timeout(40)
         assert len(arm.targets) >= 3
         arm.is_open = False
-        assert page.wait_for('NO DATA', 2.0) < 2.0
+        assert page.wait_for_state('NO DATA', 2.0) < 2.0
         page.page.mouse.move(x + 60, y + 10)
         page.page.mouse.up()
         page.page.wait_for_timeout(500)
-        assert not any(word in page.text for word in ('MOVING', 'REACHED', 'IDLE'))
+        assert not any(word in page.status for word in ('MOVING', 'REACHED', 'IDLE'))
         count = len(arm.targets)
         arm.is_open = True
         page.page.wait_for_timeout(2000)
@@ -152,7 +152,7 @@ def test_targets_at_100_hz_for_a_minute_leave_the_page_up_to_date(browser, arm):
     rate, seconds = 0.05, 60.0
     with shown(arm) as address:
         page = Page(browser, address)
-        page.wait_for('IDLE')
+        page.wait_for_state('IDLE')
         T, ends = tip(arm), threading.Event()
 
         def send() -> None:

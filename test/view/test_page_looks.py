@@ -1,0 +1,424 @@
+"""How the page looks and feels, by its pixels and its accessibility tree: `make test-view`."""
+
+import time
+
+from browser import changed_pixels, chromium, Page, PICTURE, shown
+from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Mesh, Sphere
+from fabrik_ros.transforms import transform
+from fabrik_ros.view.solid import Cells, Kind, Solid, Triangles
+from fabrik_ros.view.source import Gap, Request
+import numpy as np
+import pytest
+from staged import Staged
+
+sync_api = pytest.importorskip('playwright.sync_api', reason='playwright is not installed')
+
+pytestmark = pytest.mark.long
+
+SIZES = [(1500, 900), (800, 900), (400, 800)]
+MAGENTA = (255, 0, 255)
+LONG = 'the tool would come too near to the box on the left of the table, at 0.41 0.22 0.15; ' * 4
+
+
+@pytest.fixture(scope='module')
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = chromium(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def arm():
+    return Staged()
+
+
+def solid(shape, xyz=(0.0, 0.0, 0.0), kind=Kind.FILE, link='', color=MAGENTA) -> Solid:
+    place = transform(np.eye(3), xyz).ravel().tolist()
+    return Solid('thing', kind, link, shape, tuple(place), color)
+
+
+def is_magenta(picture) -> np.ndarray:
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return (red > 90) & (blue > 90) & (green < 0.8 * red) & (np.abs(red - blue) < 60)
+
+
+def wait_for_picture(page, holds) -> np.ndarray:
+    end = time.monotonic() + 30.0
+    while not holds(picture := page.picture()):
+        assert time.monotonic() < end, 'the picture is never as it should be'
+        page.page.wait_for_timeout(200)
+    return picture
+
+
+def at_rest(page) -> np.ndarray:
+    """Return the picture once it stays."""
+    page.page.wait_for_timeout(1000)
+    before = page.picture()
+    while changed_pixels(before, now := page.picture()) > 0:
+        page.page.wait_for_timeout(500)
+        before = now
+    return now
+
+
+def changed_area(a, b) -> int:
+    """Count pixels that changed with all their neighbours: edges differ with the resolution."""
+    changed = np.abs(a - b).max(axis=-1) > 25
+    near = np.lib.stride_tricks.sliding_window_view(changed, (3, 3))
+    return int(near.all(axis=(2, 3)).sum())
+
+
+def test_colours_after_ten_moves_are_those_before(browser):
+    from fabrik_ros.view.local_source import LocalSource
+
+    robot = load_urdf(example_arm('six_axis'))
+    source = LocalSource(robot, robot.chain())
+    with shown(source) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        before = at_rest(page)
+        home = {name: source.snapshot().measured[name] for name in robot.chain().joint_names}
+        for move in range(10):
+            q = {name: value + 0.06 * ((move + k) % 3 - 1) for k, (name, value) in
+                 enumerate(home.items())}  # fmt: skip
+            source.send_joints(home if move == 9 else q)
+            page.wait_for_state('MOVING')
+            page.wait_for_state('REACHED')
+        after = at_rest(page)
+        assert changed_area(before, after) < 10
+        assert page.errors == []
+        page.page.close()
+
+
+def test_commanded_arm_is_drawn_where_it_differs_and_only_there(browser, arm):
+    arm.change(commanded=dict(arm.measured))
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        alone = at_rest(page)
+        elsewhere = {**arm.measured, 'wrist_3': arm.measured['wrist_3'] + 1.0}
+        arm.change(commanded=elsewhere)  # round its own axis: nothing is elsewhere
+        assert changed_area(alone, at_rest(page)) < 10
+        arm.change(commanded={**arm.measured, 'elbow': arm.measured['elbow'] + 0.5})
+        apart = wait_for_picture(page, lambda seen: changed_pixels(alone, seen) > 2000)
+        orange = (apart[..., 0] > apart[..., 2] + 60) & (np.abs(apart - alone).max(axis=-1) > 40)
+        assert orange.sum() > 1000
+        page.page.get_by_text('Show', exact=True).click()
+        page.box('arm as commanded').uncheck()
+        wait_for_picture(page, lambda seen: changed_area(alone, seen) < 10)
+        page.page.close()
+
+
+def test_table_and_ground_do_not_fight(browser, arm):
+    flush = solid(Box((2.0, 2.0, 0.2)), (0.0, 0.0, -0.1))
+    arm.change(solids=(flush, solid(HalfSpace())))
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        picture = at_rest(page)
+        magenta = is_magenta(picture)
+        assert magenta.sum() > 30_000
+        # No line of the grid shines through: along a row there is table, or something before it.
+        light = (picture.min(axis=-1) > 185) & (np.ptp(picture, axis=-1) < 12)
+        rows, columns = np.nonzero(magenta)
+        inside = light[
+            rows.max() - 100 : rows.max() - 20, columns.min() + 150 : columns.max() - 150
+        ]
+        assert inside.mean() < 0.02
+        page.page.close()
+
+
+def projected(arm, view_camera, point) -> tuple[float, float]:
+    """Where a point is in the picture, by a pinhole camera; the page is as large as its view."""
+    position, centre, fov, size = view_camera
+    ahead = (centre - position) / np.linalg.norm(centre - position)
+    right = np.cross(ahead, (0.0, 0.0, 1.0))
+    right /= np.linalg.norm(right)
+    down = np.cross(ahead, right)
+    to = np.asarray(point) - position
+    focal = 0.5 * size[1] / np.tan(0.5 * fov)
+    x = 0.5 * size[0] + focal * (to @ right) / (to @ ahead)
+    y = 0.5 * size[1] + focal * (to @ down) / (to @ ahead)
+    return x - PICTURE['x'], y - PICTURE['y']
+
+
+BASE = [(-1, -1, -0.5), (1, -1, -0.5), (0, 1, -0.5)]
+CORNERS = 0.06 * np.array([*BASE, BASE[0], BASE[2], (0, 0, 0.5), BASE[1], BASE[2], (0, 0, 0.5)])
+THINGS = {
+    'file': (Box((0.1, 0.1, 0.1)), Kind.FILE),
+    'markers': (Sphere(0.06), Kind.MARKERS),
+    'capsule': (Capsule(0.04, 0.08), Kind.FILE),
+    'triangles': (Triangles(CORNERS.astype(np.float32).tobytes()), Kind.MARKERS),
+    'cells': (
+        Cells(
+            np.array(
+                [(0.02 * x, 0.02 * y, 0.0) for x in range(-3, 4) for y in range(-3, 4)],
+                dtype=np.float32,
+            ).tobytes(),
+            (0.02, 0.02, 0.02),
+        ),
+        Kind.CELLS,
+    ),
+}
+
+
+@pytest.mark.parametrize('thing', THINGS)
+def test_obstacle_of_each_source_is_where_it_stands_and_goes(browser, arm, thing):
+    shape, kind = THINGS[thing]
+    place = np.array([0.1, 0.45, 0.1])
+    arm.change(solids=(solid(shape, place, kind),))
+    cameras = []
+    with pytest.MonkeyPatch.context() as patch, shown_with_cameras(patch, arm, cameras) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        picture = wait_for_picture(page, lambda seen: is_magenta(seen).sum() > 100)
+        picture = at_rest(page)
+        rows, columns = np.nonzero(is_magenta(picture))
+        middle = 0.5 * (columns.min() + columns.max()), 0.5 * (rows.min() + rows.max())
+        assert np.hypot(*np.subtract(middle, projected(arm, cameras[-1], place))) < 15.0
+        arm.change(solids=())
+        wait_for_picture(page, lambda seen: not is_magenta(seen).any())
+        page.page.close()
+
+
+def shown_with_cameras(patch, arm, cameras):
+    """Show an arm, and note where the page looks from."""
+    from fabrik_ros.view import camera
+
+    look = camera.Camera._look
+
+    def noted(self, client) -> None:
+        look(self, client)
+        eye = client.camera
+        size = eye.image_width, eye.image_height
+        cameras.append((np.array(eye.position), np.array(eye.look_at), eye.fov, size))
+
+    patch.setattr(camera.Camera, '_look', noted)
+    return shown(arm)
+
+
+def test_mesh_is_drawn_by_its_file(browser, arm, tmp_path):
+    trimesh = pytest.importorskip('trimesh')
+    file = tmp_path / 'box.stl'
+    trimesh.creation.box((100.0, 100.0, 100.0)).export(file)
+    arm.change(solids=(solid(Mesh(file.as_uri(), (1e-3, 1e-3, 1e-3)), (0.1, 0.45, 0.1)),))
+    with shown(arm, mesh_paths=(str(tmp_path),)) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        wait_for_picture(page, lambda seen: is_magenta(seen).sum() > 300)
+        page.page.close()
+
+
+def test_what_a_link_carries_moves_with_it_and_can_be_hidden(browser, arm):
+    arm.change(solids=(solid(Box((0.08, 0.08, 0.2)), (0.0, 0.0, 0.2), Kind.ATTACHED, 'tool0'),))
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.wait_for_state('IDLE')
+        wait_for_picture(page, lambda seen: is_magenta(seen).sum() > 300)
+        before = np.mean(np.nonzero(is_magenta(at_rest(page))), axis=1)
+        arm.change(measured={**arm.measured, 'shoulder_pan': -0.5})
+        wait_for_picture(
+            page,
+            lambda seen: np.hypot(*(np.mean(np.nonzero(is_magenta(seen)), axis=1) - before)) > 30,
+        )
+        page.page.get_by_text('Show', exact=True).click()
+        page.box('obstacles').uncheck()
+        wait_for_picture(page, lambda seen: not is_magenta(seen).any())
+        page.page.close()
+
+
+def test_each_button_asks_for_what_it_says(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+        buttons = page.page.get_by_role('button').all_inner_texts()
+        named = [text.strip() for text in buttons if text.strip()]
+        assert named[0] == 'Stop (space bar)'
+        for name, request in (
+            ('Stop (space bar)', Request.STOP),
+            ('Resume', Request.RESUME),
+            ('Home', Request.HOME),
+            ('Execute', Request.EXECUTE),
+        ):
+            page.button(name).click()
+            wait_until(page, lambda request=request: arm.asked[-1:] == [request])
+        assert len(arm.asked) == 4
+        page.fields('speed [%]').fill('40')
+        wait_until(page, lambda: arm.speeds[-1:] == [0.4])
+        page.slider('elbow').focus()
+        page.page.keyboard.press('ArrowRight')
+        wait_until(page, lambda: arm.joints)
+        step = arm.joints[-1]['elbow'] - arm.measured['elbow']
+        assert step == pytest.approx(np.radians(0.1), abs=1e-3)
+        assert page.errors == []
+        page.page.close()
+
+
+def wait_until(page, holds) -> None:
+    end = time.monotonic() + 20.0
+    while not holds():
+        assert time.monotonic() < end
+        page.page.wait_for_timeout(20)
+
+
+def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+        page.page.get_by_text('Show', exact=True).click()
+        box = page.box('floor')
+        places = [
+            page.page.locator('canvas').first,
+            page.button('Home'),
+            page.button('Go there'),
+            page.slider('elbow'),
+            box,
+            page.button('Stop (space bar)'),
+        ]
+        for number, place in enumerate(places):
+            place.focus()
+            page.page.keyboard.press('Space')
+            wait_until(page, lambda number=number: len(arm.asked) > number)
+        page.page.wait_for_timeout(300)
+        assert arm.asked == [Request.STOP] * len(places)
+        assert box.is_checked()
+        assert arm.targets == []
+        field = page.fields('xyz [m]').nth(0)
+        field.focus()
+        page.page.keyboard.press('Space')
+        page.page.wait_for_timeout(500)
+        assert len(arm.asked) == len(places)
+        page.page.keyboard.down('Space')  # held down in the field, then elsewhere
+        page.page.keyboard.up('Space')
+        page.button('Home').focus()
+        for _ in range(3):  # a key that is held down stops once
+            page.page.keyboard.down('Space')
+        page.page.keyboard.up('Space')
+        page.page.wait_for_timeout(500)
+        assert arm.asked == [Request.STOP] * (len(places) + 1)
+        page.page.close()
+
+
+def boxes(page) -> dict[str, tuple[float, ...]]:
+    """Where all buttons, sliders and fields are."""
+    found = {}
+    for role in ('button', 'slider', 'textbox', 'status'):
+        for number, element in enumerate(page.page.get_by_role(role).all()):
+            box = element.bounding_box()
+            if box is not None:
+                found[f'{role} {number}'] = tuple(
+                    round(box[k]) for k in ('x', 'y', 'width', 'height')
+                )
+    return found
+
+
+@pytest.mark.parametrize(('width', 'height'), SIZES)
+def test_sentences_that_wrap_move_nothing(browser, arm, width, height):
+    with shown(arm) as address:
+        page = Page(browser, address, width, height)
+        page.wait_for_state('IDLE')
+        page.page.wait_for_timeout(1500)
+        before = boxes(page)
+        names = (
+            'a_link_with_a_name_that_is_very_long, another_link_with_a_name_that_is_longer_still'
+        )
+        arm.change(
+            state='HOLDING',
+            reason=LONG,
+            refusal=LONG,
+            answer=LONG,
+            to_obstacle=Gap(0.03, names, 0.02),
+            to_itself=Gap(0.016, names, 0.002),
+        )
+        page.wait_for_state('HOLDING')
+        page.wait_for('itself: 16 mm')
+        page.page.wait_for_timeout(2500)  # until the events are listed
+        assert boxes(page) == before
+        assert page.errors == []
+        page.page.close()
+
+
+@pytest.mark.parametrize(('width', 'height'), SIZES)
+def test_the_arm_fills_the_view_and_stop_is_seen_on_any_screen(browser, arm, width, height):
+    with shown(arm) as address:
+        page = Page(browser, address, width, height)
+        page.wait_for_state('IDLE')
+        page.close_notice()
+        page.page.wait_for_timeout(2500)
+        stop = page.button('Stop (space bar)')
+        box = stop.bounding_box()
+        assert box['x'] >= 0
+        assert box['x'] + box['width'] <= width
+        free = (width, box['y'] - 60) if width < 576 else (box['x'] - 20, height)
+        picture = page.picture({'x': 0, 'y': 0, 'width': free[0], 'height': free[1]})
+        colored = np.ptp(picture, axis=-1) > 25  # the arm and its handle; floor and sky are grey
+        rows, columns = np.nonzero(colored)
+        assert rows.min() > 0
+        assert columns.min() > 0
+        assert rows.max() < len(picture) - 1
+        assert columns.max() < picture.shape[1] - 1
+        shares = np.ptp(rows) / picture.shape[0], np.ptp(columns) / picture.shape[1]
+        assert max(shares) > 0.4
+        # Stop stays where it is, however far one scrolls.
+        page.page.mouse.move(box['x'] + 20, box['y'] + 100)
+        page.page.mouse.wheel(0, 2000)
+        page.page.wait_for_timeout(500)
+        after = stop.bounding_box()
+        assert abs(after['y'] - box['y']) < 12
+        stop.click()
+        wait_until(page, lambda: arm.asked == [Request.STOP])
+        page.page.close()
+
+
+def test_angles_are_in_degrees_or_radians_with_three_digits(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+        elbow = arm.measured['elbow']
+        assert float(page.fields('elbow').input_value()) == round(np.degrees(elbow), 1)
+        page.page.get_by_text('Show', exact=True).click()
+        page.page.get_by_label('angles', exact=True).first.click()
+        page.page.get_by_role('option', name='radians').click()
+        page.wait_for('Joints [rad]')
+        page.wait_for('rpy [rad]')
+        assert float(page.fields('elbow').input_value()) == round(elbow, 3)
+        values = [field.input_value() for field in page.fields('rpy [rad]').all()]
+        assert all(len(value.partition('.')[2]) <= 3 for value in values)
+        page.page.close()
+
+
+def test_the_last_minute_can_be_looked_at(browser, arm):
+    arm.change(state='MOVING', reason='the first reason')
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for('the first reason')
+        first = at_rest(page)
+        page.page.wait_for_timeout(1000)
+        arm.change(
+            state='HOLDING', reason='another', measured={**arm.measured, 'shoulder_pan': -0.7}
+        )
+        page.wait_for('another')
+        second = wait_for_picture(page, lambda seen: changed_pixels(first, seen) > 2000)
+        page.page.wait_for_timeout(1500)
+        bar = page.slider('seconds from now')
+        bar.focus()
+        page.page.keyboard.press('Home')
+        page.wait_for('60.0 s ago')
+        status = page.page.get_by_role('status')
+        assert 'MOVING' in status.inner_text()
+        assert 'the first reason' in status.inner_text()
+        past = wait_for_picture(page, lambda seen: changed_pixels(second, seen) > 2000)
+        # The arm is where it was; the handle is not there, as nobody can ask for the past.
+        assert changed_pixels(first, past) < changed_pixels(second, past)
+        page.button('Back to now').click()
+        wait_for_picture(page, lambda seen: changed_area(second, seen) < 10)
+        assert 'another' in status.inner_text()
+        bar.focus()
+        page.page.keyboard.press('Home')
+        page.wait_for('60.0 s ago')
+        page.page.keyboard.press('Space')  # a stop is of the present
+        wait_until(page, lambda: arm.asked == [Request.STOP])
+        wait_until(page, lambda: 's ago' not in status.inner_text())
+        assert page.errors == []
+        page.page.close()
