@@ -131,7 +131,7 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     save(page, 'moving')
     source.set_speed(1.0)
     wait_for(source, 'REACHED')
-    go_to(page, 1.0, 0.35, 0.5)
+    go_to(page, -0.2, -1.0, 0.6)
     wait_for(source, 'HOLDING')
     save(page, 'out_of_reach')
     go_to(page, 0.45, 0.35, 0.45)

@@ -57,11 +57,12 @@ div:has(> .fabrik-row) ~ div > button {{ padding-inline: 0.4em; }}
 .mantine-Flex-root:has(> div .mantine-Slider-root) > div:first-child {{ width: 100% !important; }}
 .mantine-Slider-root + .mantine-NumberInput-root {{ width: 4.4rem !important; }}
 .mantine-Slider-thumb:focus-visible {{ outline: 2px solid #1f6feb; outline-offset: 2px; }}
+.uplot-container {{ contain: inline-size; }}
 .uplot-container .u-title {{ font-size: 0.8em; font-weight: 450; color: #555; }}
 
 @media (min-width: 36em) {{  /* So does the state. */
   div:has(> .fabrik-status) {{
-    position: sticky; top: 3.1em; z-index: 19; background: var(--mantine-color-body);
+    position: sticky; top: 2.6em; z-index: 19; background: var(--mantine-color-body);
   }}
 }}
 @media (max-width: 36em) {{

@@ -83,7 +83,16 @@ class TargetFields:
     async def _go(self, event: viser.GuiEvent) -> None:
         self._typed_at = -math.inf
         self._pose = self._entered()
+        for field in (self._xyz, self._rpy):
+            _send_again(field)
         self._on_target(self._pose)
+
+
+def _send_again(field: viser.GuiVector3Handle) -> None:
+    """Let the page show the numbers that count: while they were typed it may have got others."""
+    x, y, z = field.value
+    field.value = (x + 1.0, y, z)  # the same ones would not be sent
+    field.value = (x, y, z)
 
 
 def _rounded(values: Array, digits: int) -> tuple[float, float, float]:

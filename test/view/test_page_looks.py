@@ -39,9 +39,9 @@ def solid(shape, xyz=(0.0, 0.0, 0.0), kind=Kind.FILE, link='', color=MAGENTA) ->
     return Solid('thing', kind, link, shape, tuple(place), color)
 
 
-def is_magenta(picture) -> np.ndarray:
+def is_magenta(picture, green_share=0.45) -> np.ndarray:
     red, green, blue = np.moveaxis(picture, -1, 0)
-    return (red > 90) & (blue > 90) & (green < 0.8 * red) & (np.abs(red - blue) < 60)
+    return (red > 90) & (blue > 90) & (green < green_share * red) & (np.abs(red - blue) < 60)
 
 
 def wait_for_picture(page, holds) -> np.ndarray:
@@ -117,7 +117,7 @@ def test_table_and_ground_do_not_fight(browser, arm):
         page = Page(browser, address)
         page.wait_for_state('IDLE')
         picture = at_rest(page)
-        magenta = is_magenta(picture)
+        magenta = is_magenta(picture, 0.8)  # in full light
         assert magenta.sum() > 30_000
         # No line of the grid shines through: along a row there is table, or something before it.
         light = (picture.min(axis=-1) > 185) & (np.ptp(picture, axis=-1) < 12)
@@ -385,6 +385,21 @@ def test_angles_are_in_degrees_or_radians_with_three_digits(browser, arm):
         assert float(page.fields('elbow').input_value()) == round(elbow, 3)
         values = [field.input_value() for field in page.fields('rpy [rad]').all()]
         assert all(len(value.partition('.')[2]) <= 3 for value in values)
+        page.page.close()
+
+
+def test_folds_that_are_opened_widen_nothing(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+        stop = page.button('Stop (space bar)')
+        before = stop.bounding_box()
+        for fold in ('Distances', 'Solve time', 'Show'):
+            page.page.get_by_text(fold, exact=True).click()
+            page.page.wait_for_timeout(1500)
+        after = stop.bounding_box()
+        assert (after['x'], after['width']) == (before['x'], before['width'])
+        assert page.errors == []
         page.page.close()
 
 
