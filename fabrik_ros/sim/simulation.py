@@ -114,7 +114,7 @@ class Simulation:
         chain : Chain
             The arm of it that moves.
         start : mapping
-            Joint values by name at which it starts, which is home [rad or m].
+            Joint values by name at which it starts [rad or m]; home, where all are given.
         mesh_paths : sequence of str
             Folders with meshes.
         allowed_collisions : sequence of (str, str)
@@ -138,10 +138,11 @@ class Simulation:
         lists = {
             'mesh_paths': [absolute_folder(path) for path in mesh_paths],
             'allowed_collisions': ['/'.join(pair) for pair in allowed_collisions],
-            'home_configuration': [float(start[name]) for name in chain.joint_names],
         }
+        home = [float(start[name]) for name in chain.joint_names if name in start]
+        homes = {'home_configuration': home} if len(home) == len(chain) else {}
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}
-        self._start(NODE, 'fabrik_ros.ros.main', {**parameters, **lists, **scenes})
+        self._start(NODE, 'fabrik_ros.ros.main', {**parameters, **lists, **homes, **scenes})
         module = f'fabrik_ros.sim.{"physical_arm" if has_physics else "simulated_arm"}'
         places = {'start_names': list(start), 'start_values': list(map(float, start.values()))}
         self._start(ARM, module, places, '-r', 'joint_command:=fabrik/joint_command')

@@ -176,8 +176,10 @@ def test_rviz_shows_the_handles_where_launch_files_remap_them(rviz):
 
 def test_rviz_shows_what_the_node_publishes(rviz):
     shown = {entry['Topic']['Value'] for entry in rviz['Displays'] if 'Topic' in entry}
-    assert shown == {'/fabrik/markers', '/fabrik/planned_path', '/fabrik/solution_pose'}
-    (markers,) = display(rviz, 'MarkerArray')
+    topics = ('markers', 'planned_path', 'scene_markers', 'solution_pose')
+    assert shown == {f'/fabrik/{topic}' for topic in topics}
+    markers, scene = display(rviz, 'MarkerArray')
+    assert scene['Topic']['Durability Policy'] == 'Transient Local', 'a scene is sent once'
     assert markers['Namespaces'] == {'fabrik/reach': False}, 'the rest is on'
     (path,) = display(rviz, 'Path')
     assert path['Topic']['Durability Policy'] == 'Transient Local', 'as it is published'
