@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-FOLDER = Path(__file__).parent / 'figures'
+FOLDER = Path(__file__).parent / 'pictures'
 CHROMIUM = os.environ.get('CHROMIUM') or shutil.which('chromium') or 'chromium-browser'
 SOFTWARE = (
     '--no-sandbox',
@@ -33,7 +33,7 @@ SOFTWARE = (
     '--use-angle=swiftshader',
     '--enable-unsafe-swiftshader',
 )
-COLORS = 128
+COLORS = 96
 """Of a picture: few make small files."""
 PATIENCE = 60.0
 """Longest wait for a state [s]."""

@@ -12,7 +12,7 @@ from ..collision.collada import unit_of
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from ..transforms import Array
 from .arm_view import wxyz
-from .solid import Cells, Solid, Triangles
+from .solid import Cells, Kind, Solid, Triangles
 
 SEE_THROUGH = 0.35
 """Opacity of what one may look through [1]."""
@@ -85,7 +85,8 @@ class SolidsView:
 
     def bottom(self) -> float:
         """Height of the lowest thing that stands [m]; 0 where nothing is below."""
-        return min([0.0, *(_bottom(s) for s in self._solids if not s.link)])
+        stand = (s for s in self._solids if s.kind is not Kind.ATTACHED)
+        return min([0.0, *map(_bottom, stand)])
 
     def _remove(self, solid: Solid) -> None:
         node = self._nodes.pop(solid)

@@ -110,9 +110,11 @@ def test_commanded_arm_is_drawn_where_it_differs_and_only_there(browser, arm):
         page.page.close()
 
 
-def test_table_and_ground_do_not_fight(browser, arm):
-    flush = solid(Box((2.0, 2.0, 0.2)), (0.0, 0.0, -0.1))
-    arm.change(solids=(flush, solid(HalfSpace())))
+@pytest.mark.parametrize('is_named', [False, True])
+def test_table_and_ground_do_not_fight(browser, arm, is_named):
+    link = arm.robot.root_link if is_named else ''  # as a node has it
+    flush = solid(Box((2.0, 2.0, 0.2)), (0.0, 0.0, -0.1), link=link)
+    arm.change(solids=(flush,) if is_named else (flush, solid(HalfSpace())))
     with shown(arm) as address:
         page = Page(browser, address)
         page.wait_for_state('IDLE')
