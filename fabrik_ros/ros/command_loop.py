@@ -208,7 +208,7 @@ class CommandLoop:
             self._outputs.send_trajectory(self._stepper.message(now))  # with the whole stop
         deadline = next_time + LONGEST_WAY_BACK
         may_go_back = True
-        while not follower.is_at_rest:
+        while not follower.is_at_rest or follower.should_publish:
             if may_go_back and follower.is_going_back and time.monotonic() > deadline:
                 may_go_back = False
                 self._motion.stop(reason)
