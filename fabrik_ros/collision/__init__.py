@@ -7,7 +7,7 @@ from .pairs import LeftOut, LeftOutReason
 from .point_cells import PointCells
 from .point_map import PointMap
 from .robot_shape import PlacedShape, RobotShape
-from .scene import Obstacle, Scene
+from .scene import Obstacle, ObstacleSource, Scene
 from .scene_file import link_poses, load_scene
 from .self_collision import SelfCollision
 from .solids import MissingGeometry
@@ -23,6 +23,7 @@ __all__ = [
     'Nearest',
     'NearestPoints',
     'Obstacle',
+    'ObstacleSource',
     'PlacedShape',
     'PointCells',
     'PointMap',

@@ -175,8 +175,11 @@ class CheckedPairs:
         """Return what some pairs have left of their clearances at least, shape (k,) [m]."""
         return np.asarray(self.distances.bounds(q, pairs=pairs) - self.clearances[pairs])
 
-    def nearest_of(self, p: int, q: Array) -> Nearest:
-        """Measure pair number `p` at `q`, shape (n,)."""
+    def nearest_among(self, q: Array, pairs: npt.NDArray[np.intp]) -> Nearest | None:
+        """Measure the tightest of some pairs at `q`, shape (n,); None where they are none."""
+        p = self.tightest(q, pairs)
+        if p is None:
+            return None
         return Nearest(self.distances.measure(p, q), *self._names[p], float(self.clearances[p]))
 
     def points_of(self, p: int, q: Array) -> NearestPoints | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from ..errors import did_you_mean, listed, SceneError, shown
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
@@ -14,6 +15,15 @@ MOST_OBSTACLES = 1000
 """Number of obstacles of a scene: with more, each step of a motion would take too long [1]."""
 LARGEST = 1e3
 """Nothing that stands around an arm is larger, or farther away [m]."""
+
+
+class ObstacleSource(Enum):
+    """Where an obstacle is known from; the values are the namespaces of `~/scene_markers`."""
+
+    FILE = 'file'
+    MARKERS = 'markers'
+    ATTACHED = 'attached'
+    CELLS = 'cells'
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from rclpy.node import Node
 
 from ..collision import (
@@ -254,17 +252,12 @@ class CollisionWatch:
     def nearest_obstacle(self, q: Array) -> Nearest | None:
         """Link and obstacle that have least left of their clearance at `q`; None without."""
         pairs = self._pairs
-        return None if pairs is None else self._nearest(pairs, pairs.pairs_of_obstacles, q)
+        return None if pairs is None else pairs.nearest_among(q, pairs.pairs_of_obstacles)
 
     def nearest_links(self, q: Array) -> Nearest | None:
         """Links that have least left of their clearance at `q`, shape (n,); None without."""
         pairs = self._pairs
-        return None if pairs is None else self._nearest(pairs, pairs.pairs_of_links, q)
-
-    @staticmethod
-    def _nearest(pairs: WorldCollision, among: npt.NDArray[np.intp], q: Array) -> Nearest | None:
-        p = pairs.tightest(q, among)
-        return None if p is None else pairs.nearest_of(p, q)
+        return None if pairs is None else pairs.nearest_among(q, pairs.pairs_of_links)
 
     def nearest_points(self, q: Array) -> dict[str, NearestPoints]:
         """Where the arm at `q`, shape (n,), is nearest to an `obstacle`, and to it`self`."""

@@ -320,8 +320,8 @@ class FabrikNode(LifecycleNode):
     # -- what rclpy calls
 
     # Neither publishers nor subscriptions have events of their quality of service: where one waits
-    # for something that is removed, the EventsExecutor up to rclpy 9.1.2 frees it without the lock
-    # of the interpreter, and the process crashes. `Neighbours` warns of what nobody hears.
+    # for something that is removed, the EventsExecutor crashes (seen with rclpy 9.1.2, as
+    # ros2/rclpy issue 1644 has it). `Neighbours` warns of whom the node does not hear.
 
     def create_publisher(self, *given: Any, **options: Any) -> Any:
         """Create a publisher without events."""

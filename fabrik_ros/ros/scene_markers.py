@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-from ..collision import MeshFinder, Obstacle, PointCells
+from ..collision import MeshFinder, Obstacle, ObstacleSource, PointCells
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from ..transforms import Array, transform
 from .conversions import matrix_to_pose, to_point
@@ -21,15 +20,6 @@ MOST_CUBES = 2000
 """More cells are drawn as fewer, larger cubes: commands wait for the message [1]."""
 FLOOR = 4.0, 0.01
 """Edge and thickness of the plate that a half space is drawn as [m]."""
-
-
-class Source(Enum):
-    """Where an obstacle is known from; the values are the namespaces."""
-
-    FILE = 'file'
-    MARKERS = 'markers'
-    ATTACHED = 'attached'
-    CELLS = 'cells'
 
 
 @dataclass(frozen=True)
@@ -60,10 +50,13 @@ def scene_markers(scene: KnownScene, finder: MeshFinder) -> Iterator[Marker]:
 
     """
     yield Marker(action=Marker.DELETEALL)
-    numbers = dict.fromkeys(Source, 0)
-    for source, obstacles in ((Source.FILE, scene.of_file), (Source.MARKERS, scene.in_markers)):
+    numbers = dict.fromkeys(ObstacleSource, 0)
+    for source, obstacles in (
+        (ObstacleSource.FILE, scene.of_file),
+        (ObstacleSource.MARKERS, scene.in_markers),
+    ):
         for obstacle in obstacles:
-            shown_as = Source.ATTACHED if obstacle.link else source
+            shown_as = ObstacleSource.ATTACHED if obstacle.link else source
             color = _color(scene, obstacle.name, WOOD)
             for marker in _solids(obstacle, finder):
                 marker.header.frame_id = obstacle.link or scene.root_link
@@ -76,7 +69,7 @@ def scene_markers(scene: KnownScene, finder: MeshFinder) -> Iterator[Marker]:
             marker = _cubes(frame, cells)
             marker.header.frame_id = scene.root_link
             marker.color = _color(scene, f"points of '{frame}'", GREY)
-            marker.ns, marker.id = Source.CELLS.value, number
+            marker.ns, marker.id = ObstacleSource.CELLS.value, number
             yield marker
 
 

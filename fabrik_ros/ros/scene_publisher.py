@@ -6,6 +6,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
+from .configured_arm import ConfiguredArm
 from .node_state import NodeState
 from .scene_markers import KnownScene, names_in, scene_markers
 
@@ -51,17 +52,14 @@ class ScenePublisher:
             return
         if self._publisher.get_subscription_count() == 0:
             return
-        scene = self._scene()
-        if scene is not None and scene != self._shown:
+        scene = self._scene(arm)
+        if scene != self._shown:
             self._shown = scene
             markers = list(scene_markers(scene, arm.watch.finder))
             self._publisher.publish(MarkerArray(markers=markers))
 
-    def _scene(self) -> KnownScene | None:
-        """Put together what stands around the arm; None without an arm."""
-        arm = self._state.arm
-        if arm is None:
-            return None
+    def _scene(self, arm: ConfiguredArm) -> KnownScene:
+        """Put together what stands around an arm."""
         _, cells, _ = arm.watch.snapshot()
         world, q = arm.world, arm.shown_configuration()
         nearest = None if q is None else arm.watch.nearest_obstacle(q)

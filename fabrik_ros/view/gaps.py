@@ -33,8 +33,7 @@ def gaps(world: WorldCollision | None, q: Array) -> tuple[Gap, Gap]:
 
 
 def _tightest(world: WorldCollision, pairs: npt.NDArray[np.intp], q: Array) -> Gap:
-    p = world.tightest(q, pairs)
-    if p is None:
+    nearest = world.nearest_among(q, pairs)
+    if nearest is None:
         return UNKNOWN
-    nearest = world.nearest_of(p, q)
     return Gap(nearest.distance, f'{nearest.link_a}, {nearest.link_b}', nearest.clearance)

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
+from ..collision import ObstacleSource
 from ..model.geometry import Box, Cylinder, Mesh, Sphere
 from ..ros.conversions import pose_to_matrix
 from ..transforms import Array
-from .solid import Cells, Drawn, Kind, Solid, Triangles
+from .solid import Cells, Drawn, Solid, Triangles
 
-KINDS = {kind.value: kind for kind in Kind}
+SOURCES = {source.value: source for source in ObstacleSource}
 
 
 def solids_in(message: MarkerArray) -> tuple[Solid, ...]:
@@ -21,12 +22,12 @@ def solids_in(message: MarkerArray) -> tuple[Solid, ...]:
 def _solids_in(message: MarkerArray) -> Iterator[Solid]:
     for marker in message.markers:
         shape = _shape(marker) if marker.action == Marker.ADD else None
-        kind = KINDS.get(marker.ns)
-        if shape is None or kind is None:
+        source = SOURCES.get(marker.ns)
+        if shape is None or source is None:
             continue
         yield Solid(
             marker.text or f'{marker.ns}/{marker.id}',
-            kind,
+            source,
             marker.header.frame_id.removeprefix('/'),
             shape,
             tuple(pose_to_matrix(marker.pose).ravel().tolist()),

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
-from ..collision import Obstacle
+from ..collision import Obstacle, ObstacleSource
 from ..model.geometry import HalfSpace, Shape
 from ..transforms import Array
 
 WOOD = (196, 160, 112)
 GREY = (140, 144, 150)
-
-
-class Kind(Enum):
-    """Where a solid is known from; the values are the namespaces of `~/scene_markers`."""
-
-    FILE = 'file'
-    MARKERS = 'markers'
-    ATTACHED = 'attached'
-    CELLS = 'cells'
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Solid:
     """A thing of one colour; equal ones look alike."""
 
     name: str
-    kind: Kind
+    source: ObstacleSource
     link: str
     """The link in whose frame it is; '' for the root link."""
     shape: Drawn
@@ -76,7 +66,7 @@ class Solid:
 
 def solid_of(obstacle: Obstacle) -> Solid:
     """Say how an obstacle of a scene is drawn."""
-    kind = Kind.ATTACHED if obstacle.link else Kind.FILE
+    source = ObstacleSource.ATTACHED if obstacle.link else ObstacleSource.FILE
     color = GREY if obstacle.link else WOOD
     place = tuple(obstacle.T_link_obstacle.ravel().tolist())
-    return Solid(obstacle.name, kind, obstacle.link, obstacle.shape, place, color)
+    return Solid(obstacle.name, source, obstacle.link, obstacle.shape, place, color)

@@ -7,12 +7,12 @@ import numpy as np
 import trimesh
 import viser
 
-from ..collision import MeshFinder
+from ..collision import MeshFinder, ObstacleSource
 from ..collision.collada import unit_of
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from ..transforms import Array
 from .arm_view import wxyz
-from .solid import Cells, Kind, Solid, Triangles
+from .solid import Cells, Solid, Triangles
 
 SEE_THROUGH = 0.35
 """Opacity of what one may look through [1]."""
@@ -85,7 +85,7 @@ class SolidsView:
 
     def bottom(self) -> float:
         """Height of the lowest thing that stands [m]; 0 where nothing is below."""
-        stand = (s for s in self._solids if s.kind is not Kind.ATTACHED)
+        stand = (s for s in self._solids if s.source is not ObstacleSource.ATTACHED)
         return min([0.0, *map(_bottom, stand)])
 
     def _remove(self, solid: Solid) -> None:

@@ -13,10 +13,11 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from domains import free_domain
+from fabrik_ros.collision import ObstacleSource
 from fabrik_ros.ros.conversions import matrix_to_pose
 from fabrik_ros.view.ros_source import RosSource
 from fabrik_ros.view.scene_markers import solids_in
-from fabrik_ros.view.solid import Cells, Kind, Triangles
+from fabrik_ros.view.solid import Cells, Triangles
 from fabrik_ros.view.source import Request
 from geometry_msgs.msg import Point, Vector3
 from rcl_interfaces.msg import SetParametersResult
@@ -62,9 +63,9 @@ def solid(made):
 )
 def test_shapes_of_markers_stand_where_these_say(kind, shape):
     made = solid(marker(kind, mesh_resource='file:///a.stl', text='crate'))
-    assert (made.name, made.kind, made.link, made.shape) == (
+    assert (made.name, made.source, made.link, made.shape) == (
         'crate',
-        Kind.FILE,
+        ObstacleSource.FILE,
         'base_link',
         shape,
     )
@@ -84,7 +85,11 @@ def test_triangles_and_cells_are_scaled_as_rviz_does_it():
 def test_colour_and_carrier_are_those_of_the_marker():
     color = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.8)
     made = solid(marker(Marker.CUBE, 'attached', 'tool0', color=color))
-    assert (made.kind, made.link, made.color) == (Kind.ATTACHED, 'tool0', (255, 128, 0))
+    assert (made.source, made.link, made.color) == (
+        ObstacleSource.ATTACHED,
+        'tool0',
+        (255, 128, 0),
+    )
 
 
 def test_what_is_no_solid_is_left_out():

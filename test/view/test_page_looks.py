@@ -4,9 +4,10 @@ import time
 
 from browser import changed_pixels, chromium, Page, PICTURE, shown
 from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.collision import ObstacleSource
 from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Mesh, Sphere
 from fabrik_ros.transforms import transform
-from fabrik_ros.view.solid import Cells, Kind, Solid, Triangles
+from fabrik_ros.view.solid import Cells, Solid, Triangles
 from fabrik_ros.view.source import Gap, Request
 import numpy as np
 import pytest
@@ -34,9 +35,9 @@ def arm():
     return Staged()
 
 
-def solid(shape, xyz=(0.0, 0.0, 0.0), kind=Kind.FILE, link='', color=MAGENTA) -> Solid:
+def solid(shape, xyz=(0.0, 0.0, 0.0), source=ObstacleSource.FILE, link='', color=MAGENTA) -> Solid:
     place = transform(np.eye(3), xyz).ravel().tolist()
-    return Solid('thing', kind, link, shape, tuple(place), color)
+    return Solid('thing', source, link, shape, tuple(place), color)
 
 
 def is_magenta(picture, green_share=0.45) -> np.ndarray:
@@ -148,10 +149,10 @@ def projected(arm, view_camera, point) -> tuple[float, float]:
 BASE = [(-1, -1, -0.5), (1, -1, -0.5), (0, 1, -0.5)]
 CORNERS = 0.06 * np.array([*BASE, BASE[0], BASE[2], (0, 0, 0.5), BASE[1], BASE[2], (0, 0, 0.5)])
 THINGS = {
-    'file': (Box((0.1, 0.1, 0.1)), Kind.FILE),
-    'markers': (Sphere(0.06), Kind.MARKERS),
-    'capsule': (Capsule(0.04, 0.08), Kind.FILE),
-    'triangles': (Triangles(CORNERS.astype(np.float32).tobytes()), Kind.MARKERS),
+    'file': (Box((0.1, 0.1, 0.1)), ObstacleSource.FILE),
+    'markers': (Sphere(0.06), ObstacleSource.MARKERS),
+    'capsule': (Capsule(0.04, 0.08), ObstacleSource.FILE),
+    'triangles': (Triangles(CORNERS.astype(np.float32).tobytes()), ObstacleSource.MARKERS),
     'cells': (
         Cells(
             np.array(
@@ -160,16 +161,16 @@ THINGS = {
             ).tobytes(),
             (0.02, 0.02, 0.02),
         ),
-        Kind.CELLS,
+        ObstacleSource.CELLS,
     ),
 }
 
 
 @pytest.mark.parametrize('thing', THINGS)
 def test_obstacle_of_each_source_is_where_it_stands_and_goes(browser, arm, thing):
-    shape, kind = THINGS[thing]
+    shape, source = THINGS[thing]
     place = np.array([0.1, 0.45, 0.1])
-    arm.change(solids=(solid(shape, place, kind),))
+    arm.change(solids=(solid(shape, place, source),))
     cameras = []
     with pytest.MonkeyPatch.context() as patch, shown_with_cameras(patch, arm, cameras) as address:
         page = Page(browser, address)
@@ -213,7 +214,9 @@ def test_mesh_is_drawn_by_its_file(browser, arm, tmp_path):
 
 
 def test_what_a_link_carries_moves_with_it_and_can_be_hidden(browser, arm):
-    arm.change(solids=(solid(Box((0.08, 0.08, 0.2)), (0.0, 0.0, 0.2), Kind.ATTACHED, 'tool0'),))
+    arm.change(
+        solids=(solid(Box((0.08, 0.08, 0.2)), (0.0, 0.0, 0.2), ObstacleSource.ATTACHED, 'tool0'),)
+    )
     with shown(arm) as address:
         page = Page(browser, address)
         page.wait_for_state('IDLE')
