@@ -26,8 +26,8 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 # A worker that has no tests left takes some of another's: none is alone with the longest file.
 # A worker that dies ends the run: xdist would wait for its tests for ever.
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
-# Tests over ROS wait most of the time: five at once keep two cores half busy.
-AT_ONCE := -n 5
+# Tests over ROS wait most of the time: three at once leave two cores room for what is due now.
+AT_ONCE := -n 3
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
 

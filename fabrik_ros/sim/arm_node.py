@@ -22,6 +22,8 @@ from ..transforms import Array
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WARNING_PERIOD = 1.0
 """The same warning is not logged again within this time [s]."""
+COMMANDS_KEPT = 100
+"""Commands that wait for an arm which the machine has kept from its work."""
 REMINDER_PERIOD = 5.0
 """Time between two lines in the log that say what the arm waits for [s]."""
 
@@ -65,7 +67,7 @@ class ArmNode(Node):
         """Joint values to start at, as far as they were given [rad or m]."""
         self._description = ''
         self._states = self.create_publisher(JointState, 'joint_states', 10)
-        self.create_subscription(JointState, 'joint_command', self._on_command, 10)
+        self.create_subscription(JointState, 'joint_command', self._on_command, COMMANDS_KEPT)
         self._descriptions = self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED
         )

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..transforms import Array
 
-RECOVERY, MOST_NEEDLESS = 0.02, 0.1
-"""Share of an unnecessary delay removed with each command [1]; a longer delay [s] restarts the
-stream: the sender's clock has jumped."""
+RECOVERY, HASTE = 0.02, 0.2
+"""Share of an unnecessary delay removed with each command; at most of the time between two [1]."""
+MOST_NEEDLESS = 0.5
+"""A longer unnecessary delay restarts the stream: the sender's clock has jumped [s]."""
 ROUNDING = 1e-6
 """Largest rounding error of a stamp; the arm stands this long after the last command [s]."""
 LEAST_GAP = 5e-4
@@ -65,7 +66,8 @@ class Playout:
             due = now + self._delay
             self._offset = due - stamp
         # It came sooner than the first of the stream, or than the one that was late.
-        self._offset -= RECOVERY * max(0.0, due - now - self._delay)
+        needless = max(0.0, due - now - self._delay)
+        self._offset -= min(RECOVERY * needless, HASTE * (due - self._way[-1][0]))
         self._way.append((due, q))
 
     def _begin(self, now: float) -> None:
