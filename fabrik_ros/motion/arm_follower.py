@@ -152,6 +152,8 @@ class ArmFollower:
         """Time since which a resting arm is away from its last command [s]; inf: it is not."""
         self._moved_to: Array | None = None
         """Measured values that such an arm holds, shape (n,) [rad or m]; None before."""
+        self._sent: Array | None = None
+        """What the last step returned, shape (n,) [rad or m]; None before."""
         self.refusal: Reason | None = None
 
     def __repr__(self) -> str:
@@ -219,7 +221,9 @@ class ArmFollower:
             self._motion.halt()
             dt = period
         command = self._follower.tick(now, dt)
-        return self._held(now, dt) if command is None else np.array(command.q)
+        q = self._held(now, dt) if command is None else command.q
+        self._sent = np.array(q)
+        return np.array(q)
 
     def _take_measured(self, measured: npt.ArrayLike | None, now: float) -> None:
         """Take note of what was measured; the first whole state is where the arm stands."""
@@ -264,22 +268,24 @@ class ArmFollower:
         """Joint values, shape (n,), of a resting arm; measured ones if it was moved away."""
         q, observer = self._motion.command[0], self._follower.observer
         self._motion.rest(dt)
+        if self._follower.has_provisional_start and self._sent is not None:
+            return self._sent
         if not observer.is_measured(now) or observer.does_not_follow(q) is None:
             self._away_since, self._moved_to = math.inf, None
             if self._follower.was_moved and observer.doubt(now) is None:
                 observer.forget_commands()
             else:
                 observer.remember(now, q)
-            return np.array(q)
+            return q
         self._away_since = min(self._away_since, now)
         is_certain = observer.why_contradicted(now) is None
         if now - self._away_since < observer.restart_pause or not is_certain:
-            return np.array(q)
+            return q
         measured, held = observer.near_command(observer.q, q), self._moved_to
         # It holds where it was let go: an arm that sags does not sink for ever.
         if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:
-            self._moved_to = measured
-        return np.array(self._moved_to)
+            self._moved_to = held = measured
+        return held
 
     # -- what it is asked for besides
 

@@ -774,6 +774,10 @@ class Follower:
         if self.observer.command_a_moment_ago(now) is not None:
             return False
         self._start.begin(now)
+        joints = self._goal_in_joints
+        if joints is not None:  # the others keep the values they have now
+            self._joints = JointGoal.of(self.robot, joints.asked, None, self.motion.q)
+            self.goal = self._joints.goal
         self._pursue_goal()
         return True
 
@@ -819,6 +823,11 @@ class Follower:
     def _doubt(self, now: float) -> Reason | None:
         """Why it is not certain where an arm at rest stands; None where it is."""
         return self.observer.doubt(now) if self.is_at_rest else None
+
+    @property
+    def has_provisional_start(self) -> bool:
+        """Whether the arm is to set out from a place of which it is not certain yet."""
+        return self.is_at_rest and self._start.is_provisional
 
     @property
     def was_moved(self) -> bool:

@@ -29,23 +29,25 @@ class Source:
 
     Attributes
     ----------
-    value : float
-        The newest [rad or m].
+    value, before : float
+        The newest, and the one before [rad or m].
     time, stamp : float
         When that was received, and measured [s].
 
     """
 
-    __slots__ = ('_begin', '_speeds', 'stamp', 'time', 'value')
+    __slots__ = ('_begin', '_speeds', 'before', 'stamp', 'time', 'value')
 
     def __init__(self, value: float, time: float, stamp: float) -> None:
         self.value, self.time, self.stamp = value, time, stamp
+        self.before = value
         self._begin = time, value
         self._speeds = 0.0, math.inf
         """In the last span, and in the one before; inf: not known yet [rad/s or m/s]."""
 
     def go_on(self, value: float, time: float, stamp: float, cycle: float) -> None:
         """Take the next value of a joint that stands as before after a `cycle`."""
+        self.before = self.value
         self.value, self.time, self.stamp = value, time, stamp
         begin, before = self._begin
         if not 0.0 <= time - begin < SPAN:
@@ -72,7 +74,7 @@ class TwoSources:
 
     """
 
-    __slots__ = ('_found', '_last', '_other', '_turns', 'cycle')
+    __slots__ = ('_found', '_last', '_other', '_turns', '_unexplained', 'cycle')
 
     def __init__(self, cycle: float) -> None:
         self.cycle = cycle
@@ -81,6 +83,8 @@ class TwoSources:
         self._other: Source | None = None
         self._turns: deque[float] = deque(maxlen=TURNS)
         """When a value of one followed one of the other [s]."""
+        self._unexplained: deque[float] = deque(maxlen=TURNS)
+        """Those since the last one that a source explains which is only behind the other [s]."""
         self._found = -math.inf, math.nan, math.nan
         """When they last contradicted each other [s], and their values."""
 
@@ -95,7 +99,7 @@ class TwoSources:
             gap = _distance(other.value, last.value, self.cycle)
             nearest = CLEARLY * gap if gap > NOISE else -1.0
             if off <= nearest:
-                last.go_on(value, time, stamp, self.cycle)
+                self._go_on_as_last(last, value, time, stamp, off)
                 return
             if _distance(value, other.value, self.cycle) <= nearest:
                 other.go_on(value, time, stamp, self.cycle)
@@ -103,11 +107,24 @@ class TwoSources:
                 self._turn(other, last, gap)
                 return
         self._turns.clear()
+        self._unexplained.clear()
         if off <= NOISE:
             last.go_on(value, time, stamp, self.cycle)
             self._other = None
         else:
             self._last, self._other = Source(value, time, stamp), last
+
+    def _go_on_as_last(
+        self, last: Source, value: float, time: float, stamp: float, off: float
+    ) -> None:
+        """Take the next value of a source, or find that it is two near to each other."""
+        goes_back = _distance(value, last.before, self.cycle) <= CLEARLY * off
+        if off > NOISE and goes_back:
+            self._turns.clear()
+            self._unexplained.clear()
+            self._last, self._other = Source(value, time, stamp), last
+        else:
+            last.go_on(value, time, stamp, self.cycle)
 
     def contradiction(self, now: float) -> tuple[float, float] | None:
         """Values of two sources that contradict each other [rad or m]; None where none do."""
@@ -121,14 +138,17 @@ class TwoSources:
     def _turn(self, source: Source, other: Source, gap: float) -> None:
         """Take note that a value of one followed one of the other, in a distance [rad or m]."""
         self._turns.append(source.time)
+        self._unexplained.append(source.time)
         speed = max(source.speed(self.cycle), other.speed(self.cycle))
         if math.isinf(speed):
             return
         delay = DELAY + min(abs(source.stamp - other.stamp), LONGEST_DELAY)
         needed = TURNS if gap < FAR else FAR_TURNS
         if gap <= NOISE + delay * speed:
-            self._turns.clear()
-        elif len(self._turns) >= needed and source.time - self._turns[-needed] <= MEMORY:
+            self._unexplained.clear()
+        elif (
+            len(self._unexplained) >= needed and source.time - self._unexplained[-needed] <= MEMORY
+        ):
             self._found = source.time, source.value, other.value
 
 

@@ -286,3 +286,37 @@ def test_target_does_not_wait_for_ever_for_an_arm_that_is_moved(door):
     bench.go(3.0)
     assert bench.follower.is_at_rest
     assert np.abs(bench.sent[-1] - let_go).max() < HELD
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
+    push=st.floats(-0.09, 0.09), duration=st.sampled_from([0.0, 0.05, 0.1, 0.3]),
+    before=st.integers(0, 15), after=st.integers(3, 30),
+)  # fmt: skip
+@hypothesis.example(send_pose, 0.0625, 1.0, 0.0625, 0.0, 2, 3)
+@hypothesis.example(send_pose, 0.0078, -1.0, 0.0625, 0.0, 13, 4)
+def test_arm_that_was_just_pushed_does_not_start_at_a_second_source(
+    door, off, sign, push, duration, before, after
+):
+    """Each of its states is followed at once by one of the other source."""
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    bench.push(push * np.ones(6), duration)
+    bench.go(before * DT)
+    true, away = bench.arm.q, sign * off
+    take = bench.follower._take_measured
+
+    def take_both(measured, now):
+        take(measured, now)
+        take(measured + away, now)
+
+    bench.follower._take_measured = take_both
+    bench.go(after * DT)
+    held = bench.sent[-1]
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(1.5)
+    moved = [q for q in bench.sent[-round(1.5 / DT) :] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
