@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import math
 import time
 
-from command_judge import PAUSE, PAUSE_PERIODS
+from command_judge import PAUSE_PERIODS
 import numpy as np
 import pytest
 
@@ -24,6 +24,8 @@ COMMANDS = 10
 """A report is about one of so many last commands: those of a base that moves go on."""
 REPORTED = 60
 """A report is about one of so many last states."""
+PAUSE = 0.2
+"""So long after a command the next one goes on from there, as the node promises [s]."""
 NEARBY = 2e-3
 """[rad or m]."""
 HARDEST = 5.0

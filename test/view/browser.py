@@ -126,6 +126,21 @@ class Page:
         notice.first.wait_for(timeout=1000.0 * PATIENCE)
         notice.first.click()
 
+    def grab_green_arrow(self) -> tuple[float, float]:
+        """Press the mouse on the head of the green arrow that is up to the left; return where."""
+        red, green, blue = np.moveaxis(self.picture(), -1, 0)
+        is_green = (green > 200) & (red < 180) & (green - red > 50) & (green - blue > 30)
+        rows, columns = np.nonzero(is_green)
+        inside = np.argsort(rows + columns)[40]
+        return self._press(PICTURE['x'] + columns[inside], PICTURE['y'] + rows[inside])
+
+    def _press(self, x, y) -> tuple[float, float]:
+        x, y = float(x), float(y)
+        self.page.mouse.move(x, y)
+        self.page.wait_for_timeout(1000)  # until the arrow has noticed
+        self.page.mouse.down()
+        return x, y
+
     def _blue_pixels(self) -> tuple[np.ndarray, np.ndarray]:
         red, green, blue = np.moveaxis(self.picture(), -1, 0)
         rows, columns = np.nonzero((blue > 190) & (red < 90) & (green < 170))
@@ -150,11 +165,7 @@ class Page:
         rows, columns = self._blue_pixels()
         # Its head is the blue that is farthest to the right; 30 pixels inwards is safely in it.
         inside = np.argsort(columns)[-30]
-        x, y = PICTURE['x'] + float(columns[inside]), PICTURE['y'] + float(rows[inside])
-        self.page.mouse.move(x, y)
-        self.page.wait_for_timeout(1000)  # until the arrow has noticed
-        self.page.mouse.down()
-        return x, y
+        return self._press(PICTURE['x'] + columns[inside], PICTURE['y'] + rows[inside])
 
 
 def changed_pixels(a: np.ndarray, b: np.ndarray) -> int:

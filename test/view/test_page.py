@@ -4,9 +4,11 @@ import os
 import threading
 import time
 
-from browser import chromium, Page, shown
+from browser import chromium, Page, PATIENCE, shown
 from fabrik_ros import example_arm, load_urdf
-from fabrik_ros.collision import Scene
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.model.geometry import Box
+from fabrik_ros.transforms import transform
 import numpy as np
 import pytest
 
@@ -55,9 +57,13 @@ def arm():
 
 
 def tip(arm) -> np.ndarray:
+    return pose_of_tip(arm.source)
+
+
+def pose_of_tip(source) -> np.ndarray:
     """Pose of the tip by pinocchio, which shares no code with the package."""
     pinocchio = pytest.importorskip('pinocchio', reason='pinocchio judges the pose')
-    snapshot = arm.source.snapshot()
+    snapshot = source.snapshot()
     model = pinocchio.buildModelFromXML(snapshot.robot.source)
     data = model.createData()
     q = np.array([snapshot.measured[name] for name in model.names[1:]])
@@ -113,6 +119,41 @@ def test_dragging_the_handle_moves_the_arm(browser, arm):
         count = len(arm.targets)
         page.page.wait_for_timeout(1500)
         assert len(arm.targets) == count  # a handle that nobody drags says nothing
+        assert page.errors == []
+        page.page.close()
+
+
+def test_a_drag_across_a_wall_arrives_once_the_mouse_lets_go(browser):
+    from fabrik_ros.planning.planner_setup import PlannerSetup
+    from fabrik_ros.view.local_source import LocalSource
+
+    robot = load_urdf(example_arm('six_axis'))
+    chain = robot.chain()
+    wall = Obstacle('wall', Box((0.9, 0.02, 0.35)), transform(np.eye(3), (0.55, 0.0, 0.175)))
+    source = LocalSource(robot, chain, PlannerSetup(robot, chain).world(Scene([wall])))
+    with shown(source) as address:
+        page = Page(browser, address)
+        page.close_notice()
+        for label, numbers in (('rpy [deg]', (180, 0, 0)), ('xyz [m]', (0.5, -0.3, 0.2))):
+            for field, number in zip(page.fields(label).all(), numbers, strict=True):
+                field.fill(str(number))
+        page.button('Go there').click()
+        page.wait_for_state('REACHED')
+        page.page.wait_for_timeout(3000)
+        x, y = page.grab_green_arrow()
+        beyond = page.fields('xyz [m]').nth(1)
+        end = time.monotonic() + PATIENCE
+        while float(beyond.input_value()) < 0.25:
+            assert time.monotonic() < end, 'the handle does not go across'
+            x, y = x + 3, y + 1.5
+            page.page.mouse.move(x, y)
+            page.page.wait_for_timeout(40)
+        assert page.status.startswith('HOLDING')
+        assert 'wall' in page.status
+        page.page.mouse.up()
+        page.wait_for_state('REACHED')
+        there = float(beyond.input_value())
+        np.testing.assert_allclose(pose_of_tip(source)[:3, 3], (0.5, there, 0.2), atol=3e-3)
         assert page.errors == []
         page.page.close()
 
