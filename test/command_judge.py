@@ -273,25 +273,26 @@ class CommandJudge:
 
     def _begin_run(self, q: np.ndarray, pause: float | None, bounds: Bounds) -> None:
         self.runs += 1
-        stalled = self._velocity is not None and bool(np.any(self._velocity))
+        velocity = np.zeros_like(q) if self._velocity is None else self._velocity
         self._velocity, self._step, self._run, self._stop = None, self.period, None, None
         self._rest(bounds)
         if self._knows_states:
-            self._check_start(q, bounds, stalled)
+            self._check_start(q, bounds, velocity)
             return
         self._check_limits(q, q, bounds)
         if pause is not None:
             self._check_velocity((q - self._q) / pause, q, pause)
 
-    def _check_start(self, q: np.ndarray, bounds: Bounds, stalled: bool) -> None:
+    def _check_start(self, q: np.ndarray, bounds: Bounds, velocity: np.ndarray) -> None:
         if not self._said:
             self._complain(f'a command before any state: {q}')
             return
         if self._stamp is not None and np.abs(q - self._q).max() <= ROUNDING:
             return  # the last command once more, as where a clock leapt: nothing moves
         paths = (np.clip(q, *ends) for ends in self._announced)
-        # A motion that stalled goes on from its last command.
-        places = np.array([*self._said, *paths, *([self._q] if stalled else [])])
+        # A motion that stalled goes on from its last command, as fast as it was.
+        stalled = [self._q, self._q + velocity * self.period] if np.any(velocity) else []
+        places = np.array([*self._said, *paths, *stalled])
         self._check_limits(q, np.clip(q, places.min(axis=0), places.max(axis=0)), bounds)
         # The first step from rest: the acceleration for one period.
         reach = self._nearby + bounds.acceleration * self.period**2 + ROUNDING

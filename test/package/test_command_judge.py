@@ -324,3 +324,10 @@ def test_arm_that_is_said_to_be_at_its_target_is_there(away, is_wrong):
         stream.judge.arm_says({'a': away, 'b': 0.0})
     stream.judge.arm_is_at_target(0.01, 0.05)
     assert ('at the target, but' in stream.wrong) == is_wrong
+
+
+@pytest.mark.parametrize(('further', 'is_wrong'), [(0.005, False), (0.02, True)])
+def test_motion_that_stalled_goes_on_as_fast_as_it_was(stream, further, is_wrong):
+    stream.go(0.5)
+    stream.send(stream.q + np.array([further, 0.0]), 15 * STEP)
+    assert ('a run begins' in stream.wrong) == is_wrong
