@@ -11,7 +11,7 @@ the arms need different names.
 
 """
 
-from fabrik_ros.model.bent_pose import bent_configuration
+from fabrik_ros.collision import MeshFinder
 from fabrik_ros.model.mechanism import Mechanism
 from fabrik_ros.ros.launch_arguments import (
     description_command,
@@ -31,6 +31,7 @@ from fabrik_ros.ros.launch_parts import (
     links,
     mesh_paths,
     node_arguments,
+    node_parameters,
     rviz,
     rviz_arguments,
     rviz_packages,
@@ -38,6 +39,8 @@ from fabrik_ros.ros.launch_parts import (
     topic_arguments,
     xacro_argument,
 )
+from fabrik_ros.ros.mesh_urls import with_mesh_urls
+from fabrik_ros.ros.start_pose import start_joints
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -95,7 +98,7 @@ def _arguments() -> list[DeclareLaunchArgument]:
             default_value='',
             description="Where the simulated arm starts: 'joint:=value joint:=value' [rad, m]. "
             'Other joints start at 0, or in the middle if 0 is outside their limits. Empty: bent, '
-            'the tool in front.',
+            'the tool in front, clear of the parameter scene.',
         ),
         *rviz_arguments(),
         *node_arguments(),
@@ -117,10 +120,11 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
     find_file(values['rviz_config'], 'rviz_config')
     read_joint_values(values['initial_joints'], 'initial_joints')
     command = description_command(values['description'], values['xacro_args'])
+    model, folders = Command(command, on_stderr='warn').perform(context), mesh_paths(context)
     return [
-        SetLaunchConfiguration('model', Command(command, on_stderr='warn')),
-        # The node, which has the description from the topic, does not know where it was.
-        SetLaunchConfiguration('mesh_paths', ':'.join(mesh_paths(context))),
+        # The node and RViz have the description from the topic, and do not know where it was.
+        SetLaunchConfiguration('model', with_mesh_urls(model, MeshFinder(folders))),
+        SetLaunchConfiguration('mesh_paths', ':'.join(folders)),
     ]
 
 
@@ -154,8 +158,8 @@ def _simulated_arm(context: LaunchContext, robot: Mechanism | None) -> list[Node
     values = context.launch_configurations
     joints = read_joint_values(values['initial_joints'], 'initial_joints')
     if not joints and robot is not None:
-        bent = bent_configuration(robot).tolist()
-        joints = dict(zip(robot.joint_names, bent, strict=True))
+        scene = node_parameters(context).get('scene', '')
+        joints = start_joints(values['model'], robot, scene, mesh_paths(context))
     command = resolve_private(values['joint_command'], values['node_name'])
     if values['simulate'] == PHYSICS:
         return [_physical_arm(joints, command, context)]

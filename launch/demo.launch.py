@@ -27,8 +27,6 @@ ARM = {
     'base_link': 'base_link',
     'tip_link': 'tool0',
     'simulate': 'true',
-    # Elbow up, tool down; at all zeros the arm would be stretched out, which is singular.
-    'initial_joints': 'shoulder_lift:=-1.57 elbow:=1.57 wrist_1:=-1.57 wrist_2:=-1.57',
 }
 
 

@@ -1,7 +1,7 @@
 """Joint values at which an arm can be looked at, and set out from: bent, in front, clear."""
 
-from collections.abc import Callable
-from itertools import combinations, pairwise
+from collections.abc import Callable, Sequence
+from itertools import combinations, pairwise, product
 import math
 
 import numpy as np
@@ -10,17 +10,26 @@ from ..transforms import Array
 from .mechanism import Mechanism
 
 TRIES = 500
-"""Configurations that are compared [1]."""
+"""Configurations that are compared before the best of them are improved [1]."""
+IMPROVED = 5
+"""So many are improved [1]."""
 STEP = 0.25 * math.pi
 """Revolute joints stand at multiples of this angle [rad]."""
 FARTHEST = 0.5 * math.pi
-"""Farthest turn from the value nearest to 0, where that leaves a choice [rad]."""
+"""Farthest turn from 0, or from the middle where 0 is outside the limits [rad]."""
 MARGIN = 0.1
 """Distance that they keep from their limits [rad]."""
 TIP_SHARES = 0.4, 0.75
 """How far the tips are from their first joints, as shares of the reach [1]."""
+FRONT = 0.3
+"""How far they are in front of them at least, as a share of the reach [1]."""
 GAP = 0.12
 """Distance of parts that are no neighbours, as a share of the reach [1]."""
+ASKEW, LOW_ELBOW, TOOL_UP, TURNED = 0.3, 0.5, 0.1, 0.01
+"""How bad it looks to lean aside or to have the elbow low, for each reach; to have the tool point
+up; and each joint that is turned [1]."""
+ELBOW = 0.1
+"""An elbow is high that is so far over the tip, as a share of the reach [1]."""
 SAMPLES = np.linspace(0.0, 1.0, 5)
 """Places on a bone at which its distance from others is measured [1]."""
 SMALL = 1e-4
@@ -31,9 +40,10 @@ def bent_configuration(robot: Mechanism, is_clear: Callable[[Array], bool] | Non
     """
     Choose joint values at which no arm is stretched out, shape (n,) [rad or m].
 
-    Of many bent configurations it is the one farthest from singular ones whose tips are in front
-    of the first joint (x of the base), not below it, and where links are not near each other, as
-    far as their joint centres tell. The choice is the same every time.
+    Of many bent configurations it is one far from singular ones that looks like an arm at work:
+    tips in front of the first joint (x of the base), not below it, pointing down under a high
+    elbow, nothing twisted, and links not near each other, as far as their joint centres tell. The
+    choice is the same every time.
 
     Parameters
     ----------
@@ -46,10 +56,39 @@ def bent_configuration(robot: Mechanism, is_clear: Callable[[Array], bool] | Non
     """
     rng = np.random.default_rng(0)
     choices = [_choices(robot, j) for j in range(len(robot))]
-    tries = (np.array([rng.choice(values) for values in choices]) for _ in range(TRIES))
-    best_first = sorted(tries, key=lambda q: _merit(robot, q), reverse=True)
+    tried = _Tried(robot)
+    for _ in range(TRIES):
+        tried.merit(tuple(rng.choice(values) for values in choices))
+    for q in tried.best_first()[:IMPROVED]:
+        tried.improve(q, choices)
+    best_first = [np.array(q) for q in tried.best_first()]
     clear = best_first if is_clear is None else filter(is_clear, best_first)
     return next(iter(clear), best_first[0])
+
+
+class _Tried:
+    """Configurations of a robot that were looked at, with their merits."""
+
+    def __init__(self, robot: Mechanism) -> None:
+        self._robot = robot
+        self._merits: dict[tuple[float, ...], float] = {}
+
+    def merit(self, q: tuple[float, ...]) -> float:
+        if q not in self._merits:
+            self._merits[q] = _merit(self._robot, np.array(q))
+        return self._merits[q]
+
+    def best_first(self) -> list[tuple[float, ...]]:
+        return sorted(self._merits, key=self._merits.__getitem__, reverse=True)
+
+    def improve(self, q: tuple[float, ...], choices: Sequence[Array]) -> None:
+        """Change neighbouring joints for the better, until none get any better."""
+        before = -math.inf
+        while self.merit(q) > before:
+            before = self.merit(q)
+            for j in range(len(q)):
+                pairs = product(*choices[j : j + 2])
+                q = max((q, *((*q[:j], *pair, *q[j + 2 :]) for pair in pairs)), key=self.merit)
 
 
 def _choices(robot: Mechanism, j: int) -> Array:
@@ -58,19 +97,23 @@ def _choices(robot: Mechanism, j: int) -> Array:
     middle = np.array([0.5 * (lower + upper)])
     if not robot.is_revolute[j]:
         return middle
-    nearest = min(max(0.0, lower), upper)
-    steps = STEP * np.arange(-8, 9)
+    centre = 0.0 if lower <= 0.0 <= upper else float(middle[0])
+    steps: Array = STEP * np.arange(-8, 9)
     inside = (steps >= lower + MARGIN) & (steps <= upper - MARGIN)
-    steps = steps[inside & (np.abs(steps - nearest) <= FARTHEST + SMALL)]
+    steps = steps[inside & (np.abs(steps - centre) <= FARTHEST + SMALL)]
     return steps if len(steps) else middle
 
 
 def _merit(robot: Mechanism, q: Array) -> float:
     """How good a configuration is: the worst of the tips counts."""
+    tips = robot.tip_poses(q)
+    turned = np.count_nonzero(np.abs(q) > SMALL)
     return min(
-        _distance_from_singular(robot, q, t) - 10.0 * _trouble(points, _size(robot, t))
+        _distance_from_singular(robot, q, t)
+        - 10.0 * _trouble(points, _size(robot, t))
+        - _oddness(points, _size(robot, t), tips[t])
         for t, points in enumerate(robot.tip_points(q))
-    )
+    ) - float(TURNED * turned)
 
 
 def _size(robot: Mechanism, t: int) -> float:
@@ -100,9 +143,21 @@ def _trouble(points: Array, size: float) -> float:
     nearest, farthest = TIP_SHARES
     return (
         max(0.0, nearest - distance, distance - farthest)
-        + max(0.0, nearest - float(tip[0]))
+        + max(0.0, FRONT - float(tip[0]))
         + max(0.0, -float(shares[:, 2].min()))
         + max(0.0, GAP - _least_gap(shares))
+    )
+
+
+def _oddness(points: Array, size: float, T_base_tip: Array) -> float:
+    """Weigh what looks odd about joint centres and tip, shape (m, 3), and the tip's pose [1]."""
+    shares = (points - points[0]) / size
+    inner = shares[:-1][np.linalg.norm(shares[:-1], axis=1) > GAP]
+    elbow = float(inner[:, 2].min() - shares[-1, 2]) if len(inner) else ELBOW
+    return (
+        ASKEW * float(np.abs(shares[:, 1]).max())
+        + LOW_ELBOW * max(0.0, ELBOW - elbow)
+        + TOOL_UP * float(T_base_tip[2, 2])
     )
 
 

@@ -5,6 +5,7 @@ from functools import partial
 import inspect
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from launch import Action, LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
@@ -242,12 +243,17 @@ def parameter_files(context: LaunchContext) -> list[Path]:
     return [*files, find_preset(values['arm'])] if values['arm'] else files
 
 
+def node_parameters(context: LaunchContext) -> dict[str, Any]:
+    """Parameters that the files give the node."""
+    return parameters_in(parameter_files(context), context.launch_configurations['node_name'])
+
+
 def mesh_paths(context: LaunchContext) -> list[str]:
     """List folders with meshes: as given, or those of the files and beside the description."""
     values = context.launch_configurations
     if values['mesh_paths']:
         return values['mesh_paths'].split(':')
-    of_files = parameters_in(parameter_files(context), values['node_name']).get('mesh_paths', [])
+    of_files = node_parameters(context).get('mesh_paths', [])
     description = values.get('description')
     beside = folders_of_meshes(description) if description else []
     return [*filter(None, of_files), *beside]

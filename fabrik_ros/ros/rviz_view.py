@@ -1,8 +1,9 @@
 """What RViz is opened with: the frame of the chain that the node will use, seen from near."""
 
-import atexit
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -21,6 +22,8 @@ TIP_TOPICS = ('planned_path', 'solution_pose')
 """Topics that are shown, of which each of several tips has its own."""
 DISTANCE = 2.4
 """Distance of the eye as a share of the reach [1]."""
+DIGITS = 12
+"""Of the number that tells one configuration from others, in the name of its file [1]."""
 FOCUS = np.array([0.2, 0.0, 0.45])
 """What is looked at, from the first joint on, as a share of the reach [1]."""
 
@@ -77,19 +80,42 @@ def _parameters(file: Path, node_name: str) -> dict[str, Any]:
 
 
 def fitted_to(config: Path, robot: Mechanism) -> Path:
-    """Write a configuration that fits an arm, until this process ends; return the file."""
+    """
+    Write a configuration that fits an arm, and return the file, which stays.
+
+    RViz offers to save what was changed in it: what is saved there is shown the next time. The
+    arm and the configuration name the file, so that others have their own. Where none can be
+    written it is the configuration itself.
+    """
     content = yaml.safe_load(config.read_text())
-    manager, tips = content['Visualization Manager'], tips_of(robot)
-    manager['Displays'] = [shown for one in manager['Displays'] for shown in _of_tips(one, tips)]
+    manager = content['Visualization Manager']
+    manager['Global Options']['Fixed Frame'] = robot.base_link
     view = manager['Views']['Current']
     view['Distance'] = round(DISTANCE * robot.size, 3)
     focus = robot.root_points.mean(axis=0) + robot.size * FOCUS
     view['Focal Point'] = dict(zip('XYZ', focus.round(3).tolist(), strict=True))
-    with NamedTemporaryFile('w', prefix='fabrik_', suffix='.rviz', delete=False) as file:
-        yaml.safe_dump(content, file, sort_keys=False)
-    fitted = Path(file.name)
-    atexit.register(fitted.unlink, missing_ok=True)
-    return fitted
+    text = yaml.safe_dump(content, sort_keys=False)
+    name = f'{config.stem}_{sha256(text.encode()).hexdigest()[:DIGITS]}{config.suffix}'
+    try:
+        return _kept(own_folder() / name, text)
+    except OSError:
+        return config
+
+
+def own_folder() -> Path:
+    """Where files of this package are kept: below the folder that ROS has its logs in."""
+    home = os.environ.get('ROS_HOME') or Path.home() / '.ros'
+    return Path(home, 'fabrik_ros')
+
+
+def _kept(file: Path, text: str) -> Path:
+    """Write a file, at once and as a whole, unless it is there."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile('w', dir=file.parent, delete=False) as written:
+            written.write(text)
+        os.replace(written.name, file)
+    return file
 
 
 def tips_of(robot: Mechanism | None) -> tuple[str, ...]:
@@ -98,16 +124,3 @@ def tips_of(robot: Mechanism | None) -> tuple[str, ...]:
         return topic_names(robot.tip_links) if isinstance(robot, Tree) else ()
     except TipNameError:  # the node refuses them, and says why
         return ()
-
-
-def _of_tips(display: dict[str, Any], tips: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Repeat a display of a topic that each tip has; others are left as they are."""
-    topic = display.get('Topic')
-    node, _, name = str(topic.get('Value', '') if topic else '').rpartition('/')
-    if not tips or topic is None or name not in TIP_TOPICS:
-        return [display]
-    return [
-        display
-        | {'Name': f'{display["Name"]}, {tip}', 'Topic': topic | {'Value': f'{node}/{tip}/{name}'}}
-        for tip in tips
-    ]

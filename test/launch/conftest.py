@@ -147,6 +147,7 @@ class Prefix:
             'AMENT_PREFIX_PATH': str(self.folder),
             'PATH': os.pathsep.join(path),
             'PYTHONPATH': os.pathsep.join(filter(None, modules)),
+            'ROS_HOME': str(self.folder / 'home'),
             'ROS_LOG_DIR': str(self.folder / 'log'),
         }
 

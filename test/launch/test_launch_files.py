@@ -340,12 +340,13 @@ def test_fixed_frame_of_an_own_configuration_stays(prefix, tmp_path):
     assert frame_of(prefix.launch('attach.launch.py', *arguments)) is None
 
 
-def test_view_fits_the_arm(tmp_path):
+def test_view_fits_the_arm(prefix):
     robot = parse_urdf(TWO_JOINTS.replace('0.3', '3.0')).chain()
     fitted = yaml.safe_load(fitted_to(CONFIG / 'demo.rviz', robot).read_text())
     view = fitted['Visualization Manager']['Views']['Current']
     assert 1.5 * 6.0 < view['Distance'] < 3.0 * 6.0, 'the arm is 6 m long'
-    assert view['Focal Point']['Z'] == pytest.approx(0.35 * 6.0, abs=1e-3)
+    assert view['Focal Point']['Z'] == pytest.approx(0.45 * 6.0, abs=1e-3)
+    assert fitted['Visualization Manager']['Global Options']['Fixed Frame'] == 'plate'
     shipped = yaml.safe_load((CONFIG / 'demo.rviz').read_text())['Visualization Manager']
     assert fitted['Visualization Manager']['Displays'] == shipped['Displays']
 
@@ -358,13 +359,33 @@ def test_each_of_several_tips_is_shown_where_it_goes(prefix, tmp_path):
     rviz = prefix.launch('bringup.launch.py', *arguments).processes['rviz2']
     for tip in TIPS:
         assert rviz.remappings[f'/fabrik/{tip}/planned_path'] == f'arms/{tip}/planned_path'
-    robot = parse_urdf(two_arms_xml()).tree('', TIPS)
-    fitted = yaml.safe_load(fitted_to(CONFIG / 'demo.rviz', robot).read_text())
-    displays = fitted['Visualization Manager']['Displays']
-    topics = [one['Topic']['Value'] for one in displays if isinstance(one.get('Topic'), dict)]
-    for name in ('planned_path', 'solution_pose'):
-        assert {f'/fabrik/{tip}/{name}' for tip in TIPS} <= set(topics)
-        assert f'/fabrik/{name}' not in topics
+
+
+def test_what_is_saved_when_rviz_is_closed_is_shown_the_next_time(prefix, tmp_path):
+    model = tmp_path / 'arm.urdf'
+    model.write_text(TWO_JOINTS)
+    given = 'bringup.launch.py', f'description:={model}', 'rviz:=true'
+    saved = opened_file(prefix.launch(*given))
+    assert saved.is_file(), 'it is there after RViz, which may save to it as it closes'
+    saved.write_text('Visualization Manager: {}')
+    assert opened_file(prefix.launch(*given)) == saved
+    assert saved.read_text() == 'Visualization Manager: {}'
+    model.write_text(TWO_JOINTS.replace('0.3', '0.4'))
+    assert opened_file(prefix.launch(*given)) != saved, 'another arm has its own'
+
+
+def opened_file(launched):
+    arguments = launched.processes['rviz2'].arguments
+    return Path(arguments[arguments.index('-d') + 1])
+
+
+def test_rviz_opens_where_no_file_can_be_written(prefix, tmp_path):
+    Path(prefix.environment['ROS_HOME']).write_text('no folder')
+    model = tmp_path / 'arm.urdf'
+    model.write_text(TWO_JOINTS)
+    launched = prefix.launch('bringup.launch.py', f'description:={model}', 'rviz:=true')
+    assert opened_file(launched).name == 'demo.rviz'
+    assert frame_of(launched) == 'plate'
 
 
 def test_closing_rviz_ends_a_simulation(prefix):
@@ -388,6 +409,60 @@ def test_simulated_arm_starts_bent_unless_it_is_told_where(prefix, tmp_path):
     told = prefix.launch('bringup.launch.py', *given, 'initial_joints:=a:=0.25')
     parameters = told.processes['joint_state_publisher'].parameters
     assert {key: parameters[key] for key in parameters if 'zeros' in key} == {'zeros.a': 0.25}
+
+
+def zeros(launched):
+    """Where the simulated arm starts, by joint."""
+    parameters = launched.processes['joint_state_publisher'].parameters
+    return {key[6:]: value for key, value in parameters.items() if key.startswith('zeros.')}
+
+
+def test_demo_starts_where_it_is_told(prefix):
+    assert zeros(prefix.launch('demo.launch.py', 'initial_joints:=elbow:=0.5')) == {'elbow': 0.5}
+    start = zeros(prefix.launch('demo.launch.py'))
+    assert start['elbow'] > 1.0
+    assert start['shoulder_lift'] < -1.0
+
+
+def test_simulated_arm_does_not_start_inside_an_obstacle(prefix, tmp_path):
+    """A block stands where the tool of the demo would be; pinocchio says where it is."""
+    pytest.importorskip('coal', reason='coal measures distances')
+    pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+    (tmp_path / 'scene.yaml').write_text(
+        'obstacles: {block: {box: [0.3, 0.3, 0.3], xyz: [0.49, 0.13, 0.5]}}'
+    )
+    own = tmp_path / 'own.yaml'
+    own.write_text(f'/**:\n  ros__parameters:\n    scene: {tmp_path / "scene.yaml"}\n')
+
+    def tool(*arguments):
+        launched = prefix.launch('demo.launch.py', *arguments)
+        text = launched.processes['robot_state_publisher'].parameters['robot_description']
+        model = pinocchio.buildModelFromXML(text)
+        data, q = model.createData(), pinocchio.neutral(model)
+        for joint, value in zeros(launched).items():
+            q[model.joints[model.getJointId(joint)].idx_q] = value
+        pinocchio.framesForwardKinematics(model, data, q)
+        return data.oMf[model.getFrameId('tool0')].translation
+
+    def is_inside(at):
+        return abs(at - (0.49, 0.13, 0.5)).max() < 0.15
+
+    assert is_inside(tool())
+    assert not is_inside(tool(f'params_file:={own}'))
+
+
+def test_rviz_and_node_find_meshes_that_are_named_relative_to_the_description(prefix, tmp_path):
+    (tmp_path / 'assets').mkdir()
+    mesh = tmp_path / 'assets' / 'part.stl'
+    mesh.touch()
+    model = tmp_path / 'arm.urdf'
+    part = '<visual><geometry><mesh filename="assets/part.stl"/></geometry></visual>'
+    link = '<link name="upper"/>'
+    assert link in TWO_JOINTS
+    model.write_text(TWO_JOINTS.replace(link, f'<link name="upper">{part}</link>'))
+    launched = prefix.launch('bringup.launch.py', f'description:={model}', 'rviz:=true')
+    text = launched.processes['robot_state_publisher'].parameters['robot_description']
+    assert f'filename="file://{mesh}"' in text
 
 
 def test_sim_time_reaches_every_process(prefix):

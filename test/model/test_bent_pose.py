@@ -44,6 +44,26 @@ def test_real_arms_start_bent_and_clear_of_themselves(name):
     assert 0.3 * arm.reach < np.linalg.norm(tip) < 0.85 * arm.reach
 
 
+@pytest.mark.parametrize('name', ['ur5', 'panda', 'six_axis', 'seven_axis'])
+def test_real_arms_look_like_arms_at_work(name):
+    """The elbow is over the tool, which points down in front; nothing leans aside."""
+    if name in ('ur5', 'panda'):
+        robot, arm, _, _ = real_robot(name)
+    else:
+        robot = load_urdf(example_arm(name))
+        arm = robot.chain()
+    model = pinocchio.buildModelFromXML(robot.source)
+    data, values = model.createData(), pinocchio.neutral(model)
+    numbers = [model.getJointId(joint) for joint in arm.joint_names]
+    values[[model.joints[k].idx_q for k in numbers]] = bent_configuration(arm)
+    pinocchio.framesForwardKinematics(model, data, values)
+    tip = data.oMf[model.getFrameId(arm.tip_link)]
+    centres = np.array([data.oMi[k].translation for k in numbers])
+    assert tip.rotation[2, 2] < -0.9
+    assert centres[3:, 2].min() > tip.translation[2] - 1e-6, 'elbow and wrist are over the tool'
+    assert np.abs(centres[:, 1]).max() < 0.2 * arm.reach
+
+
 def test_several_arms_have_a_pose_that_is_always_the_same():
     _, tree, _, _ = real_robot('talos')
     q = bent_configuration(tree)
