@@ -216,6 +216,21 @@ class CheckedPairs:
         due = self.distances.due(q, self.clearances)
         return all(self.distances.measure(int(p), q) > self.clearances[p] for p in due)
 
+    def colliding(self, q: npt.ArrayLike) -> frozenset[str]:
+        """
+        Name the links, and obstacles, that do not keep their clearances at `q`, shape (n,).
+
+        Raises
+        ------
+        JointValueError
+            If `q` has another shape or is not finite.
+
+        """
+        q = self.mechanism.checked(q)
+        due = map(int, self.distances.due(q, self.clearances))
+        close = (p for p in due if self.distances.measure(p, q) <= self.clearances[p])
+        return frozenset(name for p in close for name in self._names[p])
+
     def keep_distances_at(self, q: Array) -> None:
         """Let obstacles that are too near at `q`, shape (n,), be as near; here there are none."""
 

@@ -98,7 +98,7 @@ def _choices(robot: Mechanism, j: int) -> Array:
     if not robot.is_revolute[j]:
         return middle
     centre = 0.0 if lower <= 0.0 <= upper else float(middle[0])
-    steps: Array = STEP * np.arange(-8, 9)
+    steps = STEP * np.arange(-8.0, 9.0)
     inside = (steps >= lower + MARGIN) & (steps <= upper - MARGIN)
     steps = steps[inside & (np.abs(steps - centre) <= FARTHEST + SMALL)]
     return steps if len(steps) else middle

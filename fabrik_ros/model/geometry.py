@@ -67,3 +67,13 @@ class Collision:
     T_link_geometry: Array
     """Where it is, shape (4, 4)."""
     shape: Shape | HalfSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Visual:
+    """What is to be seen of a link, or a part of that."""
+
+    link: str
+    T_link_geometry: Array
+    """Where it is, shape (4, 4)."""
+    shape: Shape

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from ..errors import UrdfError
 from .dynamics import Dynamics
+from .geometry import Visual
 from .robot import Robot
 from .urdf_dynamics import read_dynamics
 from .urdf_file import read_text
-from .urdf_geometry import read_collisions
+from .urdf_geometry import read_collisions, read_visuals
 from .urdf_joints import JointReader, resolve_mimics
 from .urdf_tree import check_tree, check_unique
 from .urdf_xml import Document, name_of, parse, Reader, unexpanded
@@ -110,3 +111,13 @@ def parse_dynamics(text: str) -> Dynamics:
 
     """
     return read_dynamics(parse(text))
+
+
+def parse_visuals(text: str) -> tuple[Visual, ...]:
+    """
+    Read what is to be seen of a robot from its URDF text, which `parse_urdf` accepts.
+
+    What makes no sense is left out.
+    """
+    document = parse(text)
+    return tuple(read_visuals(document.root, Reader(document)))

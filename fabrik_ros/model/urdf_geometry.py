@@ -1,26 +1,40 @@
-"""Collision geometry of a robot description; what makes no sense is left out, with a warning."""
+"""Geometry of links in a robot description; what makes no sense is left out, with a warning."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import starmap
 
 from ..errors import listed, UrdfError
-from .geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere
+from ..transforms import Array
+from .geometry import Box, Capsule, Collision, Cylinder, Mesh, Shape, Sphere, Visual
 from .urdf_xml import Element, numbers, Reader, shown_attribute, vector
 
 
 def read_collisions(elements: Iterable[Element], reader: Reader) -> Iterator[Collision]:
     """Read the collision geometry of all links."""
+    return starmap(Collision, _read(elements, 'collision', reader))
+
+
+def read_visuals(elements: Iterable[Element], reader: Reader) -> Iterator[Visual]:
+    """Read what is to be seen of all links."""
+    return starmap(Visual, _read(elements, 'visual', reader))
+
+
+def _read(
+    elements: Iterable[Element], tag: str, reader: Reader
+) -> Iterator[tuple[str, Array, Shape]]:
+    """Read one kind of geometry: names of links, places in them, and shapes."""
     for link in elements:
-        found = link.findall('collision') if link.tag == 'link' else []
+        found = link.findall(tag) if link.tag == 'link' else []
         for number, element in enumerate(found, 1):
-            where = f"link '{shown_attribute(link, 'name')}', <collision>"
+            where = f"link '{shown_attribute(link, 'name')}', <{tag}>"
             where += f' number {number}' if len(found) > 1 else ''
             try:
                 shape = _shape(element, reader, where)
                 origin = reader.origin(element, where)
             except UrdfError as error:
-                reader.warnings.append(f'{error}; this collision geometry is left out')
+                reader.warnings.append(f'{error}; this {tag} geometry is left out')
             else:
-                yield Collision(link.get('name', ''), origin, shape)
+                yield link.get('name', ''), origin, shape
 
 
 def _shape(element: Element, reader: Reader, where: str) -> Shape:

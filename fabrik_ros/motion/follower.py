@@ -260,6 +260,19 @@ class Follower:
         return self.motion.frame.seen_from_base(self.goal.T, self.goal.in_world)
 
     @property
+    def goal_configuration(self) -> Array | None:
+        """Joint values at the goal, or nearest to it, shape (n,); None until they are known."""
+        if self.goal is None:
+            return None
+        if self._goal_in_joints is not None:
+            return self._goal_in_joints.q
+        motion, resolved = self.motion, self.motion.pursuit.resolved
+        found = None if motion.departure.in_stream else motion.choice.found
+        if found is not None and found.preview is not None and found.preview.share == 1.0:
+            return found.preview.q
+        return None if resolved is None else resolved.solution.q
+
+    @property
     def _is_stopping(self) -> bool:
         return self.motion.is_stopping or self.is_going_back
 

@@ -269,6 +269,10 @@ class CollisionWatch:
         found = {kind: pairs.points_of(p, q) for kind, p in numbers.items() if p is not None}
         return {kind: points for kind, points in found.items() if points is not None}
 
+    def colliding(self, q: Array) -> frozenset[str]:
+        """Name the links, and obstacles, that are too near to something at `q`, shape (n,)."""
+        return frozenset() if self._pairs is None else self._pairs.colliding(q)
+
     def _warn_of_missing_geometry(self, collision: SelfCollision) -> None:
         for missing in collision.missing[:MOST_NAMED]:
             self._log.warning(f'self-collision: {missing}')

@@ -9,19 +9,17 @@ from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..model.mechanism import Mechanism
-from ..motion.follower import Follower
-from ..transforms import Array
-from .marker_shapes import all_removed, Pen, removed
+from .ahead_markers import AheadMarkers
+from .marker_layer import MarkerLayer
+from .marker_shapes import all_removed, Pen
 from .markers import markers_of, nearest_markers, Picture
 from .node_state import NodeState
 from .status_markers import state_color, state_sentences, text_markers
 
 PERIOD = 1.0 / 30.0
 """Time between two pictures of an arm that moves, at least [s]: joint states come faster."""
-NEAREST_PERIOD = 0.1
-"""Time between two measurements of what is nearest [s]: commands wait for them."""
-RENEWAL_TIME = 0.3
-"""A picture that stays the same is published again after this time [s]."""
+SLOW_PERIOD = 0.1
+"""The same for what commands wait for: what is nearest is measured, and what is ahead [s]."""
 LONGEST_PREPARATION = 120
 """Lifetime of the text that the solver is compiled; no other markers come meanwhile [s]."""
 DEPTH = 5
@@ -46,54 +44,59 @@ class MarkerPublisher:
     def __init__(self, node: Node, state: NodeState) -> None:
         self._node, self._state = node, state
         self._publisher = node.create_publisher(MarkerArray, '~/markers', DEPTH)
-        self._shown: set[tuple[str, int]] = set()
-        """Namespace and number of each marker that was published last."""
-        self._key: object = None
-        """Key of the picture that was published last."""
-        self._published_at = self._measured_at = 0.0
-        """Times by the monotonic clock [s]."""
-        self._nearest: list[Marker] = []
+        self._picture_layer = MarkerLayer(0.0)
+        self._nearest, self._ahead = MarkerLayer(SLOW_PERIOD), MarkerLayer(SLOW_PERIOD)
+        self._ahead_of: AheadMarkers | None = None
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    @property
+    def _layers(self) -> tuple[MarkerLayer, ...]:
+        return self._picture_layer, self._nearest, self._ahead
 
     def show_preparation(self, robot: Mechanism) -> None:
         """Say that the solver of a robot is prepared."""
         standing, pen = self._state.standing(), self._pen(robot.base_link, LONGEST_PREPARATION)
         sentences = state_sentences(standing.state, standing.reason, '', ())
         color = state_color(standing.state, standing.reason)
-        self._publish([*text_markers(pen, robot, sentences, color)])
+        markers = text_markers(pen, robot, sentences, color)
+        self._publish(self._picture_layer.drawn(None, time.monotonic(), markers))
 
     def clear(self) -> None:
         """Delete all markers, and wait until subscribers have the message."""
-        namespaces = sorted({namespace for namespace, _ in self._shown})
+        namespaces = sorted(set().union(*(layer.namespaces for layer in self._layers)))
+        self._forget()
         if namespaces:
-            self._shown, self._key = set(), None
-            self._publisher.publish(MarkerArray(markers=[*map(all_removed, namespaces)]))
+            self._publish([*map(all_removed, namespaces)])
             self._publisher.wait_for_all_acked(DELIVERY_TIME)
+
+    def _forget(self) -> None:
+        for layer in self._layers:
+            layer.forget()
 
     def _show(self) -> None:
         """Publish what has changed, and renew what has not."""
+        self._heed_arm()
         if self._publisher.get_subscription_count() == 0:
-            self._shown, self._key = set(), None
+            self._forget()
             return
         picture = self._picture()
         if picture is None:
             self.clear()
             return
-        now, key = time.monotonic(), picture.key
-        if key == self._key and now - self._published_at < RENEWAL_TIME:
-            return
-        self._key, self._published_at = key, now
-        markers = list(markers_of(picture, self._pen(picture.robot.base_link)))
-        if now - self._measured_at >= NEAREST_PERIOD:
-            self._nearest, self._measured_at = self._measure(picture.q), now
-        self._publish(markers + self._nearest)
+        markers = [*self._drawn(picture), *self._drawn_nearest(picture), *self._drawn_ahead()]
+        if markers:
+            self._publish(markers)
+
+    def _heed_arm(self) -> None:
+        """Read what is to be seen of a new arm, before it moves: that takes a while."""
+        arm = self._state.arm
+        if arm is None:
+            self._ahead_of = None
+        elif self._ahead_of is None or self._ahead_of.arm is not arm:
+            self._ahead_of = AheadMarkers(arm, self._state.parameters.mesh_paths)
 
     def _publish(self, markers: list[Marker]) -> None:
-        """Publish markers, and take away those before that are not among them."""
-        shown = {(marker.ns, int(marker.id)) for marker in markers}
-        gone = [removed(*key) for key in sorted(self._shown - shown)]
-        self._shown = shown
-        self._publisher.publish(MarkerArray(markers=[*gone, *markers]))
+        self._publisher.publish(MarkerArray(markers=markers))
 
     def _picture(self) -> Picture | None:
         """Put together what there is to draw; None without an arm."""
@@ -111,28 +114,37 @@ class MarkerPublisher:
             refusal,
             arm.shown_configuration(),
             follower.goal_in_base(),
-            _goal_configuration(follower),
         )
 
-    def _measure(self, q: Array | None) -> list[Marker]:
-        """Measure and draw what is nearest to the arm at `q`, shape (n,)."""
-        arm = self._state.arm
-        if arm is None or q is None:
+    def _drawn(self, picture: Picture) -> list[Marker]:
+        """Draw the arm, if that is due."""
+        now, key = time.monotonic(), picture.key
+        if not self._picture_layer.is_due(key, now):
             return []
+        pen = self._pen(picture.robot.base_link)
+        return self._picture_layer.drawn(key, now, markers_of(picture, pen))
+
+    def _drawn_nearest(self, picture: Picture) -> list[Marker]:
+        """Measure and draw what is nearest to the arm, if that is due."""
+        arm, q, now = self._state.arm, picture.q, time.monotonic()
+        key = None if q is None else q.tobytes()
+        if arm is None or not self._nearest.is_due(key, now):
+            return []
+        found = {} if q is None else arm.watch.nearest_points(q)
         pen = self._pen(arm.robot.root_link)
-        return list(nearest_markers(pen, arm.chain, arm.watch.nearest_points(q)))
+        return self._nearest.drawn(key, now, nearest_markers(pen, arm.chain, found))
+
+    def _drawn_ahead(self) -> list[Marker]:
+        """Look for and draw what is ahead of the arm, if that is due."""
+        drawer, now = self._ahead_of, time.monotonic()
+        if drawer is None or not self._ahead.may_change(now):
+            return []
+        ahead = drawer.look(self._state.standing())
+        if not self._ahead.is_due(ahead.key, now):
+            return []
+        markers = drawer.markers(ahead, self._pen(drawer.arm.chain.base_link))
+        return self._ahead.drawn(ahead.key, now, markers)
 
     def _pen(self, frame_id: str, *lifetime: int) -> Pen:
         stamp: Time = self._node.get_clock().now().to_msg()
         return Pen(frame_id, stamp, *lifetime)
-
-
-def _goal_configuration(follower: Follower) -> Array | None:
-    """Joint values at the end of the path that was found, or at the goal; None without."""
-    motion = follower.motion
-    if follower.goal is None:
-        return None
-    found = None if motion.departure.in_stream else motion.choice.found
-    if found is not None and found.preview is not None and found.preview.share == 1.0:
-        return found.preview.q
-    return None if motion.solution is None else motion.solution.q

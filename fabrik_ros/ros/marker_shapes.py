@@ -9,6 +9,7 @@ from visualization_msgs.msg import Marker
 from ..model.mechanism import Mechanism
 from ..transforms import Array
 from .conversions import matrix_to_pose, to_point
+from .palette import WHITE, X_AXIS, Y_AXIS, Z_AXIS
 
 NAMESPACE = 'fabrik'
 """Begins the namespaces of all markers of the node, so that they can be told from obstacles."""
@@ -68,21 +69,29 @@ class Pen:
         self, kind: str, at: Array, text: str, color: ColorRGBA, size: float, number: int = 0
     ) -> Marker:
         """Write a text around a point, shape (3,), in letters `size` high: see `text_marker`."""
-        marker = text_marker(text, at, color, size)
-        self._sign(marker, kind, number)
+        return self.signed(text_marker(text, at, color, size), kind, color, number)
+
+    def axes(self, kind: str, T: Array, length: float, width: float) -> Marker:
+        """Draw the axes of a pose, shape (4, 4), in red, green and blue [m]."""
+        marker = self._marker(kind, 0, Marker.LINE_LIST, WHITE)
+        marker.scale.x = width
+        for axis, color in enumerate((X_AXIS, Y_AXIS, Z_AXIS)):
+            end = T[:3, 3] + length * T[:3, axis]
+            marker.points += [to_point(T[:3, 3]), to_point(end)]
+            marker.colors += [color, color]
+        return marker
+
+    def signed(self, marker: Marker, kind: str, color: ColorRGBA, number: int = 0) -> Marker:
+        """Say which marker it is, where and when it belongs, and for how long."""
+        marker.ns, marker.id, marker.color = f'{NAMESPACE}/{kind}', number, color
+        marker.header.frame_id, marker.header.stamp = self._frame_id, self._stamp
+        marker.lifetime = self._lifetime
         return marker
 
     def _marker(self, kind: str, number: int, shape: int, color: ColorRGBA) -> Marker:
-        marker = Marker(type=shape, color=color)
+        marker = Marker(type=shape)
         marker.pose.orientation.w = 1.0
-        self._sign(marker, kind, number)
-        return marker
-
-    def _sign(self, marker: Marker, kind: str, number: int) -> None:
-        """Say which marker it is, where and when it belongs, and for how long."""
-        marker.ns, marker.id = f'{NAMESPACE}/{kind}', number
-        marker.header.frame_id, marker.header.stamp = self._frame_id, self._stamp
-        marker.lifetime = self._lifetime
+        return self.signed(marker, kind, color, number)
 
 
 def text_marker(text: str, at: Sequence[float] | Array, color: ColorRGBA, size: float) -> Marker:

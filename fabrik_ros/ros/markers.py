@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from ..collision import NearestPoints
@@ -16,20 +15,17 @@ from ..reasons import Reason
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array
 from .marker_shapes import drawn_reach, Pen
-from .status_markers import RED, state_color, state_sentences, text_markers, YELLOW
+from .palette import CHAIN, ERROR, LIMIT, REACH, RED, YELLOW
+from .status_markers import state_color, state_sentences, text_markers
 
-CHAIN = ColorRGBA(r=1.0, g=0.5, b=0.0, a=1.0)
-GHOST = ColorRGBA(r=1.0, g=0.5, b=0.0, a=0.4)
-ERROR = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0)
-REACH = ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.8)
 LINE_SHARE = 0.02
 """Width of the chain as a share of the reach [1]."""
 RING = 2.0 * math.pi / 48.0 * np.arange(49)
 """Angles of the points of the ring at the reach [rad]."""
 AT_LIMIT = 0.01, 0.001
 """How near to its limit a joint is marked: revolute [rad], prismatic [m]."""
-SAME = 1e-3
-"""Goals whose joint values differ less from those of the arm are not drawn [rad or m]."""
+BALL_SHARE = 0.14
+"""Diameter of the balls round joints at limits as a share of the reach [1]: links are inside."""
 NEAREST = {'obstacle': 'nearest', 'self': 'self'}
 """Namespaces of the lines to what is nearest."""
 CLOSE = 5.0
@@ -51,8 +47,6 @@ class Picture:
     """Joint values, shape (n,) [rad or m]; None where they are unknown."""
     T_base_goal: Array | None = None
     """Poses of the goal, shape (k, 4, 4); NaN for tips without."""
-    q_goal: Array | None = None
-    """Joint values at the end of the path, shape (n,) [rad or m]."""
 
     @property
     def sentences(self) -> list[str]:
@@ -64,7 +58,7 @@ class Picture:
     @property
     def key(self) -> object:
         """What is the same as long as the picture is."""
-        arrays = (self.q, self.T_base_goal, self.q_goal)
+        arrays = (self.q, self.T_base_goal)
         shown = (None if array is None else array.tobytes() for array in arrays)
         return self.robot, *self.sentences, *shown
 
@@ -78,16 +72,21 @@ def markers_of(picture: Picture, pen: Pen) -> Iterator[Marker]:
         return
     width = LINE_SHARE * drawn_reach(robot)
     goals = [None] * len(robot.tip_links) if picture.T_base_goal is None else picture.T_base_goal
-    prefixes = [f'{tip}/' for tip in robot.tip_links] if isinstance(robot, Tree) else ['']
-    for prefix, points, goal in zip(prefixes, robot.tip_points(q), goals, strict=True):
+    tips = zip(prefixes(robot), robot.tip_points(q), robot.tip_poses(q), goals, strict=True)
+    for prefix, points, T_base_tip, goal in tips:
         yield pen.line(f'{prefix}chain', points, CHAIN, width)
         yield pen.balls(f'{prefix}chain', points, CHAIN, 2.0 * width, number=1)
+        yield pen.axes(f'{prefix}tool', T_base_tip, 5.0 * width, 0.4 * width)
         if goal is not None and not is_unconstrained(goal):
             yield pen.arrow(f'{prefix}target', goal @ ARROW_FROM_POSE, color, 8.0 * width)
             yield pen.line(f'{prefix}error', (points[-1], goal[:3, 3]), ERROR, 0.5 * width)
-    yield from _limits(pen, robot, q, 3.0 * width)
-    yield from _ghost(pen, robot, q, picture.q_goal, 0.5 * width)
+    yield from limit_markers(pen, 'limits', robot, q)
     yield from _rings(pen, robot, 0.2 * width)
+
+
+def prefixes(robot: Mechanism) -> list[str]:
+    """Begin the kinds of the markers of each tip; those of the only one need none."""
+    return [f'{tip}/' for tip in robot.tip_links] if isinstance(robot, Tree) else ['']
 
 
 def joints_at_limits(robot: Mechanism, q: Array) -> list[int]:
@@ -97,21 +96,14 @@ def joints_at_limits(robot: Mechanism, q: Array) -> list[int]:
     return np.flatnonzero(near).tolist()
 
 
-def _limits(pen: Pen, robot: Mechanism, q: Array, size: float) -> Iterator[Marker]:
-    """Mark the joints that are at their limits."""
+def limit_markers(
+    pen: Pen, kind: str, robot: Mechanism, q: Array, number: int = 0
+) -> Iterator[Marker]:
+    """Mark the joints that are at their limits at `q`, shape (n,) [rad or m]."""
     at_limits = joints_at_limits(robot, q)
     if at_limits:
-        yield pen.balls('limits', robot.joint_points(q)[at_limits], RED, size)
-
-
-def _ghost(
-    pen: Pen, robot: Mechanism, q: Array, q_goal: Array | None, width: float
-) -> Iterator[Marker]:
-    """Draw where the joints will be, if that is elsewhere."""
-    if q_goal is None or np.abs(q_goal - q).max() < SAME:
-        return
-    for number, points in enumerate(robot.tip_points(q_goal)):
-        yield pen.line('ghost', points, GHOST, width, number)
+        size = BALL_SHARE * drawn_reach(robot)
+        yield pen.balls(kind, robot.joint_points(q)[at_limits], LIMIT, size, number)
 
 
 def _rings(pen: Pen, robot: Mechanism, width: float) -> Iterator[Marker]:

@@ -1,5 +1,8 @@
 """When the scene is published: as soon as it is another one, to whoever looks at it."""
 
+import math
+import time
+
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -12,6 +15,8 @@ from .scene_markers import KnownScene, names_in, scene_markers
 
 PERIOD = 0.2
 """Time between two scenes, at least [s]."""
+RENEWAL_TIME = 1.0
+"""A scene that stays the same is published again after this time [s]."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DELIVERY_TIME = Duration(seconds=0.2)
 """Longest wait for the delivery of the last message."""
@@ -35,6 +40,8 @@ class ScenePublisher:
         self._publisher = node.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
         self._shown: KnownScene | None = None
         """What was published last; None where nothing is shown."""
+        self._shown_at = -math.inf
+        """When, by the monotonic clock [s]."""
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def clear(self) -> None:
@@ -45,16 +52,16 @@ class ScenePublisher:
             self._publisher.wait_for_all_acked(DELIVERY_TIME)
 
     def _show(self) -> None:
-        """Publish the scene if it has changed and somebody looks at it."""
+        """Publish the scene if it has changed, and now and then, while somebody looks at it."""
         arm = self._state.arm
         if arm is None or self._state.end is not None:
             self.clear()
             return
         if self._publisher.get_subscription_count() == 0:
             return
-        scene = self._scene(arm)
-        if scene != self._shown:
-            self._shown = scene
+        scene, now = self._scene(arm), time.monotonic()
+        if scene != self._shown or now - self._shown_at >= RENEWAL_TIME:
+            self._shown, self._shown_at = scene, now
             markers = list(scene_markers(scene, arm.watch.finder))
             self._publisher.publish(MarkerArray(markers=markers))
 

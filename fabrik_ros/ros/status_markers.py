@@ -10,15 +10,9 @@ from ..model.mechanism import Mechanism
 from ..motion.arm_state import State
 from ..reasons import Reason
 from .marker_shapes import drawn_reach, Pen
+from .palette import BLUE, GREEN, GREY, RED, VIOLET, WHITE, YELLOW
 from .text_layout import laid_out
 
-GREY = ColorRGBA(r=0.65, g=0.65, b=0.65, a=1.0)
-WHITE = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
-VIOLET = ColorRGBA(r=0.75, g=0.5, b=1.0, a=1.0)
-BLUE = ColorRGBA(r=0.25, g=0.6, b=1.0, a=1.0)
-GREEN = ColorRGBA(r=0.2, g=0.8, b=0.3, a=1.0)
-YELLOW = ColorRGBA(r=1.0, g=0.85, b=0.1, a=1.0)
-RED = ColorRGBA(r=1.0, g=0.25, b=0.2, a=1.0)
 COLORS = {
     State.WAITING_FOR_MODEL: GREY,
     State.WAITING_FOR_STATE: GREY,

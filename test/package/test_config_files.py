@@ -1,5 +1,6 @@
 """The parameter files and the RViz configuration, as text and as ROS reads them."""
 
+import math
 from pathlib import Path
 import re
 
@@ -176,13 +177,65 @@ def test_rviz_shows_the_handles_where_launch_files_remap_them(rviz):
 
 def test_rviz_shows_what_the_node_publishes(rviz):
     shown = {entry['Topic']['Value'] for entry in rviz['Displays'] if 'Topic' in entry}
-    topics = ('markers', 'planned_path', 'scene_markers', 'solution_pose')
-    assert shown == {f'/fabrik/{topic}' for topic in topics}
+    assert shown == {'/fabrik/markers', '/fabrik/scene_markers'}, 'all of them have lifetimes'
     markers, scene = display(rviz, 'MarkerArray')
     assert scene['Topic']['Durability Policy'] == 'Transient Local', 'a scene is sent once'
     assert markers['Namespaces'] == {'fabrik/reach': False}, 'the rest is on'
-    (path,) = display(rviz, 'Path')
-    assert path['Topic']['Durability Policy'] == 'Transient Local', 'as it is published'
     assert rviz['Global Options']['Fixed Frame'] == 'base_link'
     assert display(rviz, 'Grid')
     assert not any(entry['Enabled'] for entry in display(rviz, 'TF'))
+
+
+def linear(color):
+    """Parts of an sRGB colour in proportion to light, each in [0, 1]."""
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+
+
+def weighted(shares, parts):
+    return sum(share * part for share, part in zip(shares, parts, strict=True))
+
+
+def contrast(color, other):
+    """Contrast as WCAG 2 has it, from 1 to 21."""
+    shares = 0.2126, 0.7152, 0.0722
+    darker, lighter = sorted(0.05 + weighted(shares, linear(c)) for c in (color, other))
+    return lighter / darker
+
+
+def lab(color):
+    """Return a colour in CIE L*a*b*, D65."""
+    rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    white = (0.9505, 1.0, 1.089)
+    x, y, z = (
+        (weighted(row, linear(color)) / w) ** (1 / 3) for row, w in zip(rows, white, strict=True)
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def test_words_and_lines_can_be_read_and_told_apart(rviz):
+    pytest.importorskip('std_msgs', reason='ROS 2 is not installed')
+    from fabrik_ros.ros import palette
+
+    background = rviz['Global Options']['Background Color']
+    backgrounds = [tuple(int(c) / 255 for c in background.split(';')), (48 / 255,) * 3]
+
+    def rgb(name):
+        color = getattr(palette, name)
+        return color.r, color.g, color.b
+
+    for name in ('GREY', 'WHITE', 'VIOLET', 'BLUE', 'GREEN', 'YELLOW', 'RED'):
+        for behind in backgrounds:
+            assert contrast(rgb(name), behind) >= 3.0, f'{name}: WCAG 2, large text'
+    drawn = [lab(rgb(name)) for name in ('CHAIN', 'GHOST', 'PATH', 'ERROR', 'COLLIDING')]
+    for k, one in enumerate(drawn):
+        for other in drawn[:k]:
+            assert math.dist(one, other) > 25.0, 'ten just noticeable differences'
+
+
+def test_robot_is_solid_and_its_ghost_is_not(rviz):
+    pytest.importorskip('std_msgs', reason='ROS 2 is not installed')
+    from fabrik_ros.ros import palette
+
+    (model,) = display(rviz, 'RobotModel')
+    assert model['Alpha'] == 1
+    assert 0.5 < palette.GHOST.a < 0.9
