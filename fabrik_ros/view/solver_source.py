@@ -20,9 +20,6 @@ from .gaps import gaps
 from .solid import Solid, solid_of
 from .source import Request, Snapshot
 
-START_CLEARANCE = 0.01
-"""An arm starts no nearer to something, where that leaves a choice [m]."""
-
 
 class SolverSource:
     """
@@ -135,9 +132,7 @@ def start_values(robot: Robot, chain: Chain, world: WorldCollision | None) -> di
         for joint in robot.joints
         if joint.type.moves and joint.mimic is None
     }
-    q = bent_configuration(
-        chain, lambda q: world is None or world.distance(q).distance > START_CLEARANCE
-    )
+    q = bent_configuration(chain, None if world is None else world.is_collision_free)
     return values | dict(zip(chain.joint_names, q.tolist(), strict=True))
 
 

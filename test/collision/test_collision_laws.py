@@ -119,6 +119,9 @@ def test_distances_of_real_arms_are_those_that_pinocchio_finds_between_hulls(nam
     else:
         assert nearest.distance <= 1e-6
     assert collision.is_collision_free(q) == (nearest.distance > collision.clearance)
+    assert (collision.colliding(q) == frozenset()) == collision.is_collision_free(q)
+    if nearest.distance <= collision.clearance:
+        assert {nearest.link_a, nearest.link_b} <= collision.colliding(q)
 
 
 @pytest.mark.parametrize('name', REAL_NAMES)

@@ -164,13 +164,18 @@ def test_pictures_of_the_arms_are_told_apart(start):
     bench, pictures = start(), []
     bench._listen(MarkerArray, 'fabrik/markers', pictures.append)
     bench.send(message(moved(0, z=0.02)), LEFT)
-    kinds = {f'fabrik/{tip}/{kind}' for tip in TIPS for kind in ('chain', 'target', 'error')}
+    kinds = {
+        f'fabrik/{tip}/{kind}' for tip in TIPS for kind in ('chain', 'tool', 'target', 'error')
+    }
     bench.spin_until(
         lambda: pictures and {marker.ns for marker in pictures[-1].markers} >= kinds,
         'a picture with goals',
     )
     shared = {marker.ns for marker in pictures[-1].markers} - kinds
-    assert shared <= {f'fabrik/{kind}' for kind in ('status', 'ghost', 'reach', 'nearest')}
+    assert shared <= {
+        *(f'fabrik/{kind}' for kind in ('status', 'ghost', 'reach', 'nearest')),
+        f'fabrik/{LEFT}/path',
+    }
     assert len([m for m in pictures[-1].markers if m.ns == 'fabrik/reach']) == len(TIPS)
 
 
