@@ -64,6 +64,8 @@ class AheadMarkers:
         self.arm = arm
         self._ghost = Ghost(arm.robot, arm.chain, MeshFinder(mesh_paths))
         self._path = PathAhead()
+        self._links: Set[str] = frozenset()
+        """Links that were elsewhere when it looked last."""
 
     def look(self, standing: Standing) -> Ahead:
         """Look what is ahead of an arm that stands so."""
@@ -74,11 +76,12 @@ class AheadMarkers:
         is_going = standing.state in GOING or is_proposed
         is_refused = standing.state is State.HOLDING and kind is ReasonKind.GOAL_IN_COLLISION
         if follower is None or q is None or q_goal is None or not (is_going or is_refused):
+            self._links = frozenset()
             return Ahead()
         others = self._others()
-        links = self._ghost.links_elsewhere(q, q_goal, others)
+        self._links = self._ghost.links_elsewhere(q, q_goal, others, self._links)
         paths = self._paths(follower, q) if is_going else ()
-        return Ahead(q_goal, others, links, arm.watch.colliding(q_goal), paths)
+        return Ahead(q_goal, others, self._links, arm.watch.colliding(q_goal), paths)
 
     def markers(self, ahead: Ahead, pen: Pen) -> Iterator[Marker]:
         """Draw it, in the base link."""

@@ -18,8 +18,9 @@ from .mesh_urls import mesh_url
 from .palette import COLLIDING, GHOST
 from .solid_markers import solid_markers
 
-APART = 0.02
-"""Links are drawn of which an entry of the pose differs by more: surfaces in one place fight."""
+APART, NEAR = 0.02, 0.005
+"""A link is drawn once an entry of its pose differs by more than the one, and until by less than
+the other [m or 1]: surfaces in one place fight, and what comes and goes is not calm."""
 MOST_OF_ONE = 3
 """Most markers of one shape [1]."""
 
@@ -56,7 +57,9 @@ class Ghost:
             if joint.type.is_drivable
         }
 
-    def links_elsewhere(self, q: Array, q_goal: Array, others: Mapping[str, float]) -> Set[str]:
+    def links_elsewhere(
+        self, q: Array, q_goal: Array, others: Mapping[str, float], shown: Set[str] = frozenset()
+    ) -> Set[str]:
         """
         Name the links that will be elsewhere.
 
@@ -66,10 +69,16 @@ class Ghost:
             Joint values now, and then [rad or m].
         others : mapping
             Values of joints outside the arm by name, as far as they are known [rad or m].
+        shown : set of str
+            Names of the links that are drawn already.
 
         """
         now, then = self._poses(q, others), self._poses(q_goal, others)
-        return {link for link in self._links if np.abs(then[link] - now[link]).max() > APART}
+        return {
+            link
+            for link in self._links
+            if np.abs(then[link] - now[link]).max() > (NEAR if link in shown else APART)
+        }
 
     def markers(
         self,

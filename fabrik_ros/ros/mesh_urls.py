@@ -29,15 +29,17 @@ def mesh_url(name: str, finder: MeshFinder) -> str:
     -------
     str
         The same where RViz finds it by that; else the `file://` URL of the file, or the same where
-        there is no such file.
+        there is no such file, or one that the finder would not find by its URL.
 
     """
     if URL.match(name) or _is_installed(name):
         return name
     try:
-        return finder.find(name).as_uri()
+        url = finder.find(name).as_uri()
+        finder.find(url)
     except FileNotFoundError:
         return name
+    return url
 
 
 def with_mesh_urls(description: str, finder: MeshFinder) -> str:

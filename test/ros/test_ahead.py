@@ -107,6 +107,15 @@ class TestOfOneLink:
         assert self.drawn(0.3, 0.3) == []
         assert self.drawn(0.3, 0.305) == []
 
+    def test_links_that_come_home_are_drawn_a_little_longer(self):
+        """A link that is drawn and left out in turn, as a stream goes on, is not calm."""
+        robot = parse_urdf(GRIPPED)
+        ghost = Ghost(robot, robot.chain('base', 'tip'), MeshFinder())
+        q, q_goal = np.array([0.3]), np.array([0.315])
+        assert ghost.links_elsewhere(q, q_goal, {}) == set()
+        assert ghost.links_elsewhere(q, q_goal, {}, {'upper'}) == {'upper'}
+        assert ghost.links_elsewhere(q, q + 0.004, {}, {'upper'}) == set()
+
     def test_what_collides_has_its_colour(self):
         mesh, box, finger = self.drawn(0.0, 0.7, colliding={'upper', 'wall'})
         assert color(mesh) == color(box) != color(finger)
@@ -163,6 +172,17 @@ def test_ghost_and_path_lead_to_where_the_arm_arrives_and_go(bench, shown, six_a
     for marker in ghost:
         found = place(marker)
         assert min(np.abs(found.homogeneous - oMg.homogeneous).max() for oMg in moved) < 2e-3
+
+
+def test_a_path_that_waits_to_be_confirmed_is_shown_with_its_end(bench, screen, six_axis):
+    bench.start_all(six_axis, AT_START, confirm='always')
+    bench.send(shifted(six_axis_judge(six_axis).pose(START), y=0.3))
+    assert bench.wait_for_state('HOLDING')['reason_code'] == 'awaits_execute'
+    ahead = {'fabrik/path', 'fabrik/ghost'}
+    bench.spin_until(lambda: ahead <= screen.namespaces, 'what is proposed')
+    assert len(points(screen.one('path'))) > 10
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
+    bench.spin_until(lambda: not ahead & screen.namespaces, 'nothing')
 
 
 @pytest.mark.parametrize('end', ['hold', 'deactivation'])

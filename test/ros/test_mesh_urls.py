@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     index.mkdir(parents=True)
     (index / 'installed').touch()
     files = ('prefix/share/installed/a.stl', 'arm/assets/b & c.stl', 'arm/loose/package.xml')
-    for file in (*files, 'arm/loose/d.dae'):
+    for file in (*files, 'arm/loose/d.dae', 'arm/package.xml', 'beside/g.stl'):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text('<package><name>loose</name></package>')
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
@@ -35,6 +35,7 @@ def folder(tmp_path, monkeypatch):
         ('https://example.org/e.stl', None),
         ('file:///nowhere/f.stl', None),
         ('assets/missing.stl', None),
+        ('package://beside/g.stl', None),
     ],
 )
 @pytest.mark.parametrize('quote', ['"', "'"])
