@@ -66,22 +66,25 @@ class AheadMarkers:
         self._path = PathAhead()
         self._links: Set[str] = frozenset()
         """Links that were elsewhere when it looked last."""
+        self._measured: object = None
+        """What `_colliding` depends on."""
+        self._colliding: Set[str] = frozenset()
 
     def look(self, standing: Standing) -> Ahead:
         """Look what is ahead of an arm that stands so."""
-        arm, follower, q = self.arm, self.arm.follower, self.arm.shown_configuration()
+        follower, q = self.arm.follower, self.arm.shown_configuration()
         q_goal = None if follower is None else follower.goal_configuration
         kind = None if standing.reason is None else standing.reason.kind
-        is_proposed = standing.state is State.HOLDING and kind is ReasonKind.AWAITS_EXECUTE
-        is_going = standing.state in GOING or is_proposed
-        is_refused = standing.state is State.HOLDING and kind is ReasonKind.GOAL_IN_COLLISION
-        if follower is None or q is None or q_goal is None or not (is_going or is_refused):
+        is_held = standing.state is State.HOLDING
+        is_going = standing.state in GOING or (is_held and kind is ReasonKind.AWAITS_EXECUTE)
+        is_shown = is_going or (is_held and kind is ReasonKind.GOAL_IN_COLLISION)
+        if follower is None or q is None or q_goal is None or not is_shown:
             self._links = frozenset()
             return Ahead()
         others = self._others()
         self._links = self._ghost.links_elsewhere(q, q_goal, others, self._links)
         paths = self._paths(follower, q) if is_going else ()
-        return Ahead(q_goal, others, self._links, arm.watch.colliding(q_goal), paths)
+        return Ahead(q_goal, others, self._links, self._colliding_at(q_goal, others), paths)
 
     def markers(self, ahead: Ahead, pen: Pen) -> Iterator[Marker]:
         """Draw it, in the base link."""
@@ -94,6 +97,14 @@ class AheadMarkers:
         for prefix, points in zip(prefixes(self.arm.chain), ahead.paths, strict=False):
             if len(points) > 1:
                 yield pen.balls(f'{prefix}path', tube(points, width), PATH, width)
+
+    def _colliding_at(self, q_goal: Array, others: Mapping[str, float]) -> Set[str]:
+        """Name the links that are too near to something; measured again where that may differ."""
+        depends_on = q_goal.tobytes(), tuple(others.items()), self.arm.watch.version
+        if depends_on != self._measured:
+            self._measured = depends_on
+            self._colliding = self.arm.watch.colliding(q_goal)
+        return self._colliding
 
     def _others(self) -> dict[str, float]:
         """Fresh values of joints outside the arm, by name [rad or m]."""

@@ -269,6 +269,11 @@ class CollisionWatch:
         found = {kind: pairs.points_of(p, q) for kind, p in numbers.items() if p is not None}
         return {kind: points for kind, points in found.items() if points is not None}
 
+    @property
+    def version(self) -> int:
+        """Counts the changes of what is watched."""
+        return 0 if self._pairs is None else self._pairs.version
+
     def colliding(self, q: Array) -> frozenset[str]:
         """Name the links, and obstacles, that are too near to something at `q`, shape (n,)."""
         return frozenset() if self._pairs is None else self._pairs.colliding(q)

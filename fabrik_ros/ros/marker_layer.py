@@ -39,10 +39,6 @@ class MarkerLayer:
         """Namespaces of what is shown."""
         return {namespace for namespace, _ in self._shown}
 
-    def may_change(self, now: float) -> bool:
-        """Whether another picture may be drawn at a time [s]."""
-        return now - self._drawn_at >= self._period
-
     def is_due(self, key: object, now: float) -> bool:
         """Whether the picture with a key is to be drawn at a time [s]."""
         wait = RENEWAL_TIME if key == self._key else self._period

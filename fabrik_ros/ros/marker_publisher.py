@@ -47,6 +47,8 @@ class MarkerPublisher:
         self._picture_layer = MarkerLayer(0.0)
         self._nearest, self._ahead = MarkerLayer(SLOW_PERIOD), MarkerLayer(SLOW_PERIOD)
         self._ahead_of: AheadMarkers | None = None
+        self._looked_at = 0.0
+        """When it was last looked what is ahead, by the monotonic clock [s]."""
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
@@ -137,8 +139,9 @@ class MarkerPublisher:
     def _drawn_ahead(self) -> list[Marker]:
         """Look for and draw what is ahead of the arm, if that is due."""
         drawer, now = self._ahead_of, time.monotonic()
-        if drawer is None or not self._ahead.may_change(now):
+        if drawer is None or now - self._looked_at < SLOW_PERIOD:
             return []
+        self._looked_at = now
         ahead = drawer.look(self._state.standing())
         if not self._ahead.is_due(ahead.key, now):
             return []
