@@ -76,7 +76,7 @@ class DragTarget(Node):
         follows = now - self._followed_at >= FOLLOW_PERIOD
         self._followed_at = now if follows else self._followed_at
         for tip, handle in self._handles.items():
-            handle.step(tools[tip].T_base_tool, follows)
+            handle.step(tools[tip], follows)
         self._server.applyChanges()
 
     def _renew(self, tools: Mapping[str, Tool]) -> None:

@@ -1,18 +1,16 @@
-"""The menu of a handle: what the node can be asked, and choices with a mark at the present one."""
+"""The menu of a handle as RViz gets it, and what somebody chooses in it."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
+import time
 
 from interactive_markers.interactive_marker_server import InteractiveMarkerServer
-from interactive_markers.menu_handler import MenuHandler
+from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from ..motion.follower_options import CHOICES as OPTIONS
-from ..solver.options import MODES
+from .menu_entries import Entry, Wish
+from .menu_numbers import MenuNumbers
 
-SERVICES = {'Home': 'home', 'Hold': 'hold', 'Resume': 'resume', 'Execute': 'execute'}
-"""Service of the node behind each entry."""
-CHOICES = {'path': OPTIONS['path'], 'mode': MODES}
-"""What there is to choose from, by the parameter."""
+RENEWAL_PERIOD = 1.0
+"""Time between two changes of a menu, at least [s]: RViz builds the whole handle anew."""
 
 
 class HandleMenu:
@@ -21,38 +19,35 @@ class HandleMenu:
 
     Parameters
     ----------
-    on_service : callable
-        Gets the name of the service that somebody asks for.
-    on_choice : callable
-        Gets the parameter and the value that somebody chooses.
+    server : InteractiveMarkerServer
+        Has the handle.
+    marker : str
+        Its name.
+    on_wish : callable
+        Gets what somebody chooses.
 
     """
 
     def __init__(
-        self, on_service: Callable[[str], None], on_choice: Callable[[str, str], None]
+        self, server: InteractiveMarkerServer, marker: str, on_wish: Callable[[Wish], None]
     ) -> None:
-        self._menu = MenuHandler()
-        self._entries: dict[tuple[str, str], int] = {}
-        self._shown: dict[str, str] = {}
-        for title, service in SERVICES.items():
-            self._menu.insert(title, callback=lambda _, asked=service: on_service(asked))
-        for parameter, values in CHOICES.items():
-            parent = self._menu.insert(parameter.capitalize(), callback=lambda _: None)
-            for value in values:
-                choose = partial(on_choice, parameter, value)
-                entry = self._menu.insert(
-                    value, parent=parent, callback=lambda _, choose=choose: choose()
-                )
-                self._menu.setCheckState(entry, MenuHandler.UNCHECKED)
-                self._entries[parameter, value] = entry
+        self._server, self._marker, self._on_wish = server, marker, on_wish
+        self._numbers = MenuNumbers()
+        self._shown: tuple[Entry, ...] = ()
+        self._shown_at = 0.0
+        server.setCallback(marker, self._on_select, Feedback.MENU_SELECT)
 
-    def show(self, server: InteractiveMarkerServer, name: str, present: Mapping[str, str]) -> None:
-        """Give a marker the menu with the present values by parameter, unless it has it."""
-        if present == self._shown:
+    def show(self, entries: tuple[Entry, ...]) -> None:
+        """Show entries, unless they are there, or others have only just been shown."""
+        now = time.monotonic()
+        if entries == self._shown or now - self._shown_at < RENEWAL_PERIOD:
             return
-        self._shown = dict(present)
-        for (parameter, value), entry in self._entries.items():
-            is_present = present.get(parameter) == value
-            mark = MenuHandler.CHECKED if is_present else MenuHandler.UNCHECKED
-            self._menu.setCheckState(entry, mark)
-        self._menu.apply(server, name)
+        self._shown, self._shown_at = entries, now
+        marker = self._server.get(self._marker)
+        marker.menu_entries = self._numbers.messages(entries)
+        self._server.insert(marker)
+
+    def _on_select(self, feedback: Feedback) -> None:
+        wish = self._numbers.wish(feedback.menu_entry_id)
+        if wish is not None:
+            self._on_wish(wish)

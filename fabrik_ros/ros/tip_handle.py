@@ -1,6 +1,5 @@
 """The handle of one tip in RViz: where it stands, what it sends, and what its menu asks."""
 
-from collections.abc import Mapping
 from functools import partial
 import time
 
@@ -9,6 +8,8 @@ from interactive_markers.interactive_marker_server import InteractiveMarkerServe
 import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from ..transforms import Array
@@ -16,6 +17,9 @@ from .conversions import matrix_to_pose, seconds
 from .dragging import Handle, Phase, Standing
 from .handle_marker import handle_marker, SIZE_SHARE, write_over
 from .handle_menu import HandleMenu
+from .menu_entries import Ask, CHOICES, Choose, entries_of, GoTo, Known, Step, Wish
+from .resting_joints import RestingJoints
+from .single_target import SingleTarget
 from .status import target_stamp
 from .target_subscription import NEWEST
 from .tip_names import topic_name
@@ -53,6 +57,7 @@ class TipHandle:
         tool: Tool,
     ) -> None:
         self._node, self._server, self._watched, self._tip = node, server, watched, tip
+        self._tool = tool
         self._marker = topic_name(tip)
         self._prefix = f'{self._marker}/' if watched.has_several_tips else ''
         """Of the topics and facts that are of the tip."""
@@ -67,13 +72,17 @@ class TipHandle:
         size = SIZE_SHARE * tool.reach
         marker = handle_marker(self._marker, watched.base_link, tool.T_base_tool, size)
         server.insert(marker, feedback_callback=self._on_feedback)
-        self._menu = HandleMenu(self._ask, self._choose)
-        self._menu.show(server, self._marker, self._present)
+        self._single = SingleTarget(node, partial(self._tell, 'target', False))
+        """What the menu sends."""
+        self._resting = RestingJoints()
+        self._menu = HandleMenu(server, self._marker, self._grant)
+        self._show_menu()
 
     def close(self) -> None:
         """Take the handle away: whatever was dragged is forgotten."""
         self._server.erase(self._marker)
         self._stop_sending()
+        self._single.close()
 
     def release(self) -> None:
         """Forget what was dragged: nobody is there any more who could let go."""
@@ -90,27 +99,29 @@ class TipHandle:
         timeout = self._watched.parameters.get('stream_timeout', 0.0)
         self._handle.see(standing, time.monotonic(), timeout)
 
-    def step(self, T_base_tool: Array, follows: bool) -> None:
+    def step(self, tool: Tool, follows: bool) -> None:
         """
         Send what is due, and let the handle be where the tool is, unless it is dragged.
 
         Parameters
         ----------
-        T_base_tool : array, shape (4, 4)
-            Where the tool is.
+        tool : Tool
+            Where it is now.
         follows : bool
             Whether a handle that nobody drags goes there now.
 
         """
+        self._tool = tool
         self._send()
+        self._single.step()
         if self._handle.phase is Phase.DRAGGED:
             return  # an update would take the handle out of the hand
-        self._menu.show(self._server, self._marker, self._present)
+        self._show_menu()
         self._write()
         if self._handle.phase is Phase.AT_TOOL:
             self._stop_sending()
             if follows:
-                self._place(T_base_tool)
+                self._place(tool.T_base_tool)
 
     def _place(self, T: Array) -> None:
         """Put the handle at a pose, unless it is there."""
@@ -119,11 +130,22 @@ class TipHandle:
         if not is_there and self._server.setPose(self._marker, matrix_to_pose(T)):
             self._shown = T
 
-    @property
-    def _present(self) -> Mapping[str, str]:
-        """What is chosen in the menu, by the parameter."""
-        parameters = self._watched.parameters
-        return {'path': parameters['path'], 'mode': self._modes[self._number]}
+    def _show_menu(self) -> None:
+        """Let the menu offer what is of use now."""
+        self._resting.see(self._tool.joints, time.monotonic())
+        facts, parameters = self._watched.facts, self._watched.parameters
+        chosen = {name: parameters[name] for name in CHOICES} | {'mode': self._modes[self._number]}
+        known = Known(
+            facts.get('state', ''),
+            facts.get('held') == 'True',
+            facts.get('waits_for_execute') == 'True',
+            bool(parameters['home_configuration']),
+            self._watched.configurations,
+            chosen,
+            parameters['speed_scaling'],
+            self._resting.joints,
+        )
+        self._menu.show(entries_of(known))
 
     @property
     def _number(self) -> int:
@@ -176,17 +198,37 @@ class TipHandle:
         elif was_left and self._handle.phase is Phase.AT_TOOL:
             self._tell('target', False, f'nobody listens on {self._targets.topic_name}')
 
-    def _ask(self, service: str) -> None:
-        """Ask for a service of the node."""
+    def _grant(self, wish: Wish) -> None:
+        """Ask the node for what somebody has chosen in the menu."""
+        if isinstance(wish, Choose):
+            self._choose(wish.parameter, wish.value)
+            return
         self._handle.release()
-        self._watched.trigger(service, partial(self._tell, service))
+        self._single.close()
+        if isinstance(wish, Ask):
+            self._watched.trigger(wish.service, partial(self._tell, wish.service))
+        elif isinstance(wish, GoTo):
+            self._send_once('target_configuration', String(data=wish.configuration))
+        else:
+            self._move(wish)
 
-    def _choose(self, parameter: str, value: str) -> None:
+    def _move(self, step: Step) -> None:
+        """Send a joint a step farther than it is measured."""
+        values = {joint.name: joint.value for joint in self._tool.joints}
+        message = JointState(name=[step.joint], position=[values[step.joint] + step.by])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._send_once('target_joints', message)
+
+    def _send_once(self, topic: str, message: JointState | String) -> None:
+        self._single.send(f'{self._watched.name}/{topic}', message)
+
+    def _choose(self, parameter: str, value: str | float) -> None:
         """Set a parameter of the node; of several tips each has its own mode."""
-        chosen: str | list[str] = value
+        chosen: str | float | list[str] = value
         if parameter == 'mode' and self._watched.has_several_tips:
-            parameter, chosen = 'tip_modes', self._modes
-            chosen[self._number] = value
+            modes = self._modes
+            modes[self._number] = str(value)
+            parameter, chosen = 'tip_modes', modes
         self._watched.set_parameter(parameter, chosen, partial(self._tell, f'{parameter} {value}'))
 
     def _tell(self, what: str, is_done: bool, text: str) -> None:

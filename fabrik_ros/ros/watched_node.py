@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rcl_interfaces.msg import ParameterEvent
-from rcl_interfaces.srv import GetParameters, SetParameters
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
@@ -20,10 +20,13 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
+from ..model.chain import Chain
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..transforms import Array, rotation_from_rpy, transform
 from .marker_shapes import drawn_reach
+from .parameter_table import CONFIGURATIONS
+from .resting_joints import JointValue
 from .status import is_of_waiting_namesake
 
 TIMEOUT = 1.0
@@ -39,6 +42,9 @@ PARAMETERS = (
     'mode',
     'tip_modes',
     'path',
+    'confirm',
+    'speed_scaling',
+    'home_configuration',
     'stream_timeout',
 )
 """What is asked for."""
@@ -60,6 +66,8 @@ class Tool(NamedTuple):
     """Where it is measured to be, shape (4, 4)."""
     reach: float
     """Of its arm [m]."""
+    joints: tuple[JointValue, ...]
+    """Of its arm, as measured."""
 
 
 class WatchedNode:
@@ -85,6 +93,8 @@ class WatchedNode:
         The facts of the newest status, by name.
     parameters : dict
         Values of `PARAMETERS`, by name; empty until they are known.
+    configurations : tuple of str
+        Names of the configurations that it knows, without home; known with the parameters.
 
     """
 
@@ -93,6 +103,7 @@ class WatchedNode:
         self.name = name
         self.facts: dict[str, str] = {}
         self.parameters: dict[str, Any] = {}
+        self.configurations: tuple[str, ...] = ()
         self._heard_at = -math.inf
         self._asked_at = -math.inf
         self._values: dict[str, float] = {}
@@ -106,6 +117,7 @@ class WatchedNode:
         listen(JointState, 'joint_states', self._on_joints, STATES)
         listen(String, 'robot_description', self._on_description, LATCHED)
         listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
+        self._lister = ask(ListParameters, f'{name}/list_parameters')
         self._getter = ask(GetParameters, f'{name}/get_parameters')
         self._setter = ask(SetParameters, f'{name}/set_parameters')
         services = ('home', 'hold', 'resume', 'execute')
@@ -173,15 +185,21 @@ class WatchedNode:
         offsets = np.resize(self.parameters['tool_offset'], (len(tips), 6))
         try:
             return {
-                tip: Tool(
-                    robot.pose(base_link, tip, self._values)
-                    @ transform(rotation_from_rpy(*offset[3:]), offset[:3]),
-                    _reach(robot, base_link, tip),
-                )
+                tip: self._tool(_chain(robot, base_link, tip), robot, offset)
                 for tip, offset in zip(tips, offsets, strict=True)
             }
         except FabrikError:  # of joints that are not known, or of a description just replaced
             return {}
+
+    def _tool(self, chain: Chain, robot: Robot, offset: Array) -> Tool:
+        T_tip_tool = transform(rotation_from_rpy(*offset[3:]), offset[:3])
+        T_base_tip = robot.pose(chain.base_link, chain.tip_link, self._values)
+        joints = zip(chain.joint_names, chain.is_revolute.tolist(), strict=True)
+        return Tool(
+            T_base_tip @ T_tip_tool,
+            drawn_reach(chain),
+            tuple(JointValue(name, turns, self._values[name]) for name, turns in joints),
+        )
 
     # -- what it is asked
 
@@ -193,7 +211,9 @@ class WatchedNode:
 
         self._ask(self._triggers[service], Trigger.Request(), read, on_answer)
 
-    def set_parameter(self, name: str, value: str | list[str], on_answer: OnAnswer) -> None:
+    def set_parameter(
+        self, name: str, value: str | float | list[str], on_answer: OnAnswer
+    ) -> None:
         """Set a parameter; `on_answer` gets whether it is set, and why not."""
         request = SetParameters.Request(
             parameters=[Parameter(name, value=value).to_parameter_msg()]
@@ -231,6 +251,8 @@ class WatchedNode:
 
     def _ask_for_parameters(self) -> None:
         self._asked_at = time.monotonic()
+        listed = ListParameters.Request(prefixes=[CONFIGURATIONS[:-1]])
+        self._lister.call_async(listed).add_done_callback(self._on_configurations)
         request = GetParameters.Request(names=list(PARAMETERS))
         self._getter.call_async(request).add_done_callback(self._on_parameters)
 
@@ -265,6 +287,10 @@ class WatchedNode:
         if event.node == self._node.resolve_topic_name(self.name):
             self._ask_for_parameters()
 
+    def _on_configurations(self, done: Any) -> None:
+        names = done.result().result.names
+        self.configurations = tuple(name.removeprefix(CONFIGURATIONS) for name in names)
+
     def _on_parameters(self, done: Any) -> None:
         values = [parameter_value_to_python(value) for value in done.result().values]
         if len(values) == len(PARAMETERS):
@@ -274,6 +300,6 @@ class WatchedNode:
 
 
 @lru_cache(maxsize=32)
-def _reach(robot: Robot, base_link: str, tip_link: str) -> float:
-    """Say how far a chain of a robot reaches [m]; ChainError where the links are of none."""
-    return drawn_reach(robot.chain(base_link, tip_link))
+def _chain(robot: Robot, base_link: str, tip_link: str) -> Chain:
+    """Take a chain of a robot; ChainError where the links are of none."""
+    return robot.chain(base_link, tip_link)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 import copy
+import re
 import time
 
 from bench import Bench, matrix_message
@@ -102,15 +103,30 @@ class RvizClient:
         self.let_go(name)
 
     def select(self, name: str, *titles: str) -> None:
-        """Choose an entry of the menu: its title, after those of the menus that it is in."""
-        parent = 0
+        """Choose an entry of the menu, once it is there, after the menus that it is in."""
+        self._bench.spin_until(lambda: self.number(name, *titles), f'an entry {titles}')
+        self.tell(name, Feedback.MENU_SELECT, self.number(name, *titles))
+
+    def number(self, name: str, *titles: str) -> int:
+        """Tell the number of an entry by what its titles begin with; 0 where there is none."""
+        number = 0
         for title in titles:
-            (parent,) = (
+            pattern = re.compile(rf'(\[.\] )?{re.escape(title)}(: .*)?')
+            found = [
                 entry.id
                 for entry in self.markers[name].menu_entries
-                if entry.parent_id == parent and entry.title.split('] ')[-1] == title
-            )
-        self.tell(name, Feedback.MENU_SELECT, parent)
+                if entry.parent_id == number and pattern.fullmatch(entry.title)
+            ]
+            if not found:
+                return 0
+            (number,) = found
+        return number
+
+    def titles(self, name: str, *menus: str) -> list[str]:
+        """Read what a menu offers: that of the marker, or one within it."""
+        parent = self.number(name, *menus)
+        entries = self.markers[name].menu_entries
+        return [entry.title for entry in entries if entry.parent_id == parent]
 
     def words(self, name: str) -> str:
         """Read what is written over a marker, in lines that RViz can show."""
@@ -123,9 +139,7 @@ class RvizClient:
 
     def checked(self, name: str, title: str) -> list[str]:
         """Which entries of a menu have a check mark."""
-        entries = self.markers[name].menu_entries
-        (menu,) = (entry.id for entry in entries if entry.title == title)
-        inside = [entry.title for entry in entries if entry.parent_id == menu]
+        inside = self.titles(name, title)
         return [entry.removeprefix('[x] ') for entry in inside if entry.startswith('[x] ')]
 
     def die(self) -> None:

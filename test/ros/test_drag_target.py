@@ -151,8 +151,8 @@ def test_handle_that_goes_with_an_arm_comes_ten_times_a_second_and_in_order(benc
 def test_nothing_is_sent_that_nobody_drags(bench, rviz, sent):
     rviz.drag(HANDLE, [])  # a click
     rviz.connect()
-    for entry in ('Home', 'Hold', 'Resume', 'Execute'):
-        rviz.select(HANDLE, entry)
+    for titles in (('Stop',), ('Resume',), ('Speed', '50 %'), ('Mode', 'axis'), ('Path', 'line')):
+        rviz.select(HANDLE, *titles)
         wait(bench, 0.2)
     wait(bench, 1.0)
     assert sent == []
@@ -234,7 +234,7 @@ def test_pose_behind_a_blocked_line_is_reached_all_the_same(bench, rviz, sent, j
 
 def test_stop_stays_a_stop_for_who_drags(bench, rviz, sent, judge):
     begin = judge.pose(START)
-    rviz.select(HANDLE, 'Hold')
+    rviz.select(HANDLE, 'Stop')
     bench.spin_until(lambda: bench.status['held'] == 'True', 'a hold')
     rviz.drag(HANDLE, on_line(begin, shifted(begin, z=0.1), 20))
     bench.spin_until(lambda: is_at(rviz, begin), 'the handle is at the tool')
@@ -312,20 +312,69 @@ def test_no_feedback_ends_the_handles(bench, rviz, sent, judge, frame):
 # -- the menu
 
 
-def test_menu_shows_and_sets_path_and_mode(bench, rviz):
-    assert rviz.checked(HANDLE, 'Path') == ['auto']
-    assert rviz.checked(HANDLE, 'Mode') == ['auto']
-    rviz.select(HANDLE, 'Path', 'line')
-    bench.spin_until(lambda: rviz.checked(HANDLE, 'Path') == ['line'], 'another mark')
-    assert bench.node.get_parameter('path').value == 'line'
-    rviz.select(HANDLE, 'Mode', 'axis')
-    bench.spin_until(lambda: rviz.checked(HANDLE, 'Mode') == ['axis'], 'another mark')
-    assert bench.node.get_parameter('mode').value == 'axis'
+CHOICES = {
+    'path': ('auto', 'line', 'line'),
+    'mode': ('auto', 'axis', 'axis'),
+    'confirm': ('never', 'leaving_line', 'leaving_line'),
+    'speed_scaling': ('100 %', '25 %', 0.25),
+}
+"""By the parameter what is chosen, what is chosen then, and what that is for the node."""
+
+
+def test_menu_shows_and_sets_what_there_is_to_choose(bench, rviz):
+    for parameter, (before, title, value) in CHOICES.items():
+        menu = 'Speed' if parameter == 'speed_scaling' else parameter.capitalize()
+        assert rviz.checked(HANDLE, menu) == [before]
+        rviz.select(HANDLE, menu, title)
+        bench.spin_until(
+            lambda menu=menu, title=title: rviz.checked(HANDLE, menu) == [title], 'another mark'
+        )
+        assert bench.node.get_parameter(parameter).value == value
 
 
 def test_menu_shows_what_others_set(bench, rviz):
-    assert bench.set(path='joint') == []
+    assert bench.set(path='joint', speed_scaling=0.3) == []
     bench.spin_until(lambda: rviz.checked(HANDLE, 'Path') == ['joint'], 'another mark')
+    bench.spin_until(lambda: rviz.checked(HANDLE, 'Speed') == ['30 %'], 'that of the others')
+
+
+def test_menu_offers_what_is_of_use(bench, rviz):
+    always = ['Stop', 'Joint values', 'Speed', 'Path', 'Mode', 'Confirm']
+    assert rviz.titles(HANDLE) == always
+    rviz.select(HANDLE, 'Stop')
+    bench.spin_until(lambda: rviz.number(HANDLE, 'Resume'), 'a way out')
+    rviz.select(HANDLE, 'Resume')
+    bench.spin_until(lambda: rviz.titles(HANDLE) == always, 'none needed')
+
+
+def test_menu_takes_the_arm_to_a_named_configuration(bench, sent, six_axis):
+    up = [0.2, *START[1:]]
+    rviz = start(bench, six_axis, **{'configurations.a.b': up, 'configurations.up': up})
+    assert rviz.titles(HANDLE, 'Go to') == ['a.b', 'up']
+    rviz.select(HANDLE, 'Go to', 'a.b')
+    bench.wait_for_state('REACHED')
+    np.testing.assert_allclose(bench.commands.q[-1], up, atol=1e-6)
+    assert sent == []
+
+
+def test_menu_moves_a_joint_and_says_where_it_is(bench, rviz, sent):
+    def said():
+        return rviz.titles(HANDLE, 'Joint values')[1]
+
+    assert said() == f'{JOINTS[1]}: -74.5°'
+    rviz.select(HANDLE, 'Joint values', JOINTS[1], '-10°')
+    bench.wait_for_state('REACHED')
+    goal = np.array(START) - np.radians([0.0, 10.0, 0.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(bench.commands.q[-1], goal, atol=1e-6)
+    bench.spin_until(lambda: said() == f'{JOINTS[1]}: -84.5°', 'its new value')
+    assert sent == []
+
+
+def test_joint_that_the_node_does_not_move_now_is_refused_over_the_arm(bench, rviz):
+    assert bench.node.trigger_deactivate() == SUCCESS
+    rviz.select(HANDLE, 'Joint values', JOINTS[0], '+1°')
+    bench.spin_until(lambda: 'not active' in bench.status['last_refusal'], 'a refusal')
+    assert not bench.commands
 
 
 def test_menu_takes_the_arm_home(bench, sent, six_axis, judge):
@@ -339,9 +388,11 @@ def test_menu_takes_the_arm_home(bench, sent, six_axis, judge):
 
 
 def test_what_the_node_refuses_is_written_over_the_handle(bench, rviz, judge):
+    assert bench.set(home_configuration=list(START)) == []
+    rviz.select(HANDLE, 'Stop')
+    bench.spin_until(lambda: bench.status['held'] == 'True', 'a stop')
     rviz.select(HANDLE, 'Home')
-    words = 'home: there is no home: home_configuration is empty'
-    bench.spin_until(lambda: rviz.words(HANDLE) == words, 'the refusal')
+    bench.spin_until(lambda: rviz.words(HANDLE).startswith('home: told to hold'), 'the refusal')
     rviz.drag(HANDLE, [shifted(judge.pose(START), z=0.02)])
     bench.spin_until(lambda: rviz.words(HANDLE) == '', 'no words')
 
@@ -366,7 +417,7 @@ def test_all_of_it_works_in_a_namespace(context, six_axis, judge):
     bench.wait_for_state('REACHED')
     assert bench.set(path='line') == []
     bench.spin_until(lambda: rviz.checked(HANDLE, 'Path') == ['line'], 'another mark')
-    rviz.select(HANDLE, 'Hold')
+    rviz.select(HANDLE, 'Stop')
     bench.spin_until(lambda: bench.status['held'] == 'True', 'a hold')
     bench.close()
 
