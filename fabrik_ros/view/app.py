@@ -78,6 +78,7 @@ class View:
             self._ask_target,
             self._ask_joints,
             source.set_speed,
+            self._ask_place,
             self._look,
             self._look_at_arm,
         )
@@ -196,6 +197,14 @@ class View:
         with self._lock:
             self._asked.drop()
             self._joints |= values
+
+    def _ask_place(self, name: str) -> None:
+        """Ask for a place that has a name; what was asked before counts no more."""
+        with self._lock:
+            self._asked.drop()
+            self._joints = {}
+        assert self._source.choices is not None
+        self._source.choices.go_to(name)
 
     def _look(self, looks: Looks) -> None:
         if self._scene is not None:

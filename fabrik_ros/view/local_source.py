@@ -85,6 +85,10 @@ class LocalSource:
         """It goes at a speed."""
         return True
 
+    @property
+    def choices(self) -> None:
+        """It moves with the defaults of the node."""
+
     def snapshot(self) -> Snapshot:
         """Say what the arm does."""
         return self._snapshot

@@ -1,20 +1,24 @@
-"""What a node is asked besides targets: its services, and its speed."""
+"""What a node is asked besides poses: its services, parameters and configurations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import math
 import time
 from typing import Any
 
 from rcl_interfaces.msg import ParameterEvent
-from rcl_interfaces.srv import GetParameters, SetParameters
+from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.task import Future
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from ..ros.menu_entries import CHOICES
+from ..ros.parameter_table import CONFIGURATIONS
+from ..ros.target_subscription import NEWEST
 from .source import Request
 
-PARAMETERS = ('speed_scaling', 'stream_timeout')
+PARAMETERS = ('speed_scaling', 'stream_timeout', 'tip_links', *CHOICES)
 """What is asked for."""
 REQUEST_PERIOD = 1.0
 """Time after which parameters that did not come are asked for again [s]."""
@@ -41,20 +45,30 @@ class NodeRequests:
         To the last request; '' before.
     parameters : dict
         Values of `PARAMETERS`, by name; empty until they are known.
+    words : mapping
+        What there is to choose from, by the parameter.
+    configurations : tuple of str
+        Names of the configurations of the node, without home.
 
     """
+
+    words: Mapping[str, tuple[str, ...]] = CHOICES
 
     def __init__(self, node: Node, name: str) -> None:
         self._name = name
         self.answer = ''
-        self.parameters: dict[str, float] = {}
+        self.parameters: dict[str, Any] = {}
+        self.configurations: tuple[str, ...] = ()
         self._asked_at = -math.inf
         self._waiting: tuple[Future[Any] | None, float] = (None, math.inf)
         """The last request that was made, and when [s]."""
         ask = node.create_client
         self._services = {r: ask(Trigger, f'{name}/{r.value}') for r in Request}
         self._setter = ask(SetParameters, f'{name}/set_parameters')
+        self._lister = ask(ListParameters, f'{name}/list_parameters')
         self._getter = ask(GetParameters, f'{name}/get_parameters')
+        topic = f'{name}/target_configuration'
+        self._places = node.create_publisher(String, topic, NEWEST)
         node.create_subscription(ParameterEvent, '/parameter_events', self._on_event, 100)
 
     def ask(self, request: Request) -> None:
@@ -69,17 +83,37 @@ class NodeRequests:
 
     def set_speed(self, share: float) -> None:
         """Set the share of all speeds at which it goes [1]."""
+        self._set('speed_scaling', float(share))
 
+    @property
+    def present(self) -> Mapping[str, str]:
+        """Present words; of several tips each has its own mode, which is none for all."""
+        hidden = ('mode',) if any(self.parameters.get('tip_links') or ()) else ()
+        return {
+            name: self.parameters[name]
+            for name in CHOICES
+            if name in self.parameters and name not in hidden
+        }
+
+    def choose(self, name: str, word: str) -> None:
+        """Set a parameter."""
+        self._set(name, word)
+
+    def go_to(self, configuration: str) -> None:
+        """Publish the name of a configuration as a target."""
+        self._places.publish(String(data=configuration))
+
+    def _set(self, name: str, value: str | float) -> None:
         def read(response: SetParameters.Response) -> str:
             (result,) = response.results
             return '' if result.successful else f'refused: {result.reason}'
 
-        parameter = Parameter('speed_scaling', value=float(share)).to_parameter_msg()
+        parameter = Parameter(name, value=value).to_parameter_msg()
         self._call(self._setter, SetParameters.Request(parameters=[parameter]), read)
 
     def forget(self) -> None:
         """Forget what a node that is gone said."""
-        self.answer, self.parameters = '', {}
+        self.answer, self.parameters, self.configurations = '', {}, ()
 
     def look_after(self) -> None:
         """Say that there is no answer where there is none, and learn the parameters."""
@@ -111,11 +145,18 @@ class NodeRequests:
         if self._getter.service_is_ready():
             request = GetParameters.Request(names=list(PARAMETERS))
             self._getter.call_async(request).add_done_callback(self._take_parameters)
+        if self._lister.service_is_ready():
+            listed = ListParameters.Request(prefixes=[CONFIGURATIONS[:-1]])
+            self._lister.call_async(listed).add_done_callback(self._take_configurations)
 
     def _take_parameters(self, done: Any) -> None:
         values = [parameter_value_to_python(value) for value in done.result().values]
         known = zip(PARAMETERS, values, strict=False)
         self.parameters = {name: value for name, value in known if value is not None}
+
+    def _take_configurations(self, done: Any) -> None:
+        names = done.result().result.names
+        self.configurations = tuple(name.removeprefix(CONFIGURATIONS) for name in names)
 
     def _on_event(self, event: ParameterEvent) -> None:
         if event.node == self._name:

@@ -9,6 +9,7 @@ import viser
 from ..model.robot import Robot
 from ..transforms import Array
 from .angles import AngleUnit
+from .choices_panel import ChoicesPanel
 from .controls import Controls, StopButton
 from .joint_sliders import JointSliders
 from .looks_panel import LooksPanel
@@ -30,6 +31,7 @@ class Actions:
     target: Callable[[Array], None]
     joints: Callable[[Mapping[str, float]], None]
     speed: Callable[[float], None]
+    place: Callable[[str], None]
     looks: Callable[[Looks], None]
     whole_arm: Callable[[], None]
 
@@ -79,6 +81,9 @@ class Panel:
         self.joints = JointSliders(server, actions.joints)
         self.replay = Replay(server, recording)
         self.plots = Plots(server)
+        self._choices = (
+            None if source.choices is None else ChoicesPanel(server, source.choices, actions.place)
+        )
         self._looks = LooksPanel(server, actions.looks, self._set_unit, actions.whole_arm)
 
     @property
@@ -95,6 +100,8 @@ class Panel:
         self._say(status_html(snapshot, asked, age))
         if age == 0.0:
             self._controls.show(snapshot)
+            if self._choices is not None:
+                self._choices.show()
 
     def show_none(self, name: str) -> None:
         """Say that there are no data of something with a name; nothing else counts."""

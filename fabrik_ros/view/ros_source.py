@@ -119,6 +119,11 @@ class RosSource:
         return True
 
     @property
+    def choices(self) -> NodeRequests:
+        """Its parameters, and its configurations."""
+        return self._requests
+
+    @property
     def awaited(self) -> str:
         """What the node waits for, by its newest status; '' once it takes targets."""
         return awaited_in(self._facts) if self._facts else f'{self._name} starts'

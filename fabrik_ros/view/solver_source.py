@@ -61,6 +61,10 @@ class SolverSource:
         """It has none: it is where it is put at once."""
         return False
 
+    @property
+    def choices(self) -> None:
+        """It does not move."""
+
     def snapshot(self) -> Snapshot:
         """Say where the arm stands, and what came of the last target."""
         with self._lock:

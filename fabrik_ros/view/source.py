@@ -103,6 +103,28 @@ class Snapshot:
         return self.robot is not None and now - self.time <= TIMEOUT
 
 
+class Choices(Protocol):
+    """How an arm moves, in words that can be chosen, and places that have names."""
+
+    @property
+    def words(self) -> Mapping[str, tuple[str, ...]]:
+        """What there is to choose from, by what it is."""
+
+    @property
+    def present(self) -> Mapping[str, str]:
+        """What is chosen now; without what cannot be chosen, or is not known."""
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """Names of the places, without home."""
+
+    def choose(self, name: str, word: str) -> None:
+        """Choose a word."""
+
+    def go_to(self, configuration: str) -> None:
+        """Ask all joints to go to a place."""
+
+
 class Source(Protocol):
     """An arm to look at and to move."""
 
@@ -117,6 +139,10 @@ class Source(Protocol):
     @property
     def has_speed(self) -> bool:
         """Whether it goes at a speed that can be set."""
+
+    @property
+    def choices(self) -> Choices | None:
+        """What can be chosen; None for nothing."""
 
     def snapshot(self) -> Snapshot:
         """Say what is known now."""

@@ -11,7 +11,7 @@ from fabrik_ros.view.source import Request, Snapshot
 class Staged:
     """Shows a snapshot that tests change."""
 
-    name, requests, has_speed = 'the staged arm', frozenset(Request), True
+    name, requests, has_speed, choices = 'the staged arm', frozenset(Request), True, None
 
     def __init__(self, **facts) -> None:
         self.robot = load_urdf(example_arm('six_axis'))

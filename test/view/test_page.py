@@ -33,6 +33,7 @@ class Curtain:
         self.targets = []
         self.name = 'the arm behind the curtain'
         self.requests, self.has_speed = source.requests, source.has_speed
+        self.choices = source.choices
         self.ask, self.set_speed = source.ask, source.set_speed
         self.send_joints, self.close = source.send_joints, source.close
 

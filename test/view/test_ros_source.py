@@ -16,6 +16,7 @@ from domains import free_domain
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.ros.child_processes import ChildProcesses
 from fabrik_ros.view.ros_source import RosSource
+from fabrik_ros.view.source import Request
 from geometry_msgs.msg import PoseStamped
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -108,6 +109,36 @@ def test_one_of_several_tips_in_a_namespace_goes_to_the_first_target(wire, sourc
         assert 'nobody publishes' not in elsewhere.name
     finally:
         elsewhere.close()
+
+
+def test_what_a_node_lets_choose_is_chosen_and_its_configurations_are_gone_to(
+    wire, source, children
+):
+    description = wire.create_publisher(String, 'robot_description', LATCHED)
+    robot = load_urdf(example_arm('six_axis'))
+    description.publish(String(data=robot.source))
+    own = ('--ros-args', '-r', '__ns:=/left/arm', '--log-level', 'warn')
+    up = [0.1, -1.2, 1.4, -1.7, -1.5, 0.1]
+    children.start('node', 'fabrik_ros.ros.main', *own, '-p', f'configurations.up:={up}')
+    commands = ('-r', 'joint_command:=fabrik/joint_command')
+    children.start('arm', 'fabrik_ros.sim.simulated_arm', *own, *commands)
+    wait_until(lambda: source.snapshot().state == 'IDLE' and source.choices.configurations)
+    wait_until(lambda: source.choices.present)
+    plain = {'path': 'auto', 'mode': 'auto', 'confirm': 'never'}
+    assert source.choices.present == plain
+    assert source.choices.configurations == ('up',)
+    source.choices.choose('confirm', 'always')
+    wait_until(lambda: source.choices.present == plain | {'confirm': 'always'})
+    source.choices.choose('mode', 'no such mode')
+    wait_until(lambda: source.snapshot().answer.startswith('refused: mode must be one of'))
+    source.choices.go_to('up')
+    wait_until(lambda: source.snapshot().waits_for_execute)
+    source.ask(Request.EXECUTE)
+    wait_until(lambda: source.snapshot().state == 'REACHED')
+    measured = source.snapshot().measured
+    names = robot.chain().joint_names
+    np.testing.assert_allclose([measured[name] for name in names], up, atol=2e-3)
+    assert source.choices.present == plain | {'confirm': 'always'}
 
 
 class HandDriven:
@@ -227,6 +258,7 @@ def test_page_puts_the_handle_to_the_tool_and_follows_a_change_of_it(robots):
         """An arm that is given another tool."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
+        choices = None
 
         def __init__(self) -> None:
             self.of, self.T, self.sent = SolverSource(robots[0], robots[0].chain()), np.eye(4), []
@@ -264,6 +296,7 @@ def test_page_that_is_open_draws_another_robot_anew(robots):
         """A source whose robot changes."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
+        choices = None
 
         def __init__(self) -> None:
             self.of = SolverSource(robots[0], robots[0].chain())
