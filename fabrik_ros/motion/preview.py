@@ -5,8 +5,8 @@ A path is checked from one configuration to the next, in pieces.
 
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import cast
 
@@ -41,6 +41,10 @@ class Preview:
     """Checked share of the path [1]; 1 for all of it."""
     reason: Reason | None = None
     """Why the path cannot be followed any farther, with its place; None while it can."""
+    configurations: Array = field(default_factory=lambda: np.empty((0, 0)))
+    """Joint values on the way there, shape (m, n) [rad or m]."""
+    times: Array = field(default_factory=lambda: np.empty(0))
+    """When they are reached, likewise without accelerating, shape (m,), from 0 on [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +104,18 @@ class Onlooker:
 
         """
         least = None if self.guard is None else self.guard.least_from(path.q, ease)
-        preview, tips = self._beginning(path.q), []
+        preview, passed = self._beginning(path.q), []
         for number, q in enumerate(path.configurations, start=1):
-            tips.append(preview.tips[-1])
+            passed.append(preview)
             cause = q if isinstance(q, Reason) else self._collision(preview.q, q, least)
             if cause is not None:
-                reason = _ended(path.name, preview.share, tips[-1], cause)
-                return replace(preview, tips=np.array(tips), reason=reason)
+                reason = _ended(path.name, preview.share, preview.tips[-1], cause)
+                return replace(_joined(passed), reason=reason)
             share = 1.0 if number == path.count else number / path.count
             preview = self._beyond(preview, cast(Array, q), share)
             if number % PIECE == 0:
                 yield
-        return replace(preview, tips=np.array([*tips, preview.tips[-1]]))
+        return _joined([*passed, preview])
 
     def _beginning(self, q: Array) -> Preview:
         return Preview(q, self.robot.tip_poses(q)[None], np.zeros_like(q))
@@ -145,6 +149,16 @@ class Onlooker:
         by_joints = float(np.max(np.abs(step) / self.joints.limits.joint_velocity))
         by_points = 1.0 / self.joints.tip_speed.largest_share(0.5 * (q + q_next), step)
         return max(by_joints, by_points)
+
+
+def _joined(passed: Sequence[Preview]) -> Preview:
+    """Return the last preview, with all that was passed on the way."""
+    return replace(
+        passed[-1],
+        tips=np.concatenate([preview.tips for preview in passed]),
+        configurations=np.array([preview.q for preview in passed]),
+        times=np.array([preview.duration for preview in passed]),
+    )
 
 
 def _ended(what: str, share: float, tips: Array, cause: Reason) -> Reason:

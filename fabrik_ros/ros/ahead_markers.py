@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+import time
 
 import numpy as np
 from visualization_msgs.msg import Marker
@@ -18,6 +19,7 @@ from .markers import prefixes
 from .node_state import Standing
 from .palette import PATH
 from .path_ahead import PathAhead, tube
+from .planned_motion import PlannedMotion
 
 PATH_SHARE = 0.008
 """Width of a path as a share of the reach [1]."""
@@ -29,8 +31,8 @@ GOING = (State.LOOKING, State.PLANNING, State.MOVING)
 class Ahead:
     """What is ahead; nothing where the fields are empty."""
 
-    q_goal: Array = field(default_factory=lambda: np.empty(0))
-    """Joint values at the goal, shape (n,) [rad or m]."""
+    q_ghost: Array = field(default_factory=lambda: np.empty(0))
+    """Joint values at the goal, or on the way there that is played, shape (n,) [rad or m]."""
     others: Mapping[str, float] = field(default_factory=dict)
     """Values of joints outside the arm, by name [rad or m]."""
     links: Set[str] = frozenset()
@@ -43,7 +45,7 @@ class Ahead:
     @property
     def key(self) -> object:
         """What is the same as long as the picture is."""
-        arrays = tuple(array.tobytes() for array in (self.q_goal, *self.paths))
+        arrays = tuple(array.tobytes() for array in (self.q_ghost, *self.paths))
         return arrays, tuple(self.others.items()), frozenset(self.links), self.colliding
 
 
@@ -64,6 +66,7 @@ class AheadMarkers:
         self.arm = arm
         self._ghost = Ghost(arm.robot, arm.chain, MeshFinder(mesh_paths))
         self._path = PathAhead()
+        self._planned = PlannedMotion()
         self._links: Set[str] = frozenset()
         """Links that were elsewhere when it looked last."""
         self._measured: object = None
@@ -82,16 +85,18 @@ class AheadMarkers:
             self._links = frozenset()
             return Ahead()
         others = self._others()
-        self._links = self._ghost.links_elsewhere(q, q_goal, others, self._links)
+        played = self._planned.configuration(follower.motion.choice.proposal, time.monotonic())
+        q_ghost = q_goal if played is None else played
+        self._links = self._ghost.links_elsewhere(q, q_ghost, others, self._links)
         paths = self._paths(follower, q) if is_going else ()
-        return Ahead(q_goal, others, self._links, self._colliding_at(q_goal, others), paths)
+        return Ahead(q_ghost, others, self._links, self._colliding_at(q_goal, others), paths)
 
     def markers(self, ahead: Ahead, pen: Pen) -> Iterator[Marker]:
         """Draw it, in the base link."""
-        if len(ahead.q_goal) == 0:
+        if len(ahead.q_ghost) == 0:
             return
         yield from self._ghost.markers(
-            pen, ahead.q_goal, ahead.others, ahead.links, ahead.colliding
+            pen, ahead.q_ghost, ahead.others, ahead.links, ahead.colliding
         )
         width = PATH_SHARE * drawn_reach(self.arm.chain)
         for prefix, points in zip(prefixes(self.arm.chain), ahead.paths, strict=False):

@@ -220,6 +220,37 @@ def test_target_points_along_z_of_the_tool_and_goes_green(bench, shown, six_axis
     assert color(shown.one('target')) == COLORS['REACHED']
 
 
+def test_motion_that_waits_to_be_executed_is_played_along_its_line(bench, shown, six_axis):
+    begin = six_axis_judge(six_axis).pose(START)
+    goal = shifted(begin, y=0.2)
+    assert bench.set(confirm='always') == []
+    bench.send(goal)
+    bench.spin_until(lambda: bench.status['waits_for_execute'] == 'True', 'a proposal')
+    places = []
+
+    def has_played_twice():
+        solids = [
+            marker
+            for marker in shown.markers.values()
+            if marker.ns == 'fabrik/ghost' and marker.type != Marker.SPHERE_LIST
+        ]
+        if solids:
+            p = max(solids, key=lambda marker: marker.id).pose.position
+            places.append((p.x, p.y, p.z))
+        ends = np.flatnonzero(np.diff([y for _, y, _ in places]) < -0.1)
+        return len(ends) > 1
+
+    bench.spin_until(has_played_twice, 'two beginnings')
+    x, y, z = np.array(places).T
+    assert max(np.ptp(x), np.ptp(z)) < 2e-3, 'the last link goes straight to the side'
+    assert 0.1 < np.ptp(y) < 0.2 + 1e-3
+    assert len(np.unique(np.round(y, 3))) > 4, 'it does not jump'
+    assert not bench.commands
+    bench.ask(Trigger, 'fabrik/execute', Trigger.Request())
+    bench.wait_for_state('REACHED')
+    bench.spin_until(lambda: 'fabrik/ghost' not in shown.namespaces, 'the arm is there')
+
+
 def test_hold_and_refusal_are_told_with_their_reasons(bench, shown, six_axis):
     assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).success
     bench.spin_until(lambda: shown.text.startswith('HOLDING'), 'the words')
