@@ -164,6 +164,7 @@ class TipHandle:
         if feedback.event_type == Feedback.MOUSE_DOWN:
             self._handle.grab(pose)
             self._words = ''
+            self._single.close()
             self._begin_sending()
         elif feedback.event_type == Feedback.POSE_UPDATE:
             self._shown = None
