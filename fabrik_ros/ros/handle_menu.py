@@ -6,7 +6,7 @@ import time
 from interactive_markers.interactive_marker_server import InteractiveMarkerServer
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from .menu_entries import Entry, Wish
+from .menu_entries import entries_of, Entry, Known, Wish
 from .menu_numbers import MenuNumbers
 
 RENEWAL_PERIOD = 1.0
@@ -33,14 +33,18 @@ class HandleMenu:
     ) -> None:
         self._server, self._marker, self._on_wish = server, marker, on_wish
         self._numbers = MenuNumbers()
+        self._known: Known | None = None
         self._shown: tuple[Entry, ...] = ()
         self._shown_at = 0.0
         server.setCallback(marker, self._on_select, Feedback.MENU_SELECT)
 
-    def show(self, entries: tuple[Entry, ...]) -> None:
-        """Show entries, unless they are there, or others have only just been shown."""
+    def show(self, known: Known) -> None:
+        """Offer what is of use now, unless that is there, or was changed only just now."""
         now = time.monotonic()
-        if entries == self._shown or now - self._shown_at < RENEWAL_PERIOD:
+        if known == self._known or now - self._shown_at < RENEWAL_PERIOD:
+            return
+        self._known, entries = known, entries_of(known)
+        if entries == self._shown:
             return
         self._shown, self._shown_at = entries, now
         marker = self._server.get(self._marker)

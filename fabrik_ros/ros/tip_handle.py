@@ -17,7 +17,7 @@ from .conversions import matrix_to_pose, seconds
 from .dragging import Handle, Phase, Standing
 from .handle_marker import handle_marker, SIZE_SHARE, write_over
 from .handle_menu import HandleMenu
-from .menu_entries import Ask, CHOICES, Choose, entries_of, GoTo, Known, Step, Wish
+from .menu_entries import Ask, CHOICES, Choose, GoTo, Known, Step, Wish
 from .resting_joints import RestingJoints
 from .single_target import SingleTarget
 from .status import target_stamp
@@ -145,7 +145,7 @@ class TipHandle:
             parameters['speed_scaling'],
             self._resting.joints,
         )
-        self._menu.show(entries_of(known))
+        self._menu.show(known)
 
     @property
     def _number(self) -> int:
