@@ -109,6 +109,15 @@ class Page:
         row = f'xpath=//label[normalize-space(.)="{label}"]/ancestor::div[2]/..'
         return self.page.locator(row).first.get_by_role('slider')
 
+    def choice(self, label: str):
+        """Find the list of words beside a label."""
+        row = f'xpath=//label[normalize-space(.)="{label}"]/ancestor::div[2]/..'
+        return self.page.locator(row).first.locator('input[aria-haspopup="listbox"]')
+
+    def choose(self, label: str, word: str) -> None:
+        self.choice(label).click()
+        self.page.get_by_role('option', name=word, exact=True).click()
+
     def button(self, name: str):
         return self.page.get_by_role('button', name=name)
 

@@ -2,7 +2,7 @@
 
 import time
 
-from browser import changed_pixels, chromium, Page, PICTURE, shown
+from browser import changed_pixels, chromium, Page, PATIENCE, PICTURE, shown
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.collision import ObstacleSource
 from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Mesh, Sphere
@@ -16,6 +16,7 @@ from staged import Staged
 sync_api = pytest.importorskip('playwright.sync_api', reason='playwright is not installed')
 
 pytestmark = pytest.mark.long
+sync_api.expect.set_options(timeout=1000.0 * PATIENCE)
 
 SIZES = [(1500, 900), (800, 900), (400, 800)]
 MAGENTA = (255, 0, 255)
@@ -265,6 +266,45 @@ def wait_until(page, holds) -> None:
     while not holds():
         assert time.monotonic() < end
         page.page.wait_for_timeout(20)
+
+
+class FewChoices:
+    """Words and places that a test changes, and what is asked of them."""
+
+    def __init__(self) -> None:
+        self.words = {'mode': ('auto', 'axis'), 'confirm': ('never', 'leaving_line', 'always')}
+        self.present, self.configurations, self.asked = {'confirm': 'always'}, (), []
+
+    def choose(self, name, word) -> None:
+        self.asked.append((name, word))
+        self.present = self.present | {name: word}
+
+    def go_to(self, configuration) -> None:
+        self.asked.append(configuration)
+
+
+def test_words_can_be_chosen_and_configurations_be_gone_to(browser, arm):
+    arm.choices = FewChoices()
+    with shown(arm) as address:
+        page = Page(browser, address, height=1500)
+        page.wait_for_state('IDLE')
+        page.page.get_by_text('How it moves', exact=True).click()
+        page.wait_for('Go to this configuration')
+        go, confirm = page.button('Go to this configuration'), page.choice('confirm')
+        sync_api.expect(confirm).to_have_value('always')
+        sync_api.expect(page.choice('mode')).to_be_disabled()
+        sync_api.expect(go).to_be_disabled()
+        arm.choices.configurations = ('up', 'folded')
+        sync_api.expect(go).to_be_enabled()
+        page.choose('configuration', 'folded')
+        go.click()
+        page.choose('confirm', 'leaving_line')
+        arm.choices.present = {'confirm': 'never', 'mode': 'axis'}
+        sync_api.expect(confirm).to_have_value('never')
+        sync_api.expect(page.choice('mode')).to_have_value('axis')
+        assert arm.choices.asked == ['folded', ('confirm', 'leaving_line')]
+        assert page.errors == []
+        page.page.close()
 
 
 def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
