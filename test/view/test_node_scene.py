@@ -128,6 +128,9 @@ class Spoken:
             node.create_service(Trigger, f'fabrik/{request.value}', self._answer(request))
         node.declare_parameter('speed_scaling', 0.7)
         node.declare_parameter('stream_timeout', 0.9)
+        node.declare_parameter('tip_links', [''])
+        for name, word in (('path', 'auto'), ('mode', 'auto'), ('confirm', 'never')):
+            node.declare_parameter(name, word)
         node.add_on_set_parameters_callback(self._set)
         self.speeds = []
 
