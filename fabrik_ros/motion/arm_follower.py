@@ -221,7 +221,10 @@ class ArmFollower:
             self._motion.halt()
             dt = period
         command = self._follower.tick(now, dt)
-        q = self._held(now, dt) if command is None else command.q
+        if command is None:
+            q = self._held(now, dt)
+        else:
+            q, self._away_since, self._moved_to = command.q, math.inf, None
         self._sent = np.array(q)
         return np.array(q)
 
@@ -270,22 +273,22 @@ class ArmFollower:
         self._motion.rest(dt)
         if self._follower.has_provisional_start and self._sent is not None:
             return self._sent
-        if not observer.is_measured(now) or observer.does_not_follow(q) is None:
-            self._away_since, self._moved_to = math.inf, None
+        held, is_measured = self._moved_to, observer.is_measured(now)
+        if held is None and (not is_measured or observer.does_not_follow(q) is None):
+            self._away_since = math.inf
             if self._follower.was_moved and observer.doubt(now) is None:
                 observer.forget_commands()
             else:
                 observer.remember(now, q)
             return q
         self._away_since = min(self._away_since, now)
-        is_certain = observer.why_contradicted(now) is None
-        if now - self._away_since < observer.restart_pause or not is_certain:
-            return q
-        measured, held = observer.near_command(observer.q, q), self._moved_to
-        # It holds where it was let go: an arm that sags does not sink for ever.
-        if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:
-            self._moved_to = held = measured
-        return held
+        is_certain = observer.why_contradicted(now) is None and observer.doubt(now) is None
+        if is_measured and is_certain and now - self._away_since >= observer.restart_pause:
+            measured = observer.near_command(observer.q, q)
+            # It holds where it was let go: an arm that sags does not sink for ever.
+            if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:
+                self._moved_to = held = measured
+        return q if held is None else held
 
     # -- what it is asked for besides
 

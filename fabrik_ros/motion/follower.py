@@ -776,7 +776,8 @@ class Follower:
         if counts and self.observer.does_not_follow(self.motion.command[0]) is not None:
             self.hold(MOVED_AWAY)
             return False
-        return not self.was_moved or self._look_from_the_arm(now)
+        stands_there = not (self.was_moved or self._start.is_provisional)
+        return stands_there or self._look_from_the_arm(now)
 
     def _look_from_the_arm(self, now: float) -> bool:
         """

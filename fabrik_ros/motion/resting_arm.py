@@ -28,6 +28,8 @@ SLOWEST = 1.0
 """Time constant of the slowest arm, which creeps on as it comes to rest [s]."""
 LONGEST_SETTLING = 1.5
 """An arm that is not calm after this time counts as settled: it trembles, or is noisy [s]."""
+NOISE_MARGIN = 1.5
+"""Noise is at most so many times what came and went lately [1]."""
 MOST_NOISE = 0.02
 """More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
 NOISE_TIME = 0.5
@@ -145,8 +147,11 @@ class RestingArm:
         before = [q for _, q in self._values][:-FEWEST_VALUES]
         if len(before) < FEWEST_VALUES:
             return 2.0 * CALM
-        trembling = np.abs(np.diff(before, 2, axis=0)).max(axis=0)  # an even motion is none
-        noise: Array = np.clip(CALM + trembling, 2.0 * CALM, MOST_NOISE)
+        steps = np.diff(before, axis=0)
+        comes_back = steps[1:] * steps[:-1] < 0.0  # what goes on is no trembling
+        trembling = np.where(comes_back, np.minimum(*np.abs([steps[1:], steps[:-1]])), 0.0)
+        most = NOISE_MARGIN * trembling.max(axis=0)
+        noise: Array = np.clip(CALM + most, 2.0 * CALM, MOST_NOISE)
         return noise
 
     def is_settling(self, now: float) -> bool:

@@ -190,7 +190,7 @@ class StartRules:
         self.is_provisional = observer.doubt(now) is not None
         motion.reset(start)
         observer.begin_at(now, start)
-        self.begins_anew = False
+        self.begins_anew = self.is_provisional
         return True
 
     def _start(self, now: float, last: Array | None, commanded: Array) -> Array | None:

@@ -288,6 +288,17 @@ def test_target_does_not_wait_for_ever_for_an_arm_that_is_moved(door):
     assert np.abs(bench.sent[-1] - let_go).max() < HELD
 
 
+def haunt(bench, away):
+    """Have each state of the arm followed by one of another source."""
+    take = bench.follower._take_measured
+
+    def take_both(measured, now):
+        take(measured, now)
+        take(measured + away, now + 0.2 * DT)
+
+    bench.follower._take_measured = take_both
+
+
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
     door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
@@ -299,20 +310,13 @@ def test_target_does_not_wait_for_ever_for_an_arm_that_is_moved(door):
 def test_arm_that_was_just_pushed_does_not_start_at_a_second_source(
     door, off, sign, push, duration, before, after
 ):
-    """Each of its states is followed at once by one of the other source."""
     bench = Bench(six_axis(), START, OPTIONS)
     bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
     bench.go(0.8)
     bench.push(push * np.ones(6), duration)
     bench.go(before * DT)
-    true, away = bench.arm.q, sign * off
-    take = bench.follower._take_measured
-
-    def take_both(measured, now):
-        take(measured, now)
-        take(measured + away, now)
-
-    bench.follower._take_measured = take_both
+    true = bench.arm.q
+    haunt(bench, sign * off)
     bench.go(after * DT)
     held = bench.sent[-1]
     with contextlib.suppress(RefusedError):
@@ -320,3 +324,68 @@ def test_arm_that_was_just_pushed_does_not_start_at_a_second_source(
     bench.go(1.5)
     moved = [q for q in bench.sent[-round(1.5 / DT) :] if not np.array_equal(q, held)]
     assert not moved or np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
+    before=st.integers(-10, 20), lasts=st.integers(1, 250), after=st.integers(0, 250),
+)  # fmt: skip
+@hypothesis.example(send_pose, 0.02, 1.0, 0, 60, 200)
+def test_second_source_that_is_gone_leaves_no_offset(door, off, sign, before, lasts, after):
+    """It speaks up as the arm comes to rest, or soon after, and falls silent."""
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.step({'j0': START[0] + 0.1})
+    bench.go(0.44 + before * DT)
+    haunt(bench, sign * off)
+    bench.go(lasts * DT)
+    del bench.follower._take_measured
+    bench.go(after * DT)
+    with contextlib.suppress(RefusedError):
+        bench.follower.resume()
+    true, held = bench.arm.q, bench.sent[-1]
+    is_at_rest = bench.follower.is_at_rest
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(2.5)
+    moved = [q for q in bench.sent[-round(2.5 / DT) :] if not np.array_equal(q, held)]
+    if is_at_rest and moved:
+        assert np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
+    before=st.integers(3, 30), lasts=st.integers(0, 60),
+)  # fmt: skip
+@hypothesis.example(send_pose, 0.015, 1.0, 10, 20)
+def test_first_start_that_was_in_doubt_is_where_the_arm_is(door, off, sign, before, lasts):
+    """Two sources agree again while the arm waits to set out."""
+    bench = Bench(six_axis(), NEAR, OPTIONS)
+    bench.go(0.3)
+    true, held = bench.arm.q, bench.sent[-1]
+    haunt(bench, sign * off)
+    bench.go(before * DT)
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(lasts * DT)
+    del bench.follower._take_measured
+    bench.go(3.0)
+    moved = [q for q in bench.sent if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
+
+
+@pytest.mark.parametrize('back', [0.02, 0.1, 0.15])
+def test_arm_that_was_moved_far_away_and_some_way_back_is_not_pulled(back):
+    """It is let go where it is, and is not told to go to the old command as it comes near that."""
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    bench.push(0.15 * np.ones(6), 0.3)
+    bench.go(1.0)
+    held = bench.sent[-1]
+    bench.push(-back * np.ones(6), 0.3)
+    there = bench.arm.q
+    bench.go(1.0)
+    for told in bench.sent[-130:]:
+        assert np.array_equal(told, held) or np.abs(told - there).max() <= NEARBY
