@@ -37,6 +37,12 @@ RUCKIG = (
     '(sys_platform != "linux" or platform_machine == "x86_64")'
 )
 
+# Where it has no wheel meshes count as their convex hulls.
+COACD = (
+    'coacd>=1.0.11; (sys_platform != "darwin" or platform_machine == "arm64") and '
+    '(sys_platform != "linux" or platform_machine == "x86_64" or platform_machine == "aarch64")'
+)
+
 # What needs it says so where it has no wheel.
 OMPL = 'ompl>=2.0; python_version < "3.14" and sys_platform != "win32"'
 
@@ -163,12 +169,12 @@ setup(
         # The same for Jazzy, whose wheels are older: `ros` takes the newest, those of Kilted.
         'jazzy': [*ROS, *JAZZY],
         'sim': [MUJOCO],
-        'demo': ['coal', 'matplotlib', 'pin', 'pyyaml', MUJOCO, OMPL],
+        'demo': ['coal', COACD, 'matplotlib', 'pin', 'pyyaml', MUJOCO, OMPL],
         # PyYAML reads scenes.
-        'collision': ['coal', 'pyyaml'],
+        'collision': ['coal', COACD, 'pyyaml'],
         'motion': ['ruckig>=0.12'],
         # Ways round obstacles, by fabrik_ros.planning and the node.
-        'plan': ['coal', 'pyyaml', OMPL],
+        'plan': ['coal', COACD, 'pyyaml', OMPL],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
         'view': ['viser>=1.1', 'yourdfpy>=0.0.56'],
         # `make docs`
@@ -195,6 +201,7 @@ setup(
             'xacro',
             MUJOCO,
             OMPL,
+            COACD,
             RUCKIG,
             *LINT,
         ],

@@ -4,7 +4,9 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 import math
+import sys
 
+from ..collision.link_meshes import MeshShape
 from ..collision.meshes import MeshFinder
 from ..collision.solids import MissingGeometry, solids_of
 from ..errors import AmbiguousChainError, ChainError, CollisionUnavailableError, listed, shown
@@ -54,9 +56,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _shape_lines(robot: Robot, folders: Sequence[str]) -> Iterator[str]:
     """Name shapes that are missing, and say where too few links have one."""
-    missing = _missing(robot, MeshFinder(folders, robot.folder))
+    missing, shapes = _shapes(robot, MeshFinder(folders, robot.folder))
     for geometry in missing:
         yield f'missing shape: {geometry}'
+    for shape in shapes:
+        if shape.parts > 1 or shape.reason:
+            yield f'shape: {shape}'
     lost = Counter(geometry.link for geometry in missing)
     given = Counter(collision.link for collision in robot.collisions)
     links = given - lost
@@ -65,13 +70,19 @@ def _shape_lines(robot: Robot, folders: Sequence[str]) -> Iterator[str]:
         yield f'self-collision checking is off: {which} has a shape'
 
 
-def _missing(robot: Robot, finder: MeshFinder) -> tuple[MissingGeometry, ...]:
-    """Meshes that cannot be loaded; without coal, whose files are not found."""
+def _shapes(
+    robot: Robot, finder: MeshFinder
+) -> tuple[tuple[MissingGeometry, ...], tuple[MeshShape, ...]]:
+    """Meshes that cannot be loaded; without coal, whose files are not found; what others are."""
     meshes = tuple(each for each in robot.collisions if isinstance(each.shape, Mesh))
     try:
-        return solids_of(meshes, finder)[1] if meshes else ()
+        return solids_of(meshes, finder, _say)[1:] if meshes else ((), ())
     except CollisionUnavailableError:
-        return tuple(_not_found(meshes, finder))
+        return tuple(_not_found(meshes, finder)), ()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def _not_found(meshes: Sequence[Collision], finder: MeshFinder) -> Iterator[MissingGeometry]:

@@ -20,6 +20,7 @@ from ..transforms import Array
 from .checked_pairs import CheckedPairs
 from .clearances import Clearances
 from .distances import PairDistances, prismatic_limits
+from .link_meshes import shapes_in_words
 from .meshes import MeshFinder
 from .pairs import (
     LeftOut,
@@ -47,7 +48,8 @@ class SelfCollision(CheckedPairs):
 
     All links that carry collision geometry take part, not only those of the arm: what hangs on
     the arm moves with it, all else stands still. Joints outside the arm stand at 0, or at the
-    limit next to it, unless set otherwise. Meshes are replaced by their convex hulls.
+    limit next to it, unless set otherwise. Meshes are replaced by their convex hulls, or by convex
+    parts where those reach too far beyond them.
 
     Which pairs of links may touch is found out automatically: those that the arm does not move
     against each other, neighbours, and those that touch in nearly all configurations; `pairs.py`
@@ -70,6 +72,8 @@ class SelfCollision(CheckedPairs):
         Configurations are collision-free where all distances are greater than this [m].
     pair_clearances : mapping of (str, str) to float
         Clearances of pairs of links instead, by the names of the links in any order [m].
+    tell : callable
+        Is told in a sentence what takes long: a mesh that is divided for the first time.
 
     Attributes
     ----------
@@ -85,6 +89,8 @@ class SelfCollision(CheckedPairs):
         The geometry of the robot.
     missing : tuple of MissingGeometry
         Geometry that could not be loaded: its links are checked without it.
+    shapes : tuple of MeshShape
+        What meshes count as.
     missing_on_arm : tuple of MissingGeometry
         That of links which the arm moves: obstacles cannot be kept clear of without it.
 
@@ -108,11 +114,12 @@ class SelfCollision(CheckedPairs):
         allowed_collisions: Iterable[tuple[str, str]] = (),
         clearance: float = CLEARANCE,
         pair_clearances: Mapping[tuple[str, str], float] | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         of_links = Clearances(clearance, pair_clearances or {}, robot.links)
         self.robot, self.mechanism, self.clearance = robot, mechanism, clearance
         finder = MeshFinder(mesh_paths, robot.folder)
-        self.solids, self.missing = solids_of(robot.collisions, finder)
+        self.solids, self.missing, self.shapes = solids_of(robot.collisions, finder, tell)
         if not self.solids:
             raise CollisionUnavailableError(_no_geometry(robot, self.missing))
         if len(self.solids) > MOST_SOLIDS:
@@ -144,7 +151,9 @@ class SelfCollision(CheckedPairs):
         if self.pairs:
             count = len(self.pairs)
             pairs = f'{count} pair{"s" * (count > 1)} of links'
-            return f'partly on: {pairs}; {self.gaps}' if self.missing else f'on: {pairs}'
+            shapes = shapes_in_words(self.shapes)
+            known = f'{pairs}; {shapes}' if shapes else pairs
+            return f'partly on: {known}; {self.gaps}' if self.missing else f'on: {known}'
         return f'off: {self._why_nothing() or "no two links that could meet have a shape"}'
 
     @property

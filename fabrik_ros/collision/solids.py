@@ -3,13 +3,15 @@ Collision geometry as convex solids of coal: the only module that knows coal.
 
 coal (https://github.com/coal-library/coal) measures by GJK (Gilbert, Johnson and Keerthi 1988),
 and the depth of a penetration by EPA (van den Bergen 2001). Both want convex solids: meshes become
-their convex hulls, which are never smaller. A depth may be wrong by the size of the solids, as for
-a sphere far in a cylinder (coal 3.0.3; see its issue 351); whether they collide never is.
+their convex hulls, or convex parts, which are never smaller. A depth may be wrong by the size of
+the solids, as for a sphere far in a cylinder (coal 3.0.3; see its issue 351); whether they collide
+never is.
 
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 import math
 from pathlib import Path
@@ -21,6 +23,8 @@ from ..errors import CollisionUnavailableError, SceneError, shown
 from ..model.geometry import Box, Capsule, Collision, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..transforms import Array
 from .collada import unit_of
+from .hulls import convex_hull
+from .link_meshes import LinkMeshes, MeshShape
 from .meshes import MeshFinder
 from .outlines import (
     box_outline,
@@ -40,15 +44,8 @@ CURE = (
 """How to install coal; docs/self_collision.md says why."""
 LARGEST = 1e4
 """Largest extent of a part of a robot [m]; beyond it numbers become coarse."""
-SMALLEST = 1e-9
-"""Smallest size of a part of a robot [m]."""
 LONGEST_REASON = 500
 """Most characters of a reason [1]; it may hold long paths."""
-FLAT = 1e-4
-"""Thickness of a mesh, as a share of its length, below which it is flat [1]."""
-TRIANGLES, JOGGLED = 'Qt', 'QJ'
-"""Options of qhull: divide faces of more than three vertices; or move vertices by some 1e-8 of
-the size, so that there are none."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,8 @@ class Solid:
     """Of a ball around the solid, in its own frame, shape (3,) [m]."""
     radius: float
     """Of that ball [m]; infinite where there is none."""
+    padding: float = 0.0
+    """How far the solid reaches beyond the geometry, all around [m]."""
 
     @cached_property
     def outline(self) -> Outline:
@@ -103,14 +102,36 @@ class Solid:
             case coal.Sphere():
                 return point_outline(geometry.radius)
             case _:
-                return outline_of(np.array(geometry.points()), np.array(geometry.normals()), 0.0)
+                return outline_of(
+                    np.array(geometry.points()), np.array(geometry.normals()), self.padding
+                )
 
 
 def solids_of(
-    collisions: tuple[Collision, ...], finder: MeshFinder
-) -> tuple[list[Solid], tuple[MissingGeometry, ...]]:
+    collisions: tuple[Collision, ...],
+    finder: MeshFinder,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[list[Solid], tuple[MissingGeometry, ...], tuple[MeshShape, ...]]:
     """
-    Make solids of collision geometry; return them and what is missing.
+    Make solids of collision geometry.
+
+    Parameters
+    ----------
+    collisions : tuple of Collision
+        The geometry.
+    finder : MeshFinder
+        Finds its meshes.
+    tell : callable
+        Is told in a sentence what takes long: a mesh that is divided for the first time.
+
+    Returns
+    -------
+    list of Solid
+        The solids; a mesh may be several.
+    tuple of MissingGeometry
+        What is missing.
+    tuple of MeshShape
+        What meshes count as.
 
     Raises
     ------
@@ -118,17 +139,35 @@ def solids_of(
         If coal is not installed.
 
     """
-    coal = _coal()
-    hull = lru_cache(maxsize=None)(_hull)
-    solids, missing = [], []
+    coal, meshes = _coal(), LinkMeshes(tell)
+    solids, missing, shapes = [], [], []
     for collision in collisions:
         try:
-            geometry = _geometry(coal, collision.shape, finder, hull)
-            solids.append(_solid(collision, geometry))
+            if isinstance(collision.shape, Mesh):
+                shape, parts = _parts(coal, collision, finder, meshes)
+                solids.extend(parts)
+                shapes.append(shape)
+            else:
+                geometry = _geometry(coal, collision.shape, finder, _surface)
+                solids.append(_solid(collision, geometry))
         except (OSError, ValueError, RuntimeError) as error:
             reason = shown(' '.join(str(error).split()), LONGEST_REASON)
             missing.append(MissingGeometry(collision.link, _name(collision.shape), reason))
-    return solids, tuple(missing)
+    return solids, tuple(missing), tuple(shapes)
+
+
+def _parts(
+    coal: Any, collision: Collision, finder: MeshFinder, meshes: LinkMeshes
+) -> tuple[MeshShape, list[Solid]]:
+    """Make the solids of a mesh of a link."""
+    mesh = collision.shape
+    assert isinstance(mesh, Mesh)
+    path = finder.find(mesh.filename)
+    surface = _surface(coal, str(path), mesh.scale)
+    division, parts = meshes.load(coal, path, mesh.scale, surface)
+    solids = [_solid(collision, geometry, padding) for geometry, padding in parts]
+    reached = division.hull_reach, division.reach, division.seconds, division.reason
+    return MeshShape(collision.link, mesh.filename, len(parts), *reached), solids
 
 
 def solid_of_obstacle(obstacle: Obstacle, root_link: str, finder: MeshFinder) -> Solid:
@@ -202,6 +241,7 @@ class DistanceMeter:
         T_b.setTransform(self._rotations[b], self._centres[b])
         self._result.clear()
         distance = float(between(T_a, T_b, self._request, self._result))
+        distance -= self._solids[a].padding + self._solids[b].padding
         return distance if math.isfinite(distance) else -math.inf
 
     def points(self, a: int, b: int) -> Array | None:
@@ -214,7 +254,16 @@ class DistanceMeter:
             return None
         result = self._result
         points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
-        return points if np.isfinite(points).all() else None
+        return self._padded(points, a, b) if np.isfinite(points).all() else None
+
+    def _padded(self, points: Array, a: int, b: int) -> Array:
+        """Move points that are nearest, shape (2, 3), out to where paddings end."""
+        between = points[1] - points[0]
+        length = float(np.linalg.norm(between))
+        if length == 0.0:
+            return points
+        along = between / length
+        return points + np.outer([self._solids[a].padding, -self._solids[b].padding], along)
 
     def distance_to(self, a: int, cells: Solid) -> float:
         """Distance between solid number `a`, where its frame is now, and some cells [m]."""
@@ -255,7 +304,7 @@ def support_of(solid: Solid) -> Support | None:
         case coal.Halfspace():
             return Support(np.empty((0, 3)), 0.0, 0.0)
         case coal.Convex():
-            return Support(np.array(geometry.points()), 0.0, 0.0)
+            return Support(np.array(geometry.points()), 0.0, solid.padding)
     return None
 
 
@@ -298,49 +347,20 @@ def _surface(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
 
 def _hull(coal: Any, path: str, scale: tuple[float, float, float]) -> Any:
     """Load the convex hull of a mesh."""
-    vertices = np.array(_surface(coal, path, scale).vertices())
-    points = coal.StdVec_Vec3s()
-    points.extend(list(thickened(vertices)))
-    try:
-        return coal.Convex.convexHull(points, True, TRIANGLES)
-    except RuntimeError:  # a vertex has more neighbours than coal can count
-        return coal.Convex.convexHull(points, True, JOGGLED)
+    return convex_hull(coal, np.array(_surface(coal, path, scale).vertices()))
 
 
-def thickened(points: Array) -> Array:
-    """
-    Give points, shape (m, 3), that lie in a plane or line an extent in all directions.
-
-    Flat hulls are not only no solids: asked for one, coal ends the process.
-
-    Raises
-    ------
-    ValueError
-        If all points are the same.
-
-    """
-    _, axes = np.linalg.eigh(np.cov(points.T, bias=True))
-    extents = np.ptp(points @ axes, axis=0)
-    size = float(extents.max())
-    if size < SMALLEST:
-        raise ValueError('the mesh has no extent')
-    for axis, extent in zip(axes.T, extents, strict=True):
-        if extent < FLAT * size:
-            points = np.concatenate([points + FLAT * size * axis, points - FLAT * size * axis])
-    return points
-
-
-def _solid(collision: Collision, geometry: Any) -> Solid:
+def _solid(collision: Collision, geometry: Any, padding: float = 0.0) -> Solid:
     if isinstance(collision.shape, HalfSpace):
         return Solid(collision.link, collision.T_link_geometry, geometry, np.zeros(3), math.inf)
     geometry.computeLocalAABB()
-    centre, radius = np.array(geometry.aabb_center), float(geometry.aabb_radius)
+    centre, radius = np.array(geometry.aabb_center), float(geometry.aabb_radius) + padding
     size = float(np.abs(collision.T_link_geometry[:3, 3]).max() + np.abs(centre).max()) + radius
     if not size < LARGEST:
         raise ValueError(
             f'reaches {size:.3g} m from its link; at most {LARGEST:.0f} m are allowed'
         )
-    return Solid(collision.link, collision.T_link_geometry, geometry, centre, radius)
+    return Solid(collision.link, collision.T_link_geometry, geometry, centre, radius, padding)
 
 
 def _name(shape: Shape | HalfSpace) -> str:

@@ -100,6 +100,7 @@ class CollisionWatch:
                 allowed_collisions=parameters.allowed_pairs,
                 clearance=parameters.collision_clearance,
                 pair_clearances=parameters.clearances_of_pairs,
+                tell=self._log.info,
             )
             if parameters.self_collision == 'require':
                 own.check_whole()

@@ -1,0 +1,194 @@
+"""
+Meshes as a few convex parts each, where one hull takes away too much.
+
+CoACD divides; its parts are simplified, as kernels look at each vertex; then it is measured by how
+much they fall short of the mesh, and they are padded by that: no contact is missed.
+
+"""
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+import io
+import json
+import subprocess
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import shown
+from ..transforms import Array
+from .hulls import convex_hull
+from .shape_measures import beyond, reach_beyond, shortfalls
+
+LIBRARY = 'coacd'
+CURE = 'pip install coacd'
+FARTHEST = 0.010
+"""A hull that reaches farther beyond its mesh is divided [m]."""
+MUCH_BETTER = 0.75
+"""Parts that reach beyond the mesh by more than this share of what the hull does are no gain."""
+SETTINGS = {
+    'threshold': 0.01,
+    'real_metric': True,
+    'max_convex_hull': 8,
+    'resolution': 1000,
+    'mcts_nodes': 10,
+    'mcts_iterations': 60,
+    'mcts_max_depth': 2,
+}
+"""Of CoACD; the threshold is in metres."""
+SIMPLER, MOST_VERTICES = 1e-3, 64
+"""Vertices are added to a part until it lacks less than this [m], or has so many [1]."""
+LONGEST_DIVISION = 300.0
+"""A division that takes longer is given up [s]."""
+CLOSED = 0.99
+"""Least share of edges with a triangle on both sides, where there is an inside [1]."""
+SAME_PLACE = 7
+"""Decimals to which vertices in one place agree [m]."""
+ADDED = 'fabrik_ros.collision 1'
+"""What is done besides CoACD: with another number, what is cached is made anew."""
+COMMAND = (
+    'import sys; sys.path[:] = sys.argv[1:]; '
+    'from fabrik_ros.collision.coacd_process import main; main()'
+)
+
+
+class Part(NamedTuple):
+    """A convex solid: the hull of points, padded all around."""
+
+    points: Array
+    """Shape (m, 3) [m]."""
+    padding: float
+    """[m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """
+    What a mesh counts as.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        Its convex parts; none where it counts as its hull.
+    hull_reach : float
+        How far its hull reaches beyond the mesh [m].
+    reach : float
+        How far what it counts as does [m].
+    seconds : float
+        What it took to find out [s].
+    reason : str
+        Why it is not divided, although its hull reaches too far; else ''.
+
+    """
+
+    parts: tuple[Part, ...]
+    hull_reach: float
+    reach: float
+    seconds: float
+    reason: str = ''
+
+
+class CannotDivideError(Exception):
+    """CoACD has failed at a mesh."""
+
+
+def library_version() -> str:
+    """Version of CoACD; '' where it is not installed."""
+    try:
+        return version(LIBRARY)
+    except PackageNotFoundError:
+        return ''
+
+
+def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Division:
+    """
+    Divide a mesh where its hull reaches too far, and parts do so by much less.
+
+    Parameters
+    ----------
+    coal : module
+        The library.
+    surface
+        The triangles of the mesh, as coal has them.
+    triangles : array, shape (f, 3)
+        Numbers of their corners.
+
+    Raises
+    ------
+    CannotDivideError
+        If CoACD has failed; says how.
+
+    """
+    begin = time.perf_counter()
+    vertices = np.array(surface.vertices())
+    hull_reach = reach_beyond(coal, [_simplified(coal, vertices)], surface)
+
+    def whole(reason: str = '') -> Division:
+        return Division((), hull_reach, hull_reach, time.perf_counter() - begin, reason)
+
+    if hull_reach <= FARTHEST:
+        return whole()
+    if not is_closed(vertices, triangles):
+        return whole('its surface is not closed')
+    if not library_version():
+        return whole(f'CoACD is not installed; cure: {CURE}')
+    try:
+        clouds = _divided(vertices, triangles)
+    except subprocess.TimeoutExpired:
+        return whole(f'CoACD takes longer than {LONGEST_DIVISION:.0f} s')
+    hulls = [_simplified(coal, cloud) for cloud in clouds]
+    padding = shortfalls(coal, hulls, vertices[triangles])
+    reach = reach_beyond(coal, hulls, surface) + float(padding.max())
+    if reach > MUCH_BETTER * hull_reach:
+        return whole(f'{len(hulls)} convex parts would reach beyond it by {1e3 * reach:.0f} mm')
+    parts = tuple(
+        Part(np.array(hull.points()), float(short))
+        for hull, short in zip(hulls, padding, strict=True)
+    )
+    return Division(parts, hull_reach, reach, time.perf_counter() - begin)
+
+
+def is_closed(vertices: Array, triangles: npt.NDArray[np.int64]) -> bool:
+    """Whether nearly all edges have a triangle on either side; vertices may be doubled."""
+    _, places = np.unique(vertices.round(SAME_PLACE), axis=0, return_inverse=True)
+    corners = places.ravel()[triangles]
+    begins, ends = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+    is_edge = begins != ends
+    forth = begins[is_edge] * len(vertices) + ends[is_edge]
+    back = ends[is_edge] * len(vertices) + begins[is_edge]
+    return bool(np.isin(forth, back).mean() >= CLOSED) if len(forth) > 0 else False
+
+
+def _divided(vertices: Array, triangles: npt.NDArray[np.int64]) -> list[Array]:
+    """Have CoACD divide a mesh in a process of its own."""
+    memory = io.BytesIO()
+    np.savez(memory, vertices=vertices, triangles=triangles, settings=json.dumps(SETTINGS))
+    done = subprocess.run(
+        [sys.executable, '-c', COMMAND, *sys.path],
+        input=memory.getvalue(),
+        capture_output=True,
+        timeout=LONGEST_DIVISION,
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors='replace').strip().splitlines()
+        last = shown(lines[-1], 200) if lines else f'it ended with {done.returncode}'
+        raise CannotDivideError(f'CoACD failed: {last}')
+    answer = np.load(io.BytesIO(done.stdout))
+    return np.split(answer['points'], np.cumsum(answer['counts'])[:-1])
+
+
+def _simplified(coal: Any, points: Array) -> Any:
+    """Make the hull of a few of some points, which lacks little of the hull of all."""
+    points = np.array(convex_hull(coal, points).points())
+    chosen = np.unique(np.concatenate([points.argmin(axis=0), points.argmax(axis=0)]))
+    while True:
+        hull = convex_hull(coal, points[chosen])
+        lacking = beyond([hull], points)[:, 0]
+        farthest = int(lacking.argmax())
+        if lacking[farthest] <= SIMPLER or len(chosen) >= MOST_VERTICES:
+            return hull
+        chosen = np.append(chosen, farthest)
