@@ -1,8 +1,9 @@
 """
 Meshes as a few convex parts each, where one hull takes away too much.
 
-CoACD divides; its parts are simplified, as kernels look at each vertex; then it is measured by how
-much they fall short of the mesh, and they are padded by that: no contact is missed.
+CoACD divides, and leaves narrow gaps; its parts take in what is in them. They are simplified, as
+kernels look at each vertex. Then it is measured by how much they fall short of the mesh, and they
+are padded by that: no contact is missed.
 
 """
 
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from ..errors import shown
 from ..transforms import Array
 from .hulls import convex_hull
-from .shape_measures import beyond, reach_beyond, shortfalls
+from .shape_measures import beyond, points_outside, reach_beyond, shortfalls
 
 LIBRARY = 'coacd'
 CURE = 'pip install coacd'
@@ -39,7 +40,7 @@ SETTINGS = {
     'mcts_max_depth': 2,
 }
 """Of CoACD; the threshold is in metres."""
-SIMPLER, MOST_VERTICES = 1e-3, 64
+SIMPLER, MOST_VERTICES = 0.4e-3, 96
 """Vertices are added to a part until it lacks less than this [m], or has so many [1]."""
 LONGEST_DIVISION = 300.0
 """A division that takes longer is given up [s]."""
@@ -47,8 +48,8 @@ CLOSED = 0.99
 """Least share of edges with a triangle on both sides, where there is an inside [1]."""
 SAME_PLACE = 7
 """Decimals to which vertices in one place agree [m]."""
-ADDED = 'fabrik_ros.collision 1'
-"""What is done besides CoACD: with another number, what is cached is made anew."""
+EDITION = 2
+"""Of what is done here besides: with another one, what is cached is made anew [1]."""
 COMMAND = (
     'import sys; sys.path[:] = sys.argv[1:]; '
     'from fabrik_ros.collision.coacd_process import main; main()'
@@ -103,6 +104,12 @@ def library_version() -> str:
         return ''
 
 
+def way_to_divide() -> str:
+    """Write down all that the parts of a mesh depend on, besides the mesh."""
+    ours = [EDITION, FARTHEST, MUCH_BETTER, SIMPLER, MOST_VERTICES, CLOSED]
+    return json.dumps([library_version(), SETTINGS, *ours])
+
+
 def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Division:
     """
     Divide a mesh where its hull reaches too far, and parts do so by much less.
@@ -139,7 +146,11 @@ def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Divisio
         clouds = _divided(vertices, triangles)
     except subprocess.TimeoutExpired:
         return whole(f'CoACD takes longer than {LONGEST_DIVISION:.0f} s')
-    hulls = [_simplified(coal, cloud) for cloud in clouds]
+    wholes = [convex_hull(coal, cloud) for cloud in clouds]
+    lacking = points_outside(wholes, vertices[triangles])
+    hulls = [
+        _simplified(coal, np.concatenate(points)) for points in zip(clouds, lacking, strict=True)
+    ]
     padding = shortfalls(coal, hulls, vertices[triangles])
     reach = reach_beyond(coal, hulls, surface) + float(padding.max())
     if reach > MUCH_BETTER * hull_reach:

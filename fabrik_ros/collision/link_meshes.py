@@ -3,22 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import shown
-from .convex_parts import (
-    ADDED,
-    CannotDivideError,
-    divide,
-    Division,
-    FARTHEST,
-    library_version,
-    SETTINGS,
-)
+from .convex_parts import CannotDivideError, divide, Division, way_to_divide
 from .hulls import convex_hull
 from .parts_cache import PartsCache
 
@@ -121,7 +112,7 @@ def _key(path: Path, vertices: Any) -> str:
     """Name a mesh by all that its parts depend on: vertices have the scale in them, and units."""
     digest = hashlib.blake2b(path.read_bytes(), digest_size=16)
     digest.update(np.ascontiguousarray(vertices, dtype=np.float64).tobytes())
-    digest.update(json.dumps([ADDED, library_version(), FARTHEST, SETTINGS]).encode())
+    digest.update(way_to_divide().encode())
     return digest.hexdigest()
 
 

@@ -115,31 +115,37 @@ def shortfalls(coal: Any, hulls: Sequence[Any], triangles: Array) -> Array:
         Their corners [m].
 
     """
-    meters = [PointMeter(coal, hull) for hull in hulls]
-    short = np.zeros(len(hulls))
+    outside = points_outside(hulls, triangles)
+    greatest = [
+        PointMeter(coal, hull).distances(points).max(initial=0.0)
+        for hull, points in zip(hulls, outside, strict=True)
+    ]
+    return np.array(greatest)
+
+
+def points_outside(hulls: Sequence[Any], triangles: Array) -> list[Array]:
+    """
+    Find points of triangles, shape (f, 3, 3), for each of k hulls, shape (m, 3) each.
+
+    Hulls that reach to their points cover the triangles together.
+    """
+    found: list[list[Array]] = [[] for _ in hulls]
     pieces, looked_at = triangles, 0
     while len(pieces) > 0:
         outside = beyond(hulls, pieces.reshape(-1, 3)).reshape(len(pieces), 3, -1)
-        covering = outside.max(axis=1).argmin(axis=1)
-        by_one = outside.max(axis=1).min(axis=1)
-        by_any = outside.min(axis=2).max(axis=1)
+        nearest = outside.max(axis=1).argmin(axis=1)
+        by_one, by_any = outside.max(axis=1).min(axis=1), outside.min(axis=2).max(axis=1)
         looked_at += len(pieces)
-        is_rough = (by_one > np.maximum(by_any, short[covering]) + RESOLUTION) & (
-            _longest_edges(pieces) > FINEST
+        is_rough = (
+            (by_one > by_any + RESOLUTION)
+            & (_edges(pieces).max(axis=1) > FINEST)
+            & (looked_at <= MOST_PIECES)
         )
-        if looked_at > MOST_PIECES:
-            is_rough[:] = False
-        for k, meter in enumerate(meters):
-            corners = pieces[~is_rough & (covering == k) & (by_one > 0.0)].reshape(-1, 3)
-            corners = np.unique(corners, axis=0)
-            short[k] = max(short[k], meter.distances(corners).max(initial=0.0))
+        for k, points in enumerate(found):
+            is_done = ~is_rough & (nearest == k) & (by_one > 0.0)
+            points.append(pieces[is_done].reshape(-1, 3))
         pieces = _halved(pieces[is_rough])
-    return short
-
-
-def _longest_edges(pieces: Array) -> Array:
-    longest: Array = _edges(pieces).max(axis=1, initial=0.0)
-    return longest
+    return [np.unique(np.concatenate(points), axis=0) for points in found]
 
 
 def _edges(pieces: Array) -> Array:
