@@ -4,7 +4,8 @@ What the shapes that collisions are checked with take away from robots, beside t
 Random configurations are judged by pinocchio and coal on the triangles of the meshes as they are.
 Of those that are clear by 2 mm, how many does `SelfCollision` call free? And of those in contact,
 how many does it call free with a clearance of 0: there may be none. The same pairs of links count
-for both. Units of COLLADA files are not read by the judge: robots have to be in metres.
+for both. The time to make it is what it takes the second time, when the parts of meshes are kept.
+Units of COLLADA files are not read by the judge: robots have to be in metres.
 
     python benchmark/experiments/shapes.py --robots ur5 panda --count 1000
 
@@ -140,6 +141,7 @@ def main() -> None:
         urdf = example_robot(name)
         robot = load_urdf(urdf)
         chain = robot.chain(real.base_link or None, real.tip_link)
+        SelfCollision(robot, chain)
         begin = time.perf_counter()
         ours = SelfCollision(robot, chain)
         taken = time.perf_counter() - begin
@@ -149,6 +151,8 @@ def main() -> None:
         share = 100.0 * found.free / max(found.clear, 1)
         print(f'{name:8} {raw.triangles:7d} {len(ours.pairs):3d} {taken:6.2f} {found.clear:6d} '
               f'{share:6.2f} % {found.touching:6d} {found.missed:3d}', flush=True)  # fmt: skip
+        for shape in ours.shapes:
+            print(f'    {shape}', flush=True)
 
 
 if __name__ == '__main__':
