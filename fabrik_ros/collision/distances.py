@@ -145,8 +145,8 @@ class PairDistances:
         pairs = self._all if pairs is None else pairs
         due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
         if len(due) > MANY_PAIRS:
-            self.learn_from_balls(q, least)
-            due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
+            self.learn_from_balls(q, least, due)
+            due = due[self.bounds(q, around, due) <= least[due]]
         return due
 
     def _are_apart(self, q: Array, least: Array, around: Array) -> bool:
@@ -179,14 +179,18 @@ class PairDistances:
         self._move(q)
         return self._frames.centres()
 
-    def learn_from_balls(self, q: Array, wanted: Array) -> None:
-        """Raise bounds where balls around the solids are as far apart as wanted, shape (p,)."""
+    def learn_from_balls(
+        self, q: Array, wanted: Array, pairs: npt.NDArray[np.intp] | None = None
+    ) -> None:
+        """Raise bounds of pairs where balls around solids are as far apart as wanted, (p,)."""
+        pairs = self._all if pairs is None else pairs
         self._move(q)
         centres = self._frames.centres()
-        between = centres[self._first] - centres[self._second]
-        gaps = np.sqrt((between * between).sum(axis=1)) - self._radii - MEASURING_ERROR
-        better = gaps > np.maximum(wanted, self.bounds(q))
-        self._known[better] = gaps[better] if self._holds_now else -np.inf
+        between = centres[self._first[pairs]] - centres[self._second[pairs]]
+        gaps = np.sqrt((between * between).sum(axis=1)) - self._radii[pairs] - MEASURING_ERROR
+        is_better = gaps > np.maximum(wanted[pairs], self.bounds(q, pairs=pairs))
+        better = pairs[is_better]
+        self._known[better] = gaps[is_better] if self._holds_now else -np.inf
         self._at[better] = q
 
     def others_moved(self, moved: Array) -> None:

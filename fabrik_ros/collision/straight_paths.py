@@ -90,7 +90,7 @@ def find_blocking(
 
     """
     q, around = path.around(0.0, 1.0)
-    pairs = distances.due(q, least, around, pairs)
+    pairs = pairs[distances.bounds(q, around, pairs) <= least[pairs]]
     if len(pairs) > 0 and distances.hold(q, around):
         is_theirs = distances.kernels.covers[pairs] & (least[pairs] >= 0.0)
         near = distances.kernels.near_on_edge(
