@@ -7,6 +7,7 @@ are padded by that: no contact is missed.
 
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 import io
@@ -22,6 +23,8 @@ import numpy.typing as npt
 from ..errors import shown
 from ..transforms import Array
 from .hulls import convex_hull
+from .merged_parts import merged, MOST_LOST
+from .mesh_pieces import closed_share, Piece, pieces_of
 from .shape_measures import beyond, points_outside, reach_beyond, shortfalls
 
 LIBRARY = 'coacd'
@@ -31,24 +34,26 @@ FARTHEST = 0.010
 MUCH_BETTER = 0.75
 """Parts that reach beyond the mesh by more than this share of what the hull does are no gain."""
 SETTINGS = {
-    'threshold': 0.01,
+    'threshold': 0.005,
     'real_metric': True,
     'max_convex_hull': 8,
     'resolution': 1000,
-    'mcts_nodes': 10,
-    'mcts_iterations': 60,
-    'mcts_max_depth': 2,
+    'mcts_nodes': 6,
+    'mcts_iterations': 20,
+    'mcts_max_depth': 1,
 }
 """Of CoACD; the threshold is in metres."""
+MOST_PIECES = 16
+"""Only so many pieces of a mesh are parts of their own; others are taken in [1]."""
+MOST_PARTS = 5
+"""Parts of a mesh, at most: pairs of parts are what steps take time for [1]."""
 SIMPLER, MOST_VERTICES = 0.4e-3, 96
 """Vertices are added to a part until it lacks less than this [m], or has so many [1]."""
 LONGEST_DIVISION = 300.0
 """A division that takes longer is given up [s]."""
 CLOSED = 0.99
 """Least share of edges with a triangle on both sides, where there is an inside [1]."""
-SAME_PLACE = 7
-"""Decimals to which vertices in one place agree [m]."""
-EDITION = 2
+EDITION = 3
 """Of what is done here besides: with another one, what is cached is made anew [1]."""
 COMMAND = (
     'import sys; sys.path[:] = sys.argv[1:]; '
@@ -106,7 +111,10 @@ def library_version() -> str:
 
 def way_to_divide() -> str:
     """Write down all that the parts of a mesh depend on, besides the mesh."""
-    ours = [EDITION, FARTHEST, MUCH_BETTER, SIMPLER, MOST_VERTICES, CLOSED]
+    ours = [
+        EDITION, FARTHEST, MUCH_BETTER, MOST_PIECES, MOST_PARTS, MOST_LOST, SIMPLER, MOST_VERTICES,
+        CLOSED,
+    ]  # fmt: skip
     return json.dumps([library_version(), SETTINGS, *ours])
 
 
@@ -138,45 +146,51 @@ def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Divisio
 
     if hull_reach <= FARTHEST:
         return whole()
-    if not is_closed(vertices, triangles):
+    pieces = pieces_of(vertices, triangles)
+    if closed_share(pieces) < CLOSED:
         return whole('its surface is not closed')
     if not library_version():
         return whole(f'CoACD is not installed; cure: {CURE}')
     try:
-        clouds = _divided(vertices, triangles)
+        parts = _parts(coal, pieces)
     except subprocess.TimeoutExpired:
         return whole(f'CoACD takes longer than {LONGEST_DIVISION:.0f} s')
-    wholes = [convex_hull(coal, cloud) for cloud in clouds]
-    lacking = points_outside(wholes, vertices[triangles])
+    lacking = points_outside(parts, vertices[triangles])
     hulls = [
-        _simplified(coal, np.concatenate(points)) for points in zip(clouds, lacking, strict=True)
+        _simplified(coal, np.concatenate([np.array(part.points()), points]))
+        for part, points in zip(parts, lacking, strict=True)
     ]
     padding = shortfalls(coal, hulls, vertices[triangles])
     reach = reach_beyond(coal, hulls, surface) + float(padding.max())
     if reach > MUCH_BETTER * hull_reach:
         return whole(f'{len(hulls)} convex parts would reach beyond it by {1e3 * reach:.0f} mm')
-    parts = tuple(
+    padded = tuple(
         Part(np.array(hull.points()), float(short))
         for hull, short in zip(hulls, padding, strict=True)
     )
-    return Division(parts, hull_reach, reach, time.perf_counter() - begin)
+    return Division(padded, hull_reach, reach, time.perf_counter() - begin)
 
 
-def is_closed(vertices: Array, triangles: npt.NDArray[np.int64]) -> bool:
-    """Whether nearly all edges have a triangle on either side; vertices may be doubled."""
-    _, places = np.unique(vertices.round(SAME_PLACE), axis=0, return_inverse=True)
-    corners = places.ravel()[triangles]
-    begins, ends = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-    is_edge = begins != ends
-    forth = begins[is_edge] * len(vertices) + ends[is_edge]
-    back = ends[is_edge] * len(vertices) + begins[is_edge]
-    return bool(np.isin(forth, back).mean() >= CLOSED) if len(forth) > 0 else False
+def _parts(coal: Any, pieces: Sequence[Piece]) -> list[Any]:
+    """Make few convex hulls that cover the largest pieces, or nearly."""
+    hulls = [_simplified(coal, piece.vertices) for piece in pieces]
+    largest = np.argsort([-hull.computeVolume() for hull in hulls])[:MOST_PIECES]
+    parts: list[Any] = []
+    for k in largest:
+        piece, hull = pieces[k], hulls[k]
+        if reach_beyond(coal, [hull], piece.surface(coal)) > FARTHEST:
+            parts.extend(_simplified(coal, cloud) for cloud in _divided(piece))
+        else:
+            parts.append(hull)
+    return merged(coal, parts, MOST_PARTS)
 
 
-def _divided(vertices: Array, triangles: npt.NDArray[np.int64]) -> list[Array]:
-    """Have CoACD divide a mesh in a process of its own."""
+def _divided(piece: Piece) -> list[Array]:
+    """Have CoACD divide a piece of a mesh in a process of its own."""
+    vertices, triangles = piece
+    settings = SETTINGS | {'preprocess_mode': 'off' if closed_share([piece]) == 1.0 else 'auto'}
     memory = io.BytesIO()
-    np.savez(memory, vertices=vertices, triangles=triangles, settings=json.dumps(SETTINGS))
+    np.savez(memory, vertices=vertices, triangles=triangles, settings=json.dumps(settings))
     done = subprocess.run(
         [sys.executable, '-c', COMMAND, *sys.path],
         input=memory.getvalue(),

@@ -101,6 +101,18 @@ def reach_beyond(coal: Any, hulls: Sequence[Any], surface: Any) -> float:
     return reached
 
 
+def reaches_farther(hull: Any, hulls: Sequence[Any], limit: float) -> bool:
+    """Whether a hull reaches farther beyond the planes of others than a limit [m]."""
+    pieces = np.array(hull.points())[triangles_of(hull)]
+    while len(pieces) > 0:
+        outside = beyond(hulls, pieces.reshape(-1, 3)).reshape(len(pieces), 3, -1)
+        if outside.min(axis=2).max() > limit:
+            return True
+        is_rough = (outside.max(axis=1) > limit).all(axis=1)
+        pieces = _halved(pieces[is_rough & (_edges(pieces).max(axis=1) > FINEST)])
+    return False
+
+
 def shortfalls(coal: Any, hulls: Sequence[Any], triangles: Array) -> Array:
     """
     Measure by how much to pad each of k hulls so that they cover triangles, shape (k,) [m].
