@@ -20,6 +20,9 @@ for module in sorted(KERNELS.glob('*.py')):
 cache = TESTS.parent / '.pytest_cache' / 'numba' / state.hexdigest()[:16]
 os.environ['NUMBA_CACHE_DIR'] = str(cache)
 
+# The parts of meshes are kept between runs, for all workers, and apart from those of the user.
+os.environ['XDG_CACHE_HOME'] = str(TESTS.parent / '.pytest_cache' / 'xdg')
+
 # Tests import what they share as `helpers`; `test` itself is a package of Python's.
 sys.path.insert(0, str(TESTS))
 pytest.register_assert_rewrite('helpers')
