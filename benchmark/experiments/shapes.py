@@ -12,7 +12,7 @@ Units of COLLADA files are not read by the judge: robots have to be in metres.
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import itertools
 from pathlib import Path
@@ -30,7 +30,6 @@ import pinocchio
 
 CLEAR = 0.002
 """A configuration is clear if all raw meshes are farther apart [m]."""
-SEED = 1
 ROBOTS = 'ur5', 'ur10', 'panda', 'xarm7', 'jaco', 'so101'
 
 
@@ -111,10 +110,10 @@ class Counts:
     """Contacts that are free for us with a clearance of 0."""
 
 
-def compared(raw: RawMeshes, ours: SelfCollision, chain: Chain, count: int) -> Counts:
+def compared(raw: RawMeshes, ours: SelfCollision, chain: Chain, count: int, seed: int) -> Counts:
     """Judge random configurations."""
-    counts = Counts()
-    for q in _drawn(chain, count):
+    counts, rng = Counts(), np.random.default_rng(seed)
+    for q in (chain.random_configuration(rng) for _ in range(count)):
         if not raw.are_within(CLEAR, q):
             counts.clear += 1
             counts.free += ours.is_collision_free(q)
@@ -124,15 +123,11 @@ def compared(raw: RawMeshes, ours: SelfCollision, chain: Chain, count: int) -> C
     return counts
 
 
-def _drawn(chain: Chain, count: int) -> Iterator[np.ndarray]:
-    rng = np.random.default_rng(SEED)
-    return (chain.random_configuration(rng) for _ in range(count))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--robots', nargs='*', default=ROBOTS, help=f'default: {" ".join(ROBOTS)}')
     parser.add_argument('--count', type=int, default=1000, help='configurations of each')
+    parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     print('robot, triangles, pairs of links, time to make [s], clear by 2 mm, of these free '
           'for us, contacts, of these missed')  # fmt: skip
@@ -147,7 +142,7 @@ def main() -> None:
         taken = time.perf_counter() - begin
         assert not ours.missing, ours.missing
         raw = RawMeshes(urdf, chain, ours.other_joints, ours.pairs)
-        found = compared(raw, ours, chain, options.count)
+        found = compared(raw, ours, chain, options.count, options.seed)
         share = 100.0 * found.free / max(found.clear, 1)
         print(f'{name:8} {raw.triangles:7d} {len(ours.pairs):3d} {taken:6.2f} {found.clear:6d} '
               f'{share:6.2f} % {found.touching:6d} {found.missed:3d}', flush=True)  # fmt: skip

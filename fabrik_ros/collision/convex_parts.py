@@ -1,9 +1,10 @@
 """
 Meshes as a few convex parts each, where one hull takes away too much.
 
-CoACD divides, and leaves narrow gaps; its parts take in what is in them. They are simplified, as
-kernels look at each vertex. Then it is measured by how much they fall short of the mesh, and they
-are padded by that: no contact is missed.
+Each connected piece of a mesh is a part of its own, or is divided by CoACD. Few parts are made of
+them, as each pair of parts takes time to check. They take in what is between them, and are
+simplified, as kernels look at each vertex. Then it is measured by how much they fall short of the
+mesh, and they are padded by that: no contact is missed.
 
 """
 
@@ -31,6 +32,9 @@ LIBRARY = 'coacd'
 CURE = 'pip install coacd'
 FARTHEST = 0.010
 """A hull that reaches farther beyond its mesh is divided [m]."""
+SHALLOW, DEEP, HOLLOW = 0.005, 0.020, 0.10
+"""A piece whose hull reaches beyond it by more than the second [m] is divided; by more than the
+first [m] it is where the hull adds more than this share to its volume [1]."""
 MUCH_BETTER = 0.75
 """Parts that reach beyond the mesh by more than this share of what the hull does are no gain."""
 SETTINGS = {
@@ -43,14 +47,14 @@ SETTINGS = {
     'mcts_max_depth': 1,
 }
 """Of CoACD; the threshold is in metres."""
-MOST_PIECES = 16
+MOST_PIECES = 32
 """Only so many pieces of a mesh are parts of their own; others are taken in [1]."""
 MOST_PARTS = 5
 """Parts of a mesh, at most: pairs of parts are what steps take time for [1]."""
 SIMPLER, MOST_VERTICES = 0.4e-3, 96
 """Vertices are added to a part until it lacks less than this [m], or has so many [1]."""
 LONGEST_DIVISION = 300.0
-"""A division that takes longer is given up [s]."""
+"""A division of a piece that takes longer is given up [s]."""
 CLOSED = 0.99
 """Least share of edges with a triangle on both sides, where there is an inside [1]."""
 EDITION = 3
@@ -112,8 +116,8 @@ def library_version() -> str:
 def way_to_divide() -> str:
     """Write down all that the parts of a mesh depend on, besides the mesh."""
     ours = [
-        EDITION, FARTHEST, MUCH_BETTER, MOST_PIECES, MOST_PARTS, MOST_LOST, SIMPLER, MOST_VERTICES,
-        CLOSED,
+        EDITION, FARTHEST, SHALLOW, DEEP, HOLLOW, MUCH_BETTER, MOST_PIECES, MOST_PARTS, MOST_LOST,
+        SIMPLER, MOST_VERTICES, CLOSED,
     ]  # fmt: skip
     return json.dumps([library_version(), SETTINGS, *ours])
 
@@ -178,17 +182,25 @@ def _parts(coal: Any, pieces: Sequence[Piece]) -> list[Any]:
     parts: list[Any] = []
     for k in largest:
         piece, hull = pieces[k], hulls[k]
-        if reach_beyond(coal, [hull], piece.surface(coal)) > FARTHEST:
+        if _is_hollow(coal, piece, hull):
             parts.extend(_simplified(coal, cloud) for cloud in _divided(piece))
         else:
             parts.append(hull)
     return merged(coal, parts, MOST_PARTS)
 
 
+def _is_hollow(coal: Any, piece: Piece, hull: Any) -> bool:
+    """Whether the hull of a piece takes away so much that it is to be divided."""
+    reach = reach_beyond(coal, [hull], piece.surface(coal))
+    return reach > DEEP or (
+        reach > SHALLOW and hull.computeVolume() > (1.0 + HOLLOW) * piece.volume
+    )
+
+
 def _divided(piece: Piece) -> list[Array]:
     """Have CoACD divide a piece of a mesh in a process of its own."""
     vertices, triangles = piece
-    settings = SETTINGS | {'preprocess_mode': 'off' if closed_share([piece]) == 1.0 else 'auto'}
+    settings = SETTINGS | {'preprocess_mode': 'off' if piece.is_solid else 'auto'}
     memory = io.BytesIO()
     np.savez(memory, vertices=vertices, triangles=triangles, settings=json.dumps(settings))
     done = subprocess.run(

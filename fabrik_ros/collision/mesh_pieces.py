@@ -13,7 +13,7 @@ SAME_PLACE = 7
 
 
 class Piece(NamedTuple):
-    """Triangles that are connected; vertices in one place are one."""
+    """Triangles that are connected, and look outwards; vertices in one place are one."""
 
     vertices: Array
     """Shape (m, 3) [m]."""
@@ -23,9 +23,26 @@ class Piece(NamedTuple):
     @property
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
         """Whether edges have a triangle on either side, shape (e,)."""
+        forth, back = self._edges()
+        return np.isin(forth, back)
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether each edge has one triangle on either side."""
+        forth, back = self._edges()
+        return np.array_equal(np.unique(forth), np.sort(back))
+
+    @property
+    def volume(self) -> float:
+        """What it holds, if it is closed [m^3]."""
+        a, b, c = (self.vertices - self.vertices.mean(axis=0))[self.triangles].swapaxes(0, 1)
+        return float((a * np.cross(b, c)).sum()) / 6.0
+
+    def _edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Give each edge of each triangle a number, and that of the edge back, shape (e,) each."""
         count = len(self.vertices)
         begins, ends = self.triangles.ravel(), np.roll(self.triangles, -1, axis=1).ravel()
-        return np.isin(begins * count + ends, ends * count + begins)
+        return begins * count + ends, ends * count + begins
 
     def surface(self, coal: Any) -> Any:
         """Make triangles of coal."""
@@ -69,4 +86,5 @@ def _labels(corners: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]
 
 def _piece(places: Array, corners: npt.NDArray[np.int64]) -> Piece:
     chosen, numbers = np.unique(corners, return_inverse=True)
-    return Piece(places[chosen], numbers.reshape(-1, 3))
+    piece = Piece(places[chosen], numbers.reshape(-1, 3))
+    return piece if piece.volume >= 0.0 else Piece(piece.vertices, piece.triangles[:, ::-1])

@@ -1,5 +1,6 @@
 """Meshes that are not convex: what they count as, judged by trigonometry and coal's triangles."""
 
+from concurrent.futures import ThreadPoolExecutor
 import itertools
 import math
 import struct
@@ -7,6 +8,7 @@ import struct
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import convex_parts, SelfCollision
 from fabrik_ros.collision.hulls import convex_hull
+from fabrik_ros.collision.parts_cache import PartsCache
 import numpy as np
 import pytest
 
@@ -138,7 +140,7 @@ def test_ball_may_go_where_the_mesh_is_not_and_nowhere_else(name, tmp_path):
     robot, chain = gantry(tmp_path, triangles)
     ours, judge = SelfCollision(robot, chain, clearance=0.0), Triangles(triangles)
     (shape,) = ours.shapes
-    assert shape.parts > 1, shape
+    assert 1 < shape.parts <= convex_parts.MOST_PARTS, shape
     assert shape.reach < 0.5 * shape.hull_reach
     rng, clear, free = np.random.default_rng(0), 0, 0
     low, high = triangles.reshape(-1, 3).min(axis=0), triangles.reshape(-1, 3).max(axis=0)
@@ -168,11 +170,46 @@ def test_what_parts_lack_of_the_mesh_is_measured(tmp_path, monkeypatch):
         assert judge.distance(q) > 0.0 or not ours.is_collision_free(q)
 
 
-def test_what_is_convex_stays_its_hull(tmp_path):
-    corners = [np.array(c) for c in itertools.product((-0.1, 0.1), repeat=2)]
+def a_box(size, centre=(0.0, 0.0, 0.0)):
+    corners = [np.array(c) for c in itertools.product((-0.5, 0.5), repeat=2)]
     a, b, c, d = (tuple(corners[i]) for i in (0, 2, 3, 1))
-    box = with_caps(outlined([a, b, c, d], 0.2), fan([(a, b, c, d)]), 0.2)
-    robot, chain = gantry(tmp_path, box)
+    return with_caps(outlined([a, b, c, d], 1.0), fan([(a, b, c, d)]), 1.0) * size + centre
+
+
+def an_l_of_boxes(count):
+    """Boxes that overlap, each a closed surface, in two rows of `count` that share the first."""
+    steps = 0.04 * np.arange(count)
+    along_x = [a_box((0.06, 0.06, 0.06), (step, 0.0, 0.0)) for step in steps]
+    along_y = [a_box((0.06, 0.06, 0.06), (0.0, step, 0.0)) for step in steps[1:]]
+    return np.concatenate(along_x + along_y)
+
+
+@pytest.mark.parametrize('count', [2, 7, 15])
+@pytest.mark.parametrize('inside_out', [False, True])
+def test_convex_pieces_of_a_mesh_are_its_parts_and_rows_of_them_are_one(
+    count, inside_out, tmp_path, monkeypatch
+):
+    forbid(monkeypatch)
+    boxes = an_l_of_boxes(count)
+    robot, chain = gantry(tmp_path, boxes[:, ::-1] if inside_out else boxes)
+    ours = SelfCollision(robot, chain, clearance=0.0)
+    assert [shape.parts for shape in ours.shapes] == [2]
+    length = 0.04 * (count - 1)
+    rows = [
+        (np.array([0.5 * length, 0.0, 0.0]), np.array([length + 0.06, 0.06, 0.06])),
+        (np.array([0.0, 0.5 * length, 0.0]), np.array([0.06, length + 0.06, 0.06])),
+    ]
+    rng = np.random.default_rng(0)
+    for q in rng.uniform([-0.1, -0.1, -0.1], [length + 0.1, length + 0.1, 0.1], (300, 3)):
+        gap = min(np.linalg.norm(np.maximum(abs(q - at) - 0.5 * size, 0.0)) for at, size in rows)
+        if gap > BALL + 0.005:
+            assert ours.is_collision_free(q)
+        elif gap <= BALL:
+            assert not ours.is_collision_free(q)
+
+
+def test_what_is_convex_stays_its_hull(tmp_path):
+    robot, chain = gantry(tmp_path, a_box((0.2, 0.2, 0.2)))
     ours = SelfCollision(robot, chain)
     assert [(shape.parts, shape.reason) for shape in ours.shapes] == [(1, '')]
     assert ours.state == 'on: 1 pair of links'
@@ -242,6 +279,24 @@ def test_where_nothing_can_be_kept_it_is_said_and_parts_are_there(tmp_path, cach
     told = []
     assert SelfCollision(robot, chain, tell=told.append).shapes[0].parts > 1
     assert any('cannot be kept' in each for each in told)
+
+
+def test_many_keep_and_read_the_same_parts_at_once(tmp_path, cache):
+    """What is read is always whole, and nothing else is left behind."""
+    robot, chain = gantry(tmp_path, an_l())
+    shapes, told = SelfCollision(robot, chain).shapes, []
+    (file,) = cache.iterdir()
+    parts = PartsCache(told.append)
+    division = parts.read(file.stem)
+
+    def keep_and_read(_):
+        parts.write(file.stem, division)
+        return len(PartsCache(told.append).read(file.stem).parts)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(keep_and_read, range(400))) == {shapes[0].parts}
+    assert told == []
+    assert list(cache.iterdir()) == [file]
 
 
 def test_scale_and_content_are_other_meshes(tmp_path, cache):
