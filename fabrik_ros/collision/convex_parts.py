@@ -177,11 +177,10 @@ def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Divisio
 
 def _parts(coal: Any, pieces: Sequence[Piece]) -> list[Any]:
     """Make few convex hulls that cover the largest pieces, or nearly."""
-    hulls = [_simplified(coal, piece.vertices) for piece in pieces]
-    largest = np.argsort([-hull.computeVolume() for hull in hulls])[:MOST_PIECES]
+    by_size = sorted(pieces, key=lambda piece: -float(np.ptp(piece.vertices, axis=0).max()))
     parts: list[Any] = []
-    for k in largest:
-        piece, hull = pieces[k], hulls[k]
+    for piece in by_size[:MOST_PIECES]:
+        hull = _simplified(coal, piece.vertices)
         if _is_hollow(coal, piece, hull):
             parts.extend(_simplified(coal, cloud) for cloud in _divided(piece))
         else:
