@@ -8,7 +8,7 @@ mesh, and they are padded by that: no contact is missed.
 
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 import io
@@ -101,10 +101,6 @@ class Division:
     reason: str = ''
 
 
-class CannotDivideError(Exception):
-    """CoACD has failed at a mesh."""
-
-
 def library_version() -> str:
     """Version of CoACD; '' where it is not installed."""
     try:
@@ -122,7 +118,9 @@ def way_to_divide() -> str:
     return json.dumps([library_version(), SETTINGS, *ours])
 
 
-def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Division:
+def divide(
+    coal: Any, surface: Any, triangles: npt.NDArray[np.int64], begins: Callable[[], None]
+) -> Division:
     """
     Divide a mesh where its hull reaches too far, and parts do so by much less.
 
@@ -134,10 +132,12 @@ def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Divisio
         The triangles of the mesh, as coal has them.
     triangles : array, shape (f, 3)
         Numbers of their corners.
+    begins : callable
+        Is called before what may take long.
 
     Raises
     ------
-    CannotDivideError
+    subprocess.SubprocessError
         If CoACD has failed; says how.
 
     """
@@ -155,6 +155,7 @@ def divide(coal: Any, surface: Any, triangles: npt.NDArray[np.int64]) -> Divisio
         return whole('its surface is not closed')
     if not library_version():
         return whole(f'CoACD is not installed; cure: {CURE}')
+    begins()
     try:
         parts = _parts(coal, pieces)
     except subprocess.TimeoutExpired:
@@ -212,7 +213,7 @@ def _divided(piece: Piece) -> list[Array]:
     if done.returncode != 0:
         lines = done.stderr.decode(errors='replace').strip().splitlines()
         last = shown(lines[-1], 200) if lines else f'it ended with {done.returncode}'
-        raise CannotDivideError(f'CoACD failed: {last}')
+        raise subprocess.SubprocessError(f'CoACD failed: {last}')
     answer = np.load(io.BytesIO(done.stdout))
     return np.split(answer['points'], np.cumsum(answer['counts'])[:-1])
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 import hashlib
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import Any
 
 import numpy as np
 
 from ..errors import shown
-from .convex_parts import CannotDivideError, divide, Division, way_to_divide
+from .convex_parts import divide, Division, way_to_divide
 from .hulls import convex_hull
 from .parts_cache import PartsCache
 
@@ -86,18 +88,18 @@ class LinkMeshes:
         key = _key(path, vertices)
         division = self._cache.read(key)
         if division is None:
-            self._tell(f'looking at the shape of {path}, once; that may take half a minute')
-            division = self._divide(coal, key, surface)
+            division = self._divide(coal, key, path, surface)
         if not division.parts:
             return division, [(convex_hull(coal, vertices), 0.0)]
         return division, [
             (convex_hull(coal, part.points), part.padding) for part in division.parts
         ]
 
-    def _divide(self, coal: Any, key: str, surface: Any) -> Division:
+    def _divide(self, coal: Any, key: str, path: Path, surface: Any) -> Division:
+        text = f'dividing {path} into convex parts, once; that may take half a minute'
         try:
-            division = divide(coal, surface, _triangles(surface))
-        except CannotDivideError as error:
+            division = divide(coal, surface, _triangles(surface), partial(self._tell, text))
+        except SubprocessError as error:
             return Division((), float('nan'), float('nan'), 0.0, str(error))
         self._cache.write(key, division)
         return division

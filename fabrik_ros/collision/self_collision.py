@@ -122,10 +122,10 @@ class SelfCollision(CheckedPairs):
         self.solids, self.missing, self.shapes = solids_of(robot.collisions, finder, tell)
         if not self.solids:
             raise CollisionUnavailableError(_no_geometry(robot, self.missing))
-        if len(self.solids) > MOST_SOLIDS:
+        count = len(robot.collisions) - len(self.missing)  # a mesh may be several solids
+        if count > MOST_SOLIDS:
             raise CollisionUnavailableError(
-                f'the robot has {len(self.solids)} collision geometries; at most {MOST_SOLIDS} '
-                'are checked'
+                f'the robot has {count} collision geometries; at most {MOST_SOLIDS} are checked'
             )
         moved = links_moved_by(robot, mechanism)
         self.missing_on_arm = tuple(shape for shape in self.missing if shape.link in moved)
