@@ -58,10 +58,9 @@ class Playout:
             Time of the simulation [s].
 
         """
-        if self._way[-1][0] < now:  # it has stood there since
-            self._way = deque([(now, self.last)])
         due = stamp + self._offset
-        if not self._way[-1][0] < due <= now + self._delay + MOST_NEEDLESS:
+        stands = self._way[-1][0] + ROUNDING < now
+        if stands or not self._way[-1][0] < due <= now + self._delay + MOST_NEEDLESS:
             self._begin(now)
             due = now + self._delay
             self._offset = due - stamp

@@ -103,6 +103,7 @@ def test_delay_of_one_late_command_is_made_up_for_without_haste():
 
 @given(begin=st.floats(0.1, 0.5), pause=st.floats(0.0, 0.35), is_early=st.booleans())
 @example(begin=0.3, pause=0.25, is_early=True)
+@example(begin=0.5, pause=0.0234375, is_early=False)
 def test_arm_that_the_machine_holds_up_goes_on_behind_without_haste(begin, pause, is_early):
     """Simulated time catches up 0.1 s of a pause, before or after the commands in it are taken."""
     caught_up = min(pause, 0.1)
@@ -113,7 +114,7 @@ def test_arm_that_the_machine_holds_up_goes_on_behind_without_haste(begin, pause
     arrivals[held_up] = begin + (0.0 if is_early else caught_up)
     times = np.arange(0.0, 4.5, 0.001)
     q, velocity = play(arrivals, sent, CLOCK + sent, times)
-    assert velocity.max() < 1.35
+    assert velocity.max() < (DELAY + 2.0 * PERIOD) / DELAY, 'as where a stream starts afresh'
     assert np.all(q <= sent[np.searchsorted(arrivals, times, side='right') - 1] + 1e-9)
     assert np.all(times + lost - q < pause + DELAY + 0.02)
     assert q[-1] > times[-1] + lost - 1.5 * DELAY, 'it comes back'
