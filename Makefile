@@ -132,7 +132,7 @@ KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion
 
 # They look for paths by the thousand, which takes minutes interpreted; their kernels are those
 # that the other tests run, and they run compiled and with bounds checked.
-SEARCHES := $(addprefix test/,planning/test_joint_routes.py motion/test_tolerant_line.py \
+SEARCHES := $(addprefix test/,solver/test_blocked_by_limits.py planning/test_joint_routes.py motion/test_tolerant_line.py \
 	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py \
 	motion/test_arm_follower.py motion/test_follower_examples.py motion/test_starts.py \
 	motion/test_stops.py motion/test_truth.py motion/test_followed_circles.py \
