@@ -80,8 +80,8 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; eight minutes on two cores
-	@echo 'make test takes about eight minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; thirteen minutes on two cores
+	@echo 'make test takes about thirteen minutes on two cores; make test-long runs the rest.'
 	$(LINT)
 	$(PYTEST) -m 'not long' --ignore test/ros
 	$(PYTEST) -m 'not long' $(AT_ONCE) test/ros

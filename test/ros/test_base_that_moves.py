@@ -166,7 +166,7 @@ class TestWithOdometry:
         assert status['left_tool/target_held_in'] == 'odom'
         ride.bench.wait_until_silent(4)
         driven = ride.bench.commands.messages[arrived:]
-        assert len(driven) > 100
+        assert len(driven) > 200
         check_commands(ride.bench)
         check_errors_on_the_drive(ride.drive, goals, driven)
         check_errors_at_rest(ride.drive, goals, ride.bench)

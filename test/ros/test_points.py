@@ -189,7 +189,7 @@ def test_arm_stops_when_the_camera_dies_and_keeps_what_it_saw(bench, start):
 
 def test_hand_that_is_moved_up_to_a_link_is_not_taken_for_the_link(bench, start):
     """It ends nearer than the padding, in the way; the arm leaves it by another path."""
-    camera, here = start(SeeingCamera, scene_timeout=2.0), np.append(tips(START)[0], 0.0)
+    camera, here = start(SeeingCamera), np.append(tips(START)[0], 0.0)
     aside = np.array([-np.sin(0.5), np.cos(0.5), 0.0])
     """Where the tip would go on the way to END."""
     for gap in (0.2, 0.1, 0.06, 0.04, 0.025, 0.01):

@@ -67,7 +67,7 @@ def at_rest(page) -> np.ndarray:
 def changed_area(a, b) -> int:
     """Count pixels that changed with all their neighbours: edges differ with the resolution."""
     changed = np.abs(a - b).max(axis=-1) > 25
-    near = np.lib.stride_tricks.sliding_window_view(changed, (5, 5))
+    near = np.lib.stride_tricks.sliding_window_view(changed, (3, 3))
     return int(near.all(axis=(2, 3)).sum())
 
 
