@@ -5,8 +5,8 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from fabrik_ros import load_urdf
-from fabrik_ros.ros.conversions import seconds, stamped_pose, to_point
-from fabrik_ros.ros.status import target_stamp
+from fabrik_ros.ros.messages.conversions import seconds, stamped_pose, to_point
+from fabrik_ros.ros.status.diagnostics import target_stamp
 from geometry_msgs.msg import PoseStamped, Vector3
 from judge import Judge
 import numpy as np

@@ -1,10 +1,10 @@
 """Replay a plan as the node would: commands within all limits, a hundred a second."""
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.motion.planned_path import PlannedPath
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.planning import plan
 import numpy as np
 

@@ -49,8 +49,8 @@ from .transforms import pose_from_xyz_quaternion, pose_from_xyz_rpy
 
 if TYPE_CHECKING:
     from .motion.arm_follower import ArmFollower
-    from .motion.arm_state import State
     from .motion.follower_options import FollowerOptions
+    from .motion.following.arm_state import State
     from .motion.joint_map import JointMap
 
 __version__ = '0.1.0'
@@ -109,7 +109,7 @@ _LATER = {
     'ArmFollower': '.motion.arm_follower',
     'FollowerOptions': '.motion.follower_options',
     'JointMap': '.motion.joint_map',
-    'State': '.motion.arm_state',
+    'State': '.motion.following.arm_state',
 }
 """Public names that are imported when they are first asked for: who only solves does not wait."""
 

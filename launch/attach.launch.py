@@ -9,13 +9,13 @@ fabrik.launch.py.
 
 """
 
-from fabrik_ros.ros.launch_arguments import (
+from fabrik_ros.ros.launching.launch_arguments import (
     find_file,
     LaunchArgumentError,
     preset_names,
     require_packages,
 )
-from fabrik_ros.ros.launch_parts import (
+from fabrik_ros.ros.launching.launch_parts import (
     default_params_file,
     handles,
     launch_file,

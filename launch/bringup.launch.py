@@ -13,7 +13,7 @@ the arms need different names.
 
 from fabrik_ros.collision import MeshFinder
 from fabrik_ros.model.mechanism import Mechanism
-from fabrik_ros.ros.launch_arguments import (
+from fabrik_ros.ros.launching.launch_arguments import (
     description_command,
     find_file,
     read_joint_values,
@@ -21,7 +21,7 @@ from fabrik_ros.ros.launch_arguments import (
     require_packages,
     resolve_private,
 )
-from fabrik_ros.ros.launch_parts import (
+from fabrik_ros.ros.launching.launch_parts import (
     BOOLEAN,
     clock,
     frame_remappings,
@@ -39,8 +39,8 @@ from fabrik_ros.ros.launch_parts import (
     topic_arguments,
     xacro_argument,
 )
-from fabrik_ros.ros.mesh_urls import with_mesh_urls
-from fabrik_ros.ros.start_pose import start_joints
+from fabrik_ros.ros.launching.start_pose import start_joints
+from fabrik_ros.ros.messages.mesh_urls import with_mesh_urls
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,

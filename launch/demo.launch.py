@@ -7,8 +7,8 @@ Takes the arguments of bringup.launch.py too.
 
 """
 
-from fabrik_ros.ros.launch_arguments import resolve_private
-from fabrik_ros.ros.launch_parts import (
+from fabrik_ros.ros.launching.launch_arguments import resolve_private
+from fabrik_ros.ros.launching.launch_parts import (
     BOOLEAN,
     clock,
     is_true,

@@ -5,8 +5,8 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 """
 
-from fabrik_ros.ros.launch_arguments import description_command, output_parameters
-from fabrik_ros.ros.launch_parts import (
+from fabrik_ros.ros.launching.launch_arguments import description_command, output_parameters
+from fabrik_ros.ros.launching.launch_parts import (
     mesh_paths,
     node_arguments,
     parameter_files,

@@ -59,7 +59,7 @@ def launch_arguments(name: str) -> set[str]:
 
     Its own, those of the helpers that it calls, and those of the launch files that it includes.
     """
-    parts = ast.parse((ROOT / 'fabrik_ros' / 'ros' / 'launch_parts.py').read_text())
+    parts = ast.parse((ROOT / 'fabrik_ros/ros/launching/launch_parts.py').read_text())
     helpers = {item.name: item for item in parts.body if isinstance(item, ast.FunctionDef)}
     file = ast.parse((ROOT / 'launch' / name).read_text())
     names = _declared(file)

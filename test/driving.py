@@ -3,10 +3,10 @@
 import math
 
 from controllers import fastest
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.jerk_filter import JerkFilter
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.solver.options import SolverOptions
 from helpers import stopped
 import numpy as np

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 import sys
 
-from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.following.arm_state import State
 from fabrik_ros.reasons import Reason, ReasonKind
 import numpy as np
 import numpy.typing as npt

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from controllers import Controller, Message, Point
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.follower import Follower
-from fabrik_ros.motion.following_rules import FollowingRules
-from fabrik_ros.motion.measured_joints import MeasuredJoints
-from fabrik_ros.motion.published_trajectory import default_look_ahead
-from fabrik_ros.motion.trajectory_stepper import TrajectoryStepper
+from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
+from fabrik_ros.motion.controllers.trajectory_stepper import TrajectoryStepper
+from fabrik_ros.motion.following.follower import Follower
+from fabrik_ros.motion.following.following_rules import FollowingRules
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.reasons import Reason, ReasonKind
-from fabrik_ros.ros.command_clock import CommandClock
+from fabrik_ros.ros.clocks.command_clock import CommandClock
 import numpy as np
 
 SECOND = 1_000_000_000

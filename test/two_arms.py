@@ -3,9 +3,9 @@
 import functools
 
 from fabrik_ros import load_urdf
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.solver.options import SolverOptions
 from helpers import joint_xml, robot_xml
 from judging import Judge

@@ -30,11 +30,11 @@ from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.collision.guard import CollisionGuard
 from fabrik_ros.collision.self_collision import CLEARANCE, SelfCollision
 from fabrik_ros.model.chain import Chain
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.motion.planned_path import PlannedPath
-from fabrik_ros.motion.tolerant_line import Check, LinePlan, TolerantLinePlanner
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.lines.tolerant_line import Check, LinePlan, TolerantLinePlanner
+from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.reasons import Reason, ReasonKind
 from fabrik_ros.transforms import Array
 from helpers import example_robot, REAL_ARMS

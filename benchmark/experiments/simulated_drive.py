@@ -22,10 +22,10 @@ from fabrik_ros.collision import (
 )
 from fabrik_ros.errors import RefusedError
 from fabrik_ros.model.geometry import Box
-from fabrik_ros.motion.follower import Follower
+from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.follower_options import LOOKING_SHARE
-from fabrik_ros.motion.measured_joints import MeasuredJoints
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.following.follower import Follower
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.planning import (
     Plan,
     PlannerFailure,
@@ -35,8 +35,8 @@ from fabrik_ros.planning import (
     ProcessState,
 )
 from fabrik_ros.reasons import Reason
-from fabrik_ros.ros.parameters import NodeParameters
-from fabrik_ros.ros.planning import setup_of
+from fabrik_ros.ros.parameters.node_parameters import NodeParameters
+from fabrik_ros.ros.world.planning import setup_of
 import numpy as np
 from way_judge import BoxAround
 

@@ -23,8 +23,8 @@ from arrival_tasks import Arm
 from diagnostic_msgs.msg import DiagnosticArray
 from fabrik_ros import load_urdf
 from fabrik_ros.reasons import ReasonKind
-from fabrik_ros.ros.conversions import stamped_pose
-from fabrik_ros.ros.parameters import NodeParameters
+from fabrik_ros.ros.messages.conversions import stamped_pose
+from fabrik_ros.ros.parameters.node_parameters import NodeParameters
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import rclpy

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 from command_judge import accelerations, runs, velocities
 from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
-from fabrik_ros.ros.conversions import seconds, stamped_pose
+from fabrik_ros.ros.messages.conversions import seconds, stamped_pose
 from geometry_msgs.msg import PoseStamped
 from judging import Judge
 import matplotlib

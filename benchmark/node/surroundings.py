@@ -24,8 +24,9 @@ import time
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
-from fabrik_ros.ros import main as main_module, reporter
-from fabrik_ros.ros.conversions import stamped_pose
+from fabrik_ros.ros import main as main_module
+from fabrik_ros.ros.messages.conversions import stamped_pose
+from fabrik_ros.ros.status import reporter
 from geometry_msgs.msg import PoseStamped
 from latency import processor_time
 import numpy as np

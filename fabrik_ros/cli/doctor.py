@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 def _running() -> list[tuple[str, str, str]]:
     try:
         require_ros()
-        from ..ros.graph_check import look_at_graph
+        from ..ros.beside.graph_check import look_at_graph
     except (MissingRosError, ImportError):
         return [('note', 'graph', 'not looked at, as ROS 2 is missing')]
     return look_at_graph()

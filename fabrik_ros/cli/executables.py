@@ -22,8 +22,8 @@ MODULES = {
     'fabrik_node': 'fabrik_ros.ros.main',
     'simulated_arm': 'fabrik_ros.sim.simulated_arm',
     'physical_arm': 'fabrik_ros.sim.physical_arm',
-    'demo_targets': 'fabrik_ros.ros.demo_targets',
-    'drag_target': 'fabrik_ros.ros.drag_target',
+    'demo_targets': 'fabrik_ros.ros.beside.demo_targets',
+    'drag_target': 'fabrik_ros.ros.beside.drag_target',
 }
 """What is behind each door."""
 WRONG_USE, INTERRUPTED = 2, 130

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     require_ros()
     import rclpy
 
-    from ..ros.target_client import NotSentError, Outcome, TargetClient
+    from ..ros.beside.target_client import NotSentError, Outcome, TargetClient
 
     rclpy.init(args=[])
     client = TargetClient(options.node, options.tip, _say)

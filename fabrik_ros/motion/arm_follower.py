@@ -33,12 +33,12 @@ from ..planning.planner_setup import PlannerSetup
 from ..reasons import Reason, ReasonKind
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
-from .arm_state import State
-from .follower import Follower
+from .choosing.motion import Motion
 from .follower_options import FollowerOptions, longest_gap, LOOKING_SHARE
-from .following_rules import configuration_of
-from .measured_joints import MeasuredJoints
-from .motion import Motion
+from .following.arm_state import State
+from .following.follower import Follower
+from .following.following_rules import configuration_of
+from .following.measured_joints import MeasuredJoints
 from .target_checks import check_values, checked_poses, configuration_named
 
 HOME = 'home'

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..model.mechanism import Mechanism
 from ..solver.options import shown_options, SolverOptions
-from .following_rules import FollowingRules
-from .goal import MotionOptions
-from .jerk_filter import JerkFilter
-from .limits import MotionLimits
+from .choosing.goal import MotionOptions
+from .following.following_rules import FollowingRules
+from .limits.jerk_filter import JerkFilter
+from .limits.limits import MotionLimits
 
 LONGEST_STOP = 0.5
 """The time in which a joint at full velocity must be able to stop [s]."""

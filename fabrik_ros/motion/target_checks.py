@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..errors import did_you_mean, listed, RefusedError, shown, TargetError
 from ..model.mechanism import Mechanism
 from ..transforms import Array, as_pose, why_no_pose
-from .joint_goal import check_joint_values
+from .following.joint_goal import check_joint_values
 
 
 def configuration_named(known: Mapping[str, Array], name: str) -> Array:

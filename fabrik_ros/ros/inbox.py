@@ -14,18 +14,18 @@ from visualization_msgs.msg import MarkerArray
 
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
-from .configured_arm import ConfiguredArm
-from .controller_state import ControllerReference
-from .conversions import joint_values, pose_to_matrix, seconds, twist_to_array
-from .marker_obstacles import after
-from .node_state import ActiveArm, NodeState
-from .obstacle_topic import ObstacleTopic
-from .receiving import age_of, hear_waiting, with_receipt
-from .relative_targets import SaidTarget
-from .stamps import check_age
-from .tip_topics import LATCHED, TipTopics
-from .topics import Topics
-from .turns import Turns
+from .arm.configured_arm import ConfiguredArm
+from .arm.node_state import ActiveArm, NodeState
+from .clocks.receiving import age_of, hear_waiting, with_receipt
+from .clocks.stamps import check_age
+from .clocks.turns import Turns
+from .inputs.controller_state import ControllerReference
+from .inputs.marker_obstacles import after
+from .inputs.obstacle_topic import ObstacleTopic
+from .inputs.relative_targets import SaidTarget
+from .inputs.tip_topics import LATCHED, TipTopics
+from .messages.conversions import joint_values, pose_to_matrix, seconds, twist_to_array
+from .outputs.topics import Topics
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_AROUND_PERIOD = 0.1

@@ -8,10 +8,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..errors import FabrikError
-from .declared_parameters import fixed_changes, read
-from .node_state import NodeState
-from .parameter_spec import ParameterError
-from .topics import Topics
+from .arm.node_state import NodeState
+from .outputs.topics import Topics
+from .parameters.declared_parameters import fixed_changes, read
+from .parameters.parameter_spec import ParameterError
 
 
 class LiveParameters:

@@ -20,7 +20,7 @@ from ..errors import FabrikError
 from ..model.robot import Robot
 from .executor import make_executor
 from .node import FabrikNode
-from .ros_arguments import init
+from .parameters.ros_arguments import init
 
 STOP_CHECK_PERIOD = 0.05
 """Time between two looks whether the node is to stop [s]."""

@@ -16,24 +16,24 @@ from rosgraph_msgs.msg import Clock as ClockTime
 
 from ..errors import ChainError, CollisionError, FabrikError, JointValueError, MotionError
 from ..kernels._jit import COMPILED, IS_BUILT, WHY_NOT_BUILT
-from ..motion.arm_state import ACTIVATED
-from ..motion.motion import Motion
+from ..motion.choosing.motion import Motion
+from ..motion.following.arm_state import ACTIVATED
 from ..reasons import Reason, ReasonKind
-from .command_loop import StreamState
-from .configured_arm import configure_arm
-from .declared_parameters import declare, read, refusal
+from .arm.configured_arm import configure_arm
+from .arm.node_state import NodeState
+from .clocks.node_clock import NodeClock, without_negative_times
+from .drawing.marker_publisher import MarkerPublisher
+from .drawing.scene_publisher import ScenePublisher
 from .inbox import Inbox
 from .live_parameters import LiveParameters
-from .marker_publisher import MarkerPublisher
-from .namesakes import Namesakes
-from .neighbours import Neighbours
-from .node_clock import NodeClock, without_negative_times
-from .node_state import NodeState
 from .node_status import NodeStatus
-from .reporter import Reporter
-from .scene_publisher import ScenePublisher
+from .outputs.command_loop import StreamState
+from .outputs.topics import Surroundings, Topics
+from .parameters.declared_parameters import declare, read, refusal
 from .services import Services
-from .topics import Surroundings, Topics
+from .status.namesakes import Namesakes
+from .status.neighbours import Neighbours
+from .status.reporter import Reporter
 
 NAME_PERIOD = 0.05
 """Time between two looks at other nodes of the same name [s]."""

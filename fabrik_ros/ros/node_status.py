@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ..motion.follower import Follower
-from .namesakes import Namesakes
-from .neighbours import Neighbours
-from .node_state import NodeState
-from .reporter import Report
-from .status import goal_facts
-from .topics import Topics
+from ..motion.following.follower import Follower
+from .arm.node_state import NodeState
+from .outputs.topics import Topics
+from .status.diagnostics import goal_facts
+from .status.namesakes import Namesakes
+from .status.neighbours import Neighbours
+from .status.reporter import Report
 
 
 class NodeStatus:

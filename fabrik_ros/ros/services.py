@@ -6,9 +6,9 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
-from ..motion.arm_state import RESUMED
-from ..motion.start_gate import PAUSE_NEEDED
-from .node_state import NodeState
+from ..motion.following.arm_state import RESUMED
+from ..motion.following.start_gate import PAUSE_NEEDED
+from .arm.node_state import NodeState
 
 
 class Services:

@@ -14,9 +14,9 @@ from std_msgs.msg import String
 
 from ..errors import FabrikError, JointValueError
 from ..model.robot import Robot
-from ..ros.conversions import seconds
-from ..ros.running import run
-from ..ros.whole_numbers import declare_number, declare_numbers
+from ..ros.beside.running import run
+from ..ros.messages.conversions import seconds
+from ..ros.parameters.whole_numbers import declare_number, declare_numbers
 from ..transforms import Array
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -3,8 +3,8 @@
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..ros.conversions import pose_to_matrix, seconds
-from ..ros.markers import ARROW_FROM_POSE
+from ..ros.drawing.markers import ARROW_FROM_POSE
+from ..ros.messages.conversions import pose_to_matrix, seconds
 from ..transforms import Array
 
 KIND = '/target'

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..motion.arm_state import UNDER_WAY
-from ..ros.dragging import Handle, Phase, Standing
+from ..motion.following.arm_state import UNDER_WAY
+from ..ros.beside.dragging import Handle, Phase, Standing
 from ..transforms import Array, rotation_vector
 from .source import Snapshot
 
@@ -24,7 +24,7 @@ class AskedTarget:
 
     What was asked stays until the arm is there, or goes elsewhere: also where it is refused, or
     out of reach. A dragged pose that is blocked on the line is sent once more after the stream has
-    ended, as a target like any other (`ros/dragging.py`).
+    ended, as a target like any other (`ros/beside/dragging.py`).
 
     Times are those of `time.monotonic` [s].
 

@@ -13,9 +13,9 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from ..ros.menu_entries import CHOICES
-from ..ros.parameter_table import CONFIGURATIONS
-from ..ros.target_subscription import NEWEST
+from ..ros.beside.menu_entries import CHOICES
+from ..ros.inputs.target_subscription import NEWEST
+from ..ros.parameters.parameter_table import CONFIGURATIONS
 from .source import Request
 
 PARAMETERS = ('speed_scaling', 'stream_timeout', 'tip_links', *CHOICES)

@@ -23,9 +23,9 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..ros.conversions import seconds, stamped_pose
-from ..ros.status import awaited_in, is_of_waiting_namesake, target_stamp
-from ..ros.tip_names import topic_name
+from ..ros.messages.conversions import seconds, stamped_pose
+from ..ros.parameters.tip_names import topic_name
+from ..ros.status.diagnostics import awaited_in, is_of_waiting_namesake, target_stamp
 from ..transforms import Array, rotation_from_rpy, transform
 from .node_requests import NodeRequests
 from .scene_markers import solids_in

@@ -8,7 +8,7 @@ import threading
 from ..collision.meshes import folders_beside
 from ..model.chain import Chain
 from ..model.robot import Robot
-from ..ros.tip_names import ros_name
+from ..ros.parameters.tip_names import ros_name
 from ..sim.simulation import Simulation, stay_on_this_machine
 from .app import check_address
 from .ros_source import RosSource

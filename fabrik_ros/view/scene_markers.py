@@ -7,7 +7,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from ..collision import ObstacleSource
 from ..model.geometry import Box, Cylinder, Mesh, Sphere
-from ..ros.conversions import pose_to_matrix
+from ..ros.messages.conversions import pose_to_matrix
 from ..transforms import Array
 from .solid import Cells, Drawn, Solid, Triangles
 

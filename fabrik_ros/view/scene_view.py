@@ -8,7 +8,7 @@ import numpy as np
 import viser
 
 from ..collision import MeshFinder
-from ..motion.arm_state import UNDER_WAY
+from ..motion.following.arm_state import UNDER_WAY
 from ..transforms import Array, rotation_from_quaternion_xyzw, transform
 from .arm_view import ArmView, GhostView, parts_of, put
 from .camera import Camera

@@ -3,7 +3,7 @@
 import html
 import math
 
-from ..motion.arm_state import UNDER_WAY
+from ..motion.following.arm_state import UNDER_WAY
 from .source import Gap, Snapshot
 
 GOOD, BUSY, BAD = '#1a7f37', '#1f6feb', '#b35900'

@@ -80,7 +80,7 @@ def processes_in(network) -> dict[int, list[str]]:
             words = (folder / 'cmdline').read_bytes().decode().split('\0')
         except OSError:
             continue  # it has ended meanwhile
-        if wanted in variables and 'fabrik_ros.ros.child_main' in words:
+        if wanted in variables and 'fabrik_ros.ros.launching.child_main' in words:
             found[int(folder.name)] = words
     return found
 

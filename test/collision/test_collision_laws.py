@@ -20,9 +20,9 @@ from collision_models import (
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close, mostly_long, Segment, serial_xml, why
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np

@@ -8,8 +8,8 @@ from collision_models import body, planar_arm, planar_distance, real_robot, with
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import CollisionGuard, LeftOutReason, SelfCollision
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError, JointValueError
-from fabrik_ros.motion.joint_limiter import JointLimiter
-from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.limits.joint_limiter import JointLimiter
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close, joint_xml, PLANAR, robot_xml, Segment, serial_xml
 import numpy as np
 import pytest

@@ -16,8 +16,8 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('coal', reason='coal measures the distances')
 
 from demo_node import BASE_LINK, COMMAND_RATE, markers, TIP_LINK
-from fabrik_ros.ros.conversions import stamped_pose
-from fabrik_ros.ros.marker_obstacles import after
+from fabrik_ros.ros.inputs.marker_obstacles import after
+from fabrik_ros.ros.messages.conversions import stamped_pose
 from geometry_msgs.msg import PoseStamped
 from judge import Judge
 import rclpy

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('sensor_msgs', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.point_messages import points_of
+from fabrik_ros.ros.messages.point_messages import points_of
 from sensor_msgs.msg import PointCloud2, PointField
 
 SIZES = st.sampled_from([0, 1, 2, 3, 8, 12, 24, 100, 65536, 2**31 - 1, 2**31, 2**32 - 1])

@@ -11,10 +11,10 @@ from fabrik_ros import Chain, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._fallbacks import fallbacks
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.jerk_filter import JerkFilter
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.transforms import rotation_from_vector, transform
 import helpers
 from helpers import mostly_long, SIX_AXIS

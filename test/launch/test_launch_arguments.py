@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip('ament_index_python', reason='comes with ROS 2; in the extra: ros')
 
-from fabrik_ros.ros.launch_arguments import (
+from fabrik_ros.ros.launching.launch_arguments import (
     description_command,
     find_description,
     find_file,

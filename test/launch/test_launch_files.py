@@ -15,7 +15,7 @@ pytest.importorskip('launch_ros.actions', reason='launch_ros comes with a ROS 2 
 pytest.importorskip('xacro', reason='the descriptions are expanded by xacro')
 
 from fabrik_ros import parse_urdf
-from fabrik_ros.ros.rviz_view import fitted_to
+from fabrik_ros.ros.launching.rviz_view import fitted_to
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from two_arms import TIPS, two_arms_xml
 

@@ -21,10 +21,10 @@ from fabrik_ros import (
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.errors import CollisionError, CollisionUnavailableError
 from fabrik_ros.model.geometry import Sphere
-from fabrik_ros.motion.follower import Follower
-from fabrik_ros.motion.measured_joints import MeasuredJoints
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.ros.parameters import NodeParameters
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.following.follower import Follower
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
+from fabrik_ros.ros.parameters.node_parameters import NodeParameters
 from helpers import mostly_long, SIX_AXIS
 import numpy as np
 import pytest

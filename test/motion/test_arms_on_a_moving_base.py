@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion.goal import Goal
+from fabrik_ros.motion.choosing.goal import Goal
 from helpers import mostly_long
 import numpy as np
 from trunk import hands_of

@@ -8,13 +8,13 @@ import math
 
 from fabrik_ros import JointValueError, load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.motion.follower import Follower
-from fabrik_ros.motion.following_rules import FollowingRules
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.measured_joints import MeasuredJoints
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.following.arm_state import State
+from fabrik_ros.motion.following.follower import Follower
+from fabrik_ros.motion.following.following_rules import FollowingRules
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close, joint_xml, robot_xml, said, stopped
 from hypothesis import given, settings, strategies as st
 import numpy as np

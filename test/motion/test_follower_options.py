@@ -4,8 +4,8 @@ from dataclasses import fields
 import math
 
 from fabrik_ros.motion.follower_options import CHOICES, FollowerOptions
-from fabrik_ros.ros.parameter_table import SPEC_BY_NAME
-from fabrik_ros.ros.parameters import NodeParameters
+from fabrik_ros.ros.parameters.node_parameters import NodeParameters
+from fabrik_ros.ros.parameters.parameter_table import SPEC_BY_NAME
 import pytest
 
 NAMES = [field.name for field in fields(FollowerOptions)]

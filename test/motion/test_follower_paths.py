@@ -12,14 +12,14 @@ import math
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.errors import RefusedError
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.motion.follower import Follower, SECOND_TARGET_TIME
-from fabrik_ros.motion.following_rules import FollowingRules
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.joint_path import JointPath
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.measured_joints import MeasuredJoints
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.following.arm_state import State
+from fabrik_ros.motion.following.follower import Follower, SECOND_TARGET_TIME
+from fabrik_ros.motion.following.following_rules import FollowingRules
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.joint_path import JointPath
 from fabrik_ros.reasons import ReasonKind
 from helpers import assert_close, PLANAR, said
 from hypothesis import example, given, settings, strategies as st

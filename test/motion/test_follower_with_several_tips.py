@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.errors import RefusedError
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.motion.follower import Follower
-from fabrik_ros.motion.following_rules import FollowingRules
-from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.following.arm_state import State
+from fabrik_ros.motion.following.follower import Follower
+from fabrik_ros.motion.following.following_rules import FollowingRules
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.solver.options import SolverOptions
 from helpers import assert_close, said, stopped
 from judging import pose_errors

@@ -13,14 +13,14 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, GoalResolver, MotionOptions
-from fabrik_ros.motion.goal_frame import GoalFrame
-from fabrik_ros.motion.goal_pursuit import GoalPursuit, PATIENCE, RESOLVING_TIME
-from fabrik_ros.motion.joint_limiter import JointLimiter
-from fabrik_ros.motion.joint_path import JointPath
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion_solvers import MotionSolvers
-from fabrik_ros.motion.reference_path import LinePath, WorldLinePath
+from fabrik_ros.motion.choosing.goal import Goal, GoalResolver, MotionOptions
+from fabrik_ros.motion.choosing.goal_pursuit import GoalPursuit, PATIENCE, RESOLVING_TIME
+from fabrik_ros.motion.limits.joint_limiter import JointLimiter
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.lines.goal_frame import GoalFrame
+from fabrik_ros.motion.lines.motion_solvers import MotionSolvers
+from fabrik_ros.motion.paths.joint_path import JointPath
+from fabrik_ros.motion.paths.reference_path import LinePath, WorldLinePath
 from fabrik_ros.reasons import ReasonKind
 from helpers import assert_close, PLANAR, SIX_AXIS
 from hypothesis import given, settings, strategies as st

@@ -14,9 +14,9 @@ from drawing import random_numbers
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import mostly_long, SIX_AXIS, stopped, why
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -25,7 +25,7 @@ import pytest
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 from judging import Judge
 from trajectories import SplineController
 

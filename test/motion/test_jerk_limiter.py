@@ -5,14 +5,14 @@ import math
 import sys
 
 from fabrik_ros.errors import MotionError
-from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close
 import numpy as np
 import pytest
 
 pytest.importorskip('ruckig', reason='ruckig plans the steps')
 
-from fabrik_ros.motion.jerk_filter import JerkFilter
+from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 
 DT, FASTEST, HARDEST, JERK = 0.01, 1.5, 5.0, 50.0
 LIMITS = MotionLimits(0.25, 1.0, 1.0, np.array([FASTEST]), np.array([HARDEST]))

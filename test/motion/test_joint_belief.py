@@ -2,8 +2,8 @@
 
 import math
 
-from fabrik_ros.motion.joint_belief import believable_speed
-from fabrik_ros.motion.measured_joints import MeasuredJoints
+from fabrik_ros.motion.following.joint_belief import believable_speed
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 import hypothesis
 from hypothesis import strategies as st
 import numpy as np

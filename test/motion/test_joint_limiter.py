@@ -12,8 +12,8 @@ import itertools
 from command_judge import accelerations, velocities
 from fabrik_ros import load_urdf
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.joint_limiter import JointLimiter
-from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.limits.joint_limiter import JointLimiter
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close, Segment, serial_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np

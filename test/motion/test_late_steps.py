@@ -7,8 +7,8 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from command_judge import accelerations, velocities
 from fabrik_ros import load_urdf
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.solver.options import SolverOptions
 from helpers import assert_close
 from hypothesis import example, given, settings, strategies as st

@@ -10,9 +10,9 @@ from controllers import Arm
 from driving import check_played, do, FASTEST, HARDEST, make_motion
 from fabrik_ros import load_urdf
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.motion.look_ahead import LONGEST, LookAhead
-from fabrik_ros.motion.published_trajectory import default_look_ahead
+from fabrik_ros.motion.controllers.look_ahead import LONGEST, LookAhead
+from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
+from fabrik_ros.motion.following.arm_state import State
 from helpers import said, SIX_AXIS
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np

@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.jog_reference import Jog, JogReference
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.line_reference import LineReference
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.lines.jog_reference import Jog, JogReference
+from fabrik_ros.motion.lines.line_reference import LineReference
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 from judging import distances_from_line, pose_errors

@@ -14,10 +14,10 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros import SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal_frame import GoalFrame
-from fabrik_ros.motion.joint_limiter import JointLimiter
-from fabrik_ros.motion.line_tracker import LineTracker
-from fabrik_ros.motion.motion_solvers import MotionSolvers
+from fabrik_ros.motion.limits.joint_limiter import JointLimiter
+from fabrik_ros.motion.lines.goal_frame import GoalFrame
+from fabrik_ros.motion.lines.line_tracker import LineTracker
+from fabrik_ros.motion.lines.motion_solvers import MotionSolvers
 from helpers import assert_close
 from hypothesis import given, settings, strategies as st
 from judging import distances_from_line, pose_errors

@@ -5,9 +5,9 @@ import itertools
 import math
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import assert_close, example_robot, PLANAR, REAL_ARMS, stopped, why
 import numpy as np
 import pytest

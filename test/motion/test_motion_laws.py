@@ -14,10 +14,10 @@ from types import SimpleNamespace
 from drawing import random_numbers
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.joint_path import JointPath
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.joint_path import JointPath
 from helpers import (
     assert_close,
     example_robot,

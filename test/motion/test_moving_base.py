@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 
-from fabrik_ros.motion.moving_base import MovingBase
-from fabrik_ros.motion.reference_path import LinePath
+from fabrik_ros.motion.lines.moving_base import MovingBase
+from fabrik_ros.motion.paths.reference_path import LinePath
 from helpers import assert_close, why
 from hypothesis import given, strategies as st
 from judging import pose_errors

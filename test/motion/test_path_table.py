@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 from fabrik_ros import example_arm, load_urdf, SolverOptions
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import PLANAR, Segment, serial_xml
 import numpy as np
 import pytest

@@ -14,12 +14,12 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.goal_frame import GoalFrame
-from fabrik_ros.motion.goal_pursuit import GoalPursuit
-from fabrik_ros.motion.joint_limiter import JointLimiter
-from fabrik_ros.motion.joint_path import JointPath, StopPath
-from fabrik_ros.motion.limits import MotionLimits
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.goal_pursuit import GoalPursuit
+from fabrik_ros.motion.limits.joint_limiter import JointLimiter
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.lines.goal_frame import GoalFrame
+from fabrik_ros.motion.paths.joint_path import JointPath, StopPath
 from fabrik_ros.reasons import ReasonKind
 from helpers import assert_close, PLANAR, stopped
 from hypothesis import given, settings, strategies as st

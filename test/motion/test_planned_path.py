@@ -13,11 +13,11 @@ from command_judge import Bounds, CommandJudge
 from drawing import random_numbers
 from fabrik_ros import example_arm, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.motion.planned_path import PlannedPath
-from fabrik_ros.motion.preview import Onlooker
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.planned_path import PlannedPath
+from fabrik_ros.motion.paths.preview import Onlooker
 from fabrik_ros.planning.pieces import finish
 from helpers import assert_close, PLANAR, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
@@ -53,7 +53,7 @@ def motion_along(knots, limits=None, jerk=None, urdf=SIX_AXIS):
     chain, jerk_filter = load_urdf(urdf).chain(), None
     if jerk is not None:
         pytest.importorskip('ruckig')
-        from fabrik_ros.motion.jerk_filter import JerkFilter
+        from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 
         jerk_filter = JerkFilter(jerk, DT, chain.lower, chain.upper)
     limits = limits or limits_of(len(chain))

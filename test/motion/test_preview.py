@@ -10,10 +10,10 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from collision_models import body, with_bodies
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.motion.preview import Ahead, Onlooker, PIECE
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.preview import Ahead, Onlooker, PIECE
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind
 from helpers import assert_close, PLANAR, SIX_AXIS

@@ -5,7 +5,7 @@ import math
 
 from drawing import random_numbers
 from fabrik_ros import load_urdf
-from fabrik_ros.motion.singularity import Jacobian, name_singularity
+from fabrik_ros.motion.lines.singularity import Jacobian, name_singularity
 from helpers import example_robot, PLANAR, REAL_ARMS, SIX_AXIS
 from hypothesis import given, settings
 import numpy as np

@@ -2,7 +2,7 @@
 
 import itertools
 
-from fabrik_ros.motion.stop_trajectory import trajectory_to_rest
+from fabrik_ros.motion.limits.stop_trajectory import trajectory_to_rest
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest

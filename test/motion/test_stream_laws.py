@@ -6,9 +6,9 @@ import math
 from command_judge import accelerations, velocities
 from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import why
 from hypothesis import given, settings, strategies as st
 from judging import Judge

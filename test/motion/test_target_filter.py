@@ -1,6 +1,6 @@
 """The mean of a moving goal: judged by means computed one by one."""
 
-from fabrik_ros.motion.target_filter import CORNER, MEMORY, SHORTEST_INTERVAL, TargetFilter
+from fabrik_ros.motion.lines.target_filter import CORNER, MEMORY, SHORTEST_INTERVAL, TargetFilter
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest

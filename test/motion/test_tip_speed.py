@@ -1,8 +1,8 @@
 """Speeds of tips and joint centres: as finite differences tell them."""
 
 from fabrik_ros import load_urdf
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.tip_speed import TipSpeed
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.limits.tip_speed import TipSpeed
 from helpers import assert_close, example_robot, REAL_ARMS, Segment, serial_xml
 import numpy as np
 import pytest

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.joint_path import JointPath
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.joint_path import JointPath
 from helpers import assert_close, example_robot, mostly_long, REAL_ARMS, REAL_TREES, stopped
 import numpy as np
 import pytest
@@ -210,7 +210,7 @@ def test_speed_scaling_scales_them(share):
 def test_commands_of_limited_jerk_exceed_them_by_a_little_at_most(jerk, excess):
     """The commands lag behind a motion that keeps to them, and catch up after accelerating."""
     pytest.importorskip('ruckig', reason='ruckig plans the steps')
-    from fabrik_ros.motion.jerk_filter import JerkFilter
+    from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 
     for seed in range(max(1, LINES // 6)):
         for name in ('ur10', 'panda'):

@@ -11,9 +11,9 @@ import math
 
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from helpers import joint_xml, mostly_long, robot_xml, stopped
 from hypothesis import given, settings, strategies as st
 import numpy as np

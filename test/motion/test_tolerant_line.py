@@ -13,7 +13,7 @@ import math
 from drawing import random_numbers
 from fabrik_ros import FabrikSolver, load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.tolerant_line import TolerantLinePlanner
+from fabrik_ros.motion.lines.tolerant_line import TolerantLinePlanner
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind
 from helpers import PLANAR, Segment, serial_xml, SIX_AXIS, tree_xml

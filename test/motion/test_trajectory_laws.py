@@ -11,7 +11,7 @@ from controllers import Arm, fastest, largest_step_against
 from driving import check_played, do, FASTEST, HARDEST, make_motion
 from fabrik_ros import load_urdf
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.published_trajectory import default_look_ahead
+from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
 from helpers import find_robot, mostly_long, REAL_ARMS, said, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
 import numpy as np

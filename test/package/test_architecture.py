@@ -34,7 +34,7 @@ HANDLES = re.compile('interactive_markers')
 DRAWING_MODULES = {
     f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
 }
-HANDLE_MODULES = {f'ros/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
+HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
 ROS_FOLDERS = ('ros', 'sim', 'view')
 ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
 """Subcommands that import ROS, when they run."""
@@ -57,7 +57,33 @@ FLOORS = (
     {'__main__'},
 )
 """Rooms, from the ground up; those on one floor do not know each other."""
+INNER_FLOORS = {
+    'motion': (
+        {'limits'},
+        {'lines'},
+        {'paths'},
+        {'choosing'},
+        {'following'},
+        {'controllers', ''},
+    ),
+    'ros': (
+        {'clocks', 'parameters'},
+        {'launching', 'messages', 'status'},
+        {'inputs'},
+        {'beside', 'outputs', 'world'},
+        {'arm'},
+        {'drawing'},
+        {''},
+    ),
+}
+"""Rooms in rooms, likewise; '': the modules that are in none of them."""
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+INNER_FLOOR_OF = {
+    (outer, inner): number
+    for outer, floors in INNER_FLOORS.items()
+    for number, rooms in enumerate(floors)
+    for inner in rooms
+}
 
 
 @functools.cache
@@ -87,6 +113,11 @@ def room_of(module: str) -> str:
     return Path(module).parts[0].removesuffix('.py')
 
 
+def inner_room_of(module: str) -> str:
+    """Name the room in its room that a module is in; '' where it is in none."""
+    return Path(module).parts[1] if len(Path(module).parts) > 2 else ''
+
+
 def modules_imported_by(module: str) -> set[str]:
     """Name the modules of the package that a module imports, by their paths in it."""
     found = set()
@@ -110,6 +141,21 @@ def test_module_imports_only_from_its_own_room_and_from_lower_floors(module):
     others = {other for other in modules_imported_by(module) if room_of(other) != room}
     upwards = {other for other in others if FLOOR_OF[room_of(other)] >= FLOOR_OF[room]}
     assert upwards == set()
+
+
+def test_every_room_in_a_room_has_its_floor():
+    inner = {(room_of(m), inner_room_of(m)) for m in MODULES if room_of(m) in INNER_FLOORS}
+    assert inner == set(INNER_FLOOR_OF)
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) in INNER_FLOORS])
+def test_module_imports_only_from_its_own_inner_room_and_from_lower_floors(module):
+    def floor(name: str) -> int:
+        return INNER_FLOOR_OF[room_of(name), inner_room_of(name)]
+
+    siblings = {m for m in modules_imported_by(module) if room_of(m) == room_of(module)}
+    others = {other for other in siblings if inner_room_of(other) != inner_room_of(module)}
+    assert {other for other in others if floor(other) >= floor(module)} == set()
 
 
 def test_no_circle_of_imports():
@@ -154,7 +200,7 @@ def test_only_the_module_of_solids_imports_coal(module):
     assert imports_of(COAL, module) == []
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'motion/jerk_paths.py'])
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'motion/limits/jerk_paths.py'])
 def test_only_the_module_of_jerks_imports_ruckig(module):
     assert imports_of(RUCKIG, module) == []
 
@@ -164,7 +210,7 @@ def test_only_the_module_of_the_search_imports_ompl(module):
     assert imports_of(OMPL, module) == []
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launch_parts.py'])
+@pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launching/launch_parts.py'])
 def test_only_the_module_of_launch_parts_imports_launch(module):
     assert imports_of(LAUNCH, module) == []
 

@@ -133,7 +133,7 @@ def test_a_comment_precedes_every_parameter():
 @pytest.mark.parametrize('name', PARAMETER_FILES)
 def test_ros_reads_the_file(name):
     rclpy = pytest.importorskip('rclpy')
-    from fabrik_ros.ros.declared_parameters import declare
+    from fabrik_ros.ros.parameters.declared_parameters import declare
 
     arguments = ['--ros-args', '--params-file', str(CONFIG / name)]
     with rclpy.init(context=(context := rclpy.Context())):
@@ -214,7 +214,7 @@ def lab(color):
 
 def test_words_and_lines_can_be_read_and_told_apart(rviz):
     pytest.importorskip('std_msgs', reason='ROS 2 is not installed')
-    from fabrik_ros.ros import palette
+    from fabrik_ros.ros.messages import palette
 
     background = rviz['Global Options']['Background Color']
     backgrounds = [tuple(int(c) / 255 for c in background.split(';')), (48 / 255,) * 3]
@@ -234,7 +234,7 @@ def test_words_and_lines_can_be_read_and_told_apart(rviz):
 
 def test_robot_is_solid_and_its_ghost_is_not(rviz):
     pytest.importorskip('std_msgs', reason='ROS 2 is not installed')
-    from fabrik_ros.ros import palette
+    from fabrik_ros.ros.messages import palette
 
     (model,) = display(rviz, 'RobotModel')
     assert model['Alpha'] == 1

@@ -21,8 +21,8 @@ from documentation import (
 from fabrik_ros.cli.arguments import protected
 from fabrik_ros.cli.executables import MODULES
 from fabrik_ros.cli.main import SUBCOMMANDS
-from fabrik_ros.ros.parameter_spec import Spec
-from fabrik_ros.ros.parameter_table import CONFIGURATION, CONFIGURATIONS, SPEC_BY_NAME
+from fabrik_ros.ros.parameters.parameter_spec import Spec
+from fabrik_ros.ros.parameters.parameter_table import CONFIGURATION, CONFIGURATIONS, SPEC_BY_NAME
 import numpy as np
 import pytest
 

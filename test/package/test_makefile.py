@@ -63,23 +63,23 @@ def test_what_was_compiled_is_no_reason_to_install(checkout: Path):
     assert not installs(checkout)
 
 
-@pytest.mark.parametrize('name', ['fabrik_ros/motion/motion.py', 'launch/new.launch.py'])
+@pytest.mark.parametrize('name', ['fabrik_ros/motion/choosing/motion.py', 'launch/new.launch.py'])
 def test_an_edited_or_a_new_file_is_installed(checkout: Path, name: str):
     (checkout / name).write_text('')
     assert installs(checkout)
 
 
 def test_the_package_is_installed_without_a_deleted_file(checkout: Path):
-    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').unlink()
+    (checkout / 'fabrik_ros' / 'motion' / 'choosing' / 'motion.py').unlink()
     assert installs(checkout)
     make(checkout, 'solver-test-bounds', 'PYTEST=true')
     assert not installs(checkout)
 
 
 def test_a_deleted_file_that_comes_back_is_installed_again(checkout: Path):
-    text = (checkout / 'fabrik_ros' / 'motion' / 'motion.py').read_text()
-    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').unlink()
+    text = (checkout / 'fabrik_ros' / 'motion' / 'choosing' / 'motion.py').read_text()
+    (checkout / 'fabrik_ros' / 'motion' / 'choosing' / 'motion.py').unlink()
     make(checkout, 'solver-test-bounds', 'PYTEST=true')
     let_time_pass(checkout)
-    (checkout / 'fabrik_ros' / 'motion' / 'motion.py').write_text(text)
+    (checkout / 'fabrik_ros' / 'motion' / 'choosing' / 'motion.py').write_text(text)
     assert installs(checkout)

@@ -4,7 +4,7 @@ from pathlib import Path
 import subprocess
 import sys
 
-from fabrik_ros.ros.parameter_docs import COMMAND, config_file, with_tables
+from fabrik_ros.ros.parameters.parameter_docs import COMMAND, config_file, with_tables
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def test_command_renews_both_without_ros(tmp_path):
         'import runpy, sys\n'
         "sys.modules['rclpy'] = sys.modules['rcl_interfaces'] = None\n"
         f"sys.argv = ['parameter_docs', '--root', {str(tmp_path)!r}]\n"
-        "runpy.run_module('fabrik_ros.ros.parameter_docs', run_name='__main__')\n"
+        "runpy.run_module('fabrik_ros.ros.parameters.parameter_docs', run_name='__main__')\n"
     )
     environment = {'PYTHONPATH': str(ROOT), '_ROS_WHEELS_BOOTSTRAP_COMPLETE': '1'}
     subprocess.run([sys.executable, '-c', code], env=environment, check=True)

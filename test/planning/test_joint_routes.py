@@ -14,9 +14,9 @@ from collision_models import body, with_bodies
 from fabrik_ros import FabrikSolver, load_urdf, SolverOptions
 from fabrik_ros.collision import CollisionGuard, SelfCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.goal import Goal, MotionOptions
-from fabrik_ros.motion.limits import MotionLimits
-from fabrik_ros.motion.motion import Motion
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.planning.joint_routes import JointRoutes
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind

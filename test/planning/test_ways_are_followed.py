@@ -12,8 +12,8 @@ pytest.importorskip('ompl', reason='OMPL searches for ways')
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, WorldCollision
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box, Mesh
-from fabrik_ros.motion.motion import Motion
-from fabrik_ros.motion.planned_path import PlannedPath
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.planning import plan, PlannerSetup
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.transforms import transform

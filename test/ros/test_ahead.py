@@ -12,8 +12,8 @@ from bench import JOINTS, pose_message, shifted, six_axis_judge, START, values_a
 from builtin_interfaces.msg import Time
 from fabrik_ros import parse_urdf
 from fabrik_ros.collision import MeshFinder
-from fabrik_ros.ros.ghost import Ghost
-from fabrik_ros.ros.marker_shapes import Pen
+from fabrik_ros.ros.drawing.ghost import Ghost
+from fabrik_ros.ros.messages.marker_shapes import Pen
 from helpers import joint_xml, robot_xml
 import pinocchio
 from rclpy.serialization import deserialize_message, serialize_message

@@ -19,7 +19,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import matrix_message, stamp_seconds, values_at
 from command_judge import accelerations, velocities
 from fabrik_ros import load_urdf
-from fabrik_ros.ros.base_pose import BasePoseError, OdometryBase, TfBase, Track
+from fabrik_ros.ros.inputs.base_pose import BasePoseError, OdometryBase, TfBase, Track
 from geometry_msgs.msg import Quaternion, TransformStamped
 from helpers import assert_close, joint_xml, robot_xml
 from hypothesis import given, strategies as st

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from fabrik_ros.ros.child_processes import ChildProcesses
+from fabrik_ros.ros.launching.child_processes import ChildProcesses
 import pytest
 
 PATIENCE = 30.0

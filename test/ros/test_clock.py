@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.node_clock import NodeClock
+from fabrik_ros.ros.clocks.node_clock import NodeClock
 import rclpy
 from rclpy.parameter import Parameter
 from rclpy.time import Time

@@ -9,8 +9,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
-from fabrik_ros.ros import receiving
-from fabrik_ros.ros.node_clock import NodeClock
+from fabrik_ros.ros.clocks import receiving
+from fabrik_ros.ros.clocks.node_clock import NodeClock
 import numpy as np
 from rosgraph_msgs.msg import Clock
 

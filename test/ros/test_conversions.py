@@ -9,8 +9,8 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from builtin_interfaces.msg import Time
 from fabrik_ros import TargetError
-from fabrik_ros.motion.arm_state import Command
-from fabrik_ros.ros.conversions import (
+from fabrik_ros.motion.following.arm_state import Command
+from fabrik_ros.ros.messages.conversions import (
     matrix_to_pose,
     pose_to_matrix,
     seconds,

@@ -8,8 +8,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, shifted, six_axis_judge, START, values_at
-from fabrik_ros.ros import demo_targets
-from fabrik_ros.ros.demo_targets import DemoTargets
+from fabrik_ros.ros.beside import demo_targets
+from fabrik_ros.ros.beside.demo_targets import DemoTargets
 from geometry_msgs.msg import PoseStamped
 from rclpy.lifecycle import TransitionCallbackReturn
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback

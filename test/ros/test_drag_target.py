@@ -21,8 +21,8 @@ from bench import (
     START,
     values_at,
 )
-from fabrik_ros.ros.drag_target import DragTarget, FOLLOW_PERIOD
-from fabrik_ros.ros.dragging import PERIOD
+from fabrik_ros.ros.beside.drag_target import DragTarget, FOLLOW_PERIOD
+from fabrik_ros.ros.beside.dragging import PERIOD
 from geometry_msgs.msg import PoseStamped
 from judging import pose_errors
 import numpy as np

@@ -1,7 +1,7 @@
 """The rules of a handle: what is sent while it is dragged, and when it goes back to the tool."""
 
-from fabrik_ros.motion.arm_state import State, UNDER_WAY
-from fabrik_ros.ros.dragging import (
+from fabrik_ros.motion.following.arm_state import State, UNDER_WAY
+from fabrik_ros.ros.beside.dragging import (
     ATTENTION,
     Handle,
     PATIENCE,

@@ -10,10 +10,10 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, pose_message, shifted, START, values_at
 from fabrik_ros import load_urdf, TargetError
-from fabrik_ros.ros.frame_resolver import FrameResolver
-from fabrik_ros.ros.joint_history import JointHistory
-from fabrik_ros.ros.marker_obstacles import after
-from fabrik_ros.ros.world import World
+from fabrik_ros.ros.inputs.frame_resolver import FrameResolver
+from fabrik_ros.ros.inputs.joint_history import JointHistory
+from fabrik_ros.ros.inputs.marker_obstacles import after
+from fabrik_ros.ros.world.obstacles import World
 from geometry_msgs.msg import TransformStamped
 from helpers import assert_close, joint_xml, mostly_long, robot_xml, Segment, serial_xml
 from hypothesis import given, strategies as st
@@ -430,7 +430,7 @@ class TestWithTf:
         assert not listeners
 
     def test_margin_is_a_tenth_of_a_second(self):
-        from fabrik_ros.ros.frame_resolver import LONGEST_LAG
+        from fabrik_ros.ros.inputs.frame_resolver import LONGEST_LAG
 
         assert Duration(seconds=0.1) == LONGEST_LAG
 

@@ -9,7 +9,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, velocities
-from fabrik_ros.ros import command_loop
+from fabrik_ros.ros.outputs import command_loop
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
 from trajectories import played

@@ -12,8 +12,8 @@ pytest.importorskip('coal', reason='coal is the judge')
 from bench import START
 import coal
 from fabrik_ros import parse_urdf
-from fabrik_ros.ros.handle_marker import handle_marker, SIZE_SHARE
-from fabrik_ros.ros.rviz_view import fitted_to
+from fabrik_ros.ros.beside.handle_marker import handle_marker, SIZE_SHARE
+from fabrik_ros.ros.launching.rviz_view import fitted_to
 import numpy as np
 import pinocchio
 from test_text_layout import Eye

@@ -203,7 +203,7 @@ def test_node_outlives_others_that_do_not_match_what_it_removes(bench, start):
     ('name', 'program'),
     [
         ('simulated_arm', ['-m', 'fabrik_ros.sim.simulated_arm']),
-        ('demo_targets', ['-m', 'fabrik_ros.ros.demo_targets']),
+        ('demo_targets', ['-m', 'fabrik_ros.ros.beside.demo_targets']),
         ('fabrik_ros_doctor', ['-m', 'fabrik_ros', 'doctor']),
         ('fabrik_ros_target', ['-m', 'fabrik_ros', 'target', '--xyz', '1', '0', '0']),
     ],
@@ -225,7 +225,9 @@ def test_other_executables_are_gone_when_they_were_told_to_end(
     check_gone(bench, name, processes[-1])
 
 
-@pytest.mark.parametrize('module', ['fabrik_ros.sim.simulated_arm', 'fabrik_ros.ros.demo_targets'])
+@pytest.mark.parametrize(
+    'module', ['fabrik_ros.sim.simulated_arm', 'fabrik_ros.ros.beside.demo_targets']
+)
 def test_executables_are_gone_when_their_terminal_was_closed(bench, start, module):
     name = module.rpartition('.')[2]
     process = start({}, '-m', module)

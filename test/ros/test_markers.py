@@ -14,10 +14,10 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from bench import JOINTS, PREPARATION, Puppet, shifted, six_axis_judge, START, values_at
 from builtin_interfaces.msg import Time
 from fabrik_ros import parse_urdf
-from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.following.arm_state import State
 from fabrik_ros.reasons import Reason, ReasonKind
-from fabrik_ros.ros.marker_shapes import Pen
-from fabrik_ros.ros.markers import markers_of, Picture
+from fabrik_ros.ros.drawing.markers import markers_of, Picture
+from fabrik_ros.ros.messages.marker_shapes import Pen
 from geometry_msgs.msg import TwistStamped
 from node_process import NodeProcess
 from rclpy.serialization import deserialize_message, serialize_message
@@ -353,7 +353,7 @@ def test_process_that_is_told_to_end_takes_all_away(
 
 
 def test_nobody_who_looks_costs_nothing(bench, six_axis, monkeypatch):
-    from fabrik_ros.ros import marker_publisher
+    from fabrik_ros.ros.drawing import marker_publisher
 
     monkeypatch.setattr(marker_publisher, 'markers_of', lambda *_: pytest.fail('markers are made'))
     bench.start_all(six_axis, AT_START)

@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip('visualization_msgs', reason='ROS 2 is not installed')
 
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.ros.menu_entries import Ask, Choose, entries_of, GoTo, Known, Step
-from fabrik_ros.ros.menu_numbers import MenuNumbers
-from fabrik_ros.ros.resting_joints import JointValue, REST_TIME, RestingJoints, STILL
+from fabrik_ros.motion.following.arm_state import State
+from fabrik_ros.ros.beside.menu_entries import Ask, Choose, entries_of, GoTo, Known, Step
+from fabrik_ros.ros.beside.menu_numbers import MenuNumbers
+from fabrik_ros.ros.beside.resting_joints import JointValue, REST_TIME, RestingJoints, STILL
 from hypothesis import given, strategies as st
 
 WORDS = {

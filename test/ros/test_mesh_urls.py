@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('ament_index_python', reason='comes with ROS 2')
 
 from fabrik_ros.collision import MeshFinder
-from fabrik_ros.ros.mesh_urls import with_mesh_urls
+from fabrik_ros.ros.messages.mesh_urls import with_mesh_urls
 
 
 @pytest.fixture

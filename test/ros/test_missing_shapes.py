@@ -70,7 +70,7 @@ def test_node_does_not_configure_where_all_shapes_are_needed(bench, tmp_path, ne
 
 
 def test_doctor_calls_it_wrong():
-    from fabrik_ros.ros.graph_check import _node
+    from fabrik_ros.ros.beside.graph_check import _node
 
     status = {'state': 'REACHED', 'reason': '', 'waits_for': '', 'warnings': '', 'obstacles': '1'}
     assert [mark for mark, _, _ in _node('/fabrik', {**status, 'self_collision': 'on: 3'})] == [

@@ -10,7 +10,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import check_commands, JOINTS, shifted, six_axis_judge, START, values_at
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from fabrik_ros.ros.namesakes import Claim, Instance, Namesakes
+from fabrik_ros.ros.status.namesakes import Claim, Instance, Namesakes
 from hypothesis import given, strategies as st
 from node_process import NodeProcess
 from rclpy.lifecycle import TransitionCallbackReturn

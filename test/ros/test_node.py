@@ -28,8 +28,8 @@ from bench import (
     values_at,
 )
 from command_judge import accelerations, runs, velocities
-from fabrik_ros.motion.reference_path import LinePath
-from fabrik_ros.ros.target_subscription import subscribe_to_targets
+from fabrik_ros.motion.paths.reference_path import LinePath
+from fabrik_ros.ros.inputs.target_subscription import subscribe_to_targets
 from geometry_msgs.msg import PoseStamped
 from helpers import joint_xml, mostly_long, PLANAR, robot_xml
 from judging import distances_from_line, Judge, pose_errors

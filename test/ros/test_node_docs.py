@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from bench import Bench
-from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.following.arm_state import State
 
 PAGE = (Path(__file__).resolve().parents[2] / 'docs' / 'node.md').read_text()
 OF_ANY_NODE = 'parameter|type_description|get_loggers|set_logger|state|transition'

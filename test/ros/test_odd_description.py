@@ -1,7 +1,7 @@
 """A description that is odd but read: the node says so in its log and its status, and moves."""
 
 from bench import Bench
-from fabrik_ros.ros.graph_check import _node
+from fabrik_ros.ros.beside.graph_check import _node
 from helpers import joint_xml, robot_xml
 import pytest
 

@@ -15,7 +15,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, PREPARATION, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, velocities
-from fabrik_ros.motion.published_trajectory import default_look_ahead
+from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
 from fabrik_ros.ros.node import FabrikNode
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState

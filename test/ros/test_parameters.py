@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from fabrik_ros import FabrikError, load_urdf, TipOptions
-from fabrik_ros.ros.declared_parameters import declare, read as read_parameters, type_of
 from fabrik_ros.ros.node import FabrikNode
-from fabrik_ros.ros.parameter_spec import ParameterError
-from fabrik_ros.ros.parameter_table import RENAMED, SPECS
-from fabrik_ros.ros.tip_names import topic_name
+from fabrik_ros.ros.parameters.declared_parameters import declare, read as read_parameters, type_of
+from fabrik_ros.ros.parameters.parameter_spec import ParameterError
+from fabrik_ros.ros.parameters.parameter_table import RENAMED, SPECS
+from fabrik_ros.ros.parameters.tip_names import topic_name
 from helpers import joint_xml, mostly_long, PLANAR, robot_xml
 from hypothesis import given, strategies as st
 import numpy as np

@@ -409,7 +409,7 @@ PATIENT, LONGER = 3.0, 40
 @pytest.fixture
 def patient(monkeypatch):
     """Let the arm wait long before it leaves the line, so that it is caught looking."""
-    monkeypatch.setattr('fabrik_ros.motion.follower.SECOND_TARGET_TIME', PATIENT)
+    monkeypatch.setattr('fabrik_ros.motion.following.follower.SECOND_TARGET_TIME', PATIENT)
 
 
 def look(bench, target):

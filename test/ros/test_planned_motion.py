@@ -1,8 +1,8 @@
 """A motion that is played before it is executed: along its path, no faster than the arm can."""
 
-from fabrik_ros.motion.path_search import FoundPath
-from fabrik_ros.motion.preview import Preview
-from fabrik_ros.ros.planned_motion import LONGEST, PAUSE, PlannedMotion
+from fabrik_ros.motion.choosing.path_search import FoundPath
+from fabrik_ros.motion.paths.preview import Preview
+from fabrik_ros.ros.drawing.planned_motion import LONGEST, PAUSE, PlannedMotion
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest

@@ -13,10 +13,10 @@ from builtin_interfaces.msg import Time
 from collision_models import planar_arm
 from fabrik_ros import load_urdf
 from fabrik_ros.collision import PointMap, Scene, SelfCollision, WorldCollision
-from fabrik_ros.ros.frame_resolver import FrameResolver
-from fabrik_ros.ros.joint_history import JointHistory
-from fabrik_ros.ros.node_clock import NodeClock
-from fabrik_ros.ros.point_input import PointInput
+from fabrik_ros.ros.clocks.node_clock import NodeClock
+from fabrik_ros.ros.inputs.frame_resolver import FrameResolver
+from fabrik_ros.ros.inputs.joint_history import JointHistory
+from fabrik_ros.ros.inputs.point_input import PointInput
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from fabrik_ros.errors import SceneError
-from fabrik_ros.ros.joint_history import JointHistory
-from fabrik_ros.ros.point_messages import points_of
+from fabrik_ros.ros.inputs.joint_history import JointHistory
+from fabrik_ros.ros.messages.point_messages import points_of
 from helpers import assert_close
 from hypothesis import given, strategies as st
 import numpy as np

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
+from fabrik_ros.ros.clocks.receiving import age_of, with_receipt
 from fabrik_ros.ros.executor import make_executor
-from fabrik_ros.ros.receiving import age_of, with_receipt
 from geometry_msgs.msg import TwistStamped
 import rclpy
 from rclpy.duration import Duration

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.parameter_spec import ParameterError
-from fabrik_ros.ros.ros_arguments import init, understood
+from fabrik_ros.ros.parameters.parameter_spec import ParameterError
+from fabrik_ros.ros.parameters.ros_arguments import init, understood
 from hypothesis import given, HealthCheck, settings, strategies as st
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation

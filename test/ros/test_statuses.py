@@ -6,7 +6,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, PREPARATION, Puppet, shifted, six_axis_judge, START, values_at
-from fabrik_ros.ros import reporter
+from fabrik_ros.ros.status import reporter
 from rcl_interfaces.msg import Log
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger

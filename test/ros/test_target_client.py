@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from fabrik_ros.ros.conversions import seconds
-from fabrik_ros.ros.status import target_stamp
-from fabrik_ros.ros.target_client import Outcome, RESEND_TIME, TargetClient
+from fabrik_ros.ros.beside.target_client import Outcome, RESEND_TIME, TargetClient
+from fabrik_ros.ros.messages.conversions import seconds
+from fabrik_ros.ros.status.diagnostics import target_stamp
 from geometry_msgs.msg import PoseStamped
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

@@ -9,11 +9,11 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from builtin_interfaces.msg import Time
 from fabrik_ros import parse_urdf
-from fabrik_ros.motion.arm_state import State
+from fabrik_ros.motion.following.arm_state import State
 from fabrik_ros.reasons import Reason, ReasonKind
-from fabrik_ros.ros.marker_shapes import Pen
-from fabrik_ros.ros.rviz_view import fitted_to
-from fabrik_ros.ros.status_markers import GREY, state_sentences, text_markers
+from fabrik_ros.ros.drawing.status_markers import GREY, state_sentences, text_markers
+from fabrik_ros.ros.launching.rviz_view import fitted_to
+from fabrik_ros.ros.messages.marker_shapes import Pen
 from helpers import Segment, serial_xml
 from hypothesis import given, strategies as st
 import numpy as np

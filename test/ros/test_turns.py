@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
+from fabrik_ros.ros.clocks.turns import Turns
 from fabrik_ros.ros.executor import make_executor
-from fabrik_ros.ros.turns import Turns
 import numpy as np
 import rclpy
 from rclpy.duration import Duration

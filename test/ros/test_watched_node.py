@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.watched_node import LONGEST_ANSWER, WatchedNode
+from fabrik_ros.ros.beside.watched_node import LONGEST_ANSWER, WatchedNode
 import rclpy
 from std_srvs.srv import Trigger
 

@@ -7,9 +7,9 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from builtin_interfaces.msg import Time
 from fabrik_ros import example_arm, load_urdf
-from fabrik_ros.motion.arm_state import State
-from fabrik_ros.ros.marker_shapes import all_removed, LIFETIME, Pen, removed
-from fabrik_ros.ros.markers import markers_of, Picture
+from fabrik_ros.motion.following.arm_state import State
+from fabrik_ros.ros.drawing.markers import markers_of, Picture
+from fabrik_ros.ros.messages.marker_shapes import all_removed, LIFETIME, Pen, removed
 from fabrik_ros.sim.shown_targets import ShownTargets
 from visualization_msgs.msg import MarkerArray
 

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros.motion.line_reference import LineReference
+from fabrik_ros.motion.lines.line_reference import LineReference
 from helpers import assert_close, why
 from judging import distances_from_line, pose_errors
 import numpy as np

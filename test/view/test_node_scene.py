@@ -14,7 +14,7 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from domains import free_domain
 from fabrik_ros.collision import ObstacleSource
-from fabrik_ros.ros.conversions import matrix_to_pose
+from fabrik_ros.ros.messages.conversions import matrix_to_pose
 from fabrik_ros.view.ros_source import RosSource
 from fabrik_ros.view.scene_markers import solids_in
 from fabrik_ros.view.solid import Cells, Triangles

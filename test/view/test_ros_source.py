@@ -14,7 +14,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from domains import free_domain
 from fabrik_ros import example_arm, load_urdf
-from fabrik_ros.ros.child_processes import ChildProcesses
+from fabrik_ros.ros.launching.child_processes import ChildProcesses
 from fabrik_ros.view.ros_source import RosSource
 from fabrik_ros.view.source import Request
 from geometry_msgs.msg import PoseStamped

@@ -1,0 +1,1 @@
+"""Goals, and by which path the arm goes there."""

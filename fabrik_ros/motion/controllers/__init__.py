@@ -1,0 +1,1 @@
+"""Trajectories for controllers, which hear commands late."""

@@ -1,0 +1,935 @@
+"""
+The rules by which an arm follows goals: when it may start, when it must stop, what it says.
+
+No ROS in here: times are seconds of one clock, given by the caller.
+
+"""
+
+from collections.abc import Mapping
+import math
+
+import numpy as np
+
+from ...errors import RefusedError
+from ...model.mechanism import Mechanism
+from ...reasons import joined, Reason, ReasonKind
+from ...transforms import Array
+from ..choosing.goal import Goal
+from ..choosing.motion import Motion
+from .active_jogs import ActiveJogs
+from .arm_observer import ArmObserver
+from .arm_state import (
+    Command,
+    JOG_ENDED,
+    MOVED_AWAY,
+    PAUSED,
+    ready_again,
+    RESUMED,
+    SEND_AGAIN,
+    State,
+)
+from .arrival import Arrival
+from .blockage import Blockage
+from .following_rules import FollowingRules, home_of
+from .joint_goal import check_joint_values, is_part_of, JointGoal
+from .measured_joints import MeasuredJoints
+from .start_gate import StartGate, TOLD_TO_HOLD
+from .start_rules import Engagement, StartRules
+
+REPEAT_TIME = 0.5
+"""Time for which the last command is repeated after arrival [s]."""
+TRY_AGAIN_TIME = 0.5
+"""Time between tries for an unreachable goal held in the world [s]."""
+SECOND_TARGET_TIME = 0.2
+"""Wait for a second target before the arm leaves the line to a first one [s]; two are a stream."""
+LONGEST_DOUBT = 2.0
+"""A target waits no longer for an arm that is moved, or whose measurements do not agree [s]."""
+STATE_LOST = 'the state of these joints is lost'
+LONGEST_BRAKING = 0.5
+"""Longest braking of a tip whose jog is lost [s]; a slower one is stopped by its joints."""
+
+
+class Follower:
+    """
+    Drives one arm, or arms that share a body, by the rules.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    motion : Motion
+        How it moves.
+    rules : FollowingRules
+        When it starts and stops.
+    measured : MeasuredJoints
+        What is known of the joints; kept up to date by the caller.
+    last_command : tuple of float and Command, optional
+        Time [s] and last command of the previous follower; this one continues from it, without
+        a jump.
+    gate : StartGate, optional
+        Decides whether the arm may set out; it outlives followers.
+
+    Attributes
+    ----------
+    goal : Goal or None
+        Where the tips are to be; None before the first target, and while the arm is jogged.
+    observer : ArmObserver
+        Compares what is measured with the commands.
+    is_going_back : bool
+        Whether the arm did not follow, and the commands come back to where it is.
+    looks_in_ticks : bool
+        Whether `accept` and `tick` look for paths, for as long as that takes; else the caller
+        has to call `look`.
+
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        motion: Motion,
+        rules: FollowingRules,
+        measured: MeasuredJoints,
+        last_command: tuple[float, Command] | None = None,
+        gate: StartGate | None = None,
+    ) -> None:
+        self.robot, self.motion = robot, motion
+        self.gate = StartGate() if gate is None else gate
+        self.observer = ArmObserver(robot, measured, rules)
+        measured.on_update = self._on_measured
+        self._engagement = Engagement()
+        self._start = StartRules(robot, motion, self.observer, self.gate, self._engagement)
+        self._arrival = Arrival(robot, motion, self.observer)
+        self.goal: Goal | None = None
+        self._joints: JointGoal | None = None
+        """The newest joint goal; in force while `self.goal` is its `goal`."""
+        self._goal_time = -math.inf
+        self._target_times = [-math.inf] * len(robot.tip_links)
+        """When each tip had its newest target first [s]."""
+        self._joints_time = -math.inf
+        """When the newest joint values came first [s]."""
+        self.looks_in_ticks = True
+        self._repeat_time = 0.0
+        self._try_again_time = 0.0
+        self._doubted_since = math.inf
+        """Since when it is not certain where an arm that is to set out stands [s]; inf: it is."""
+        self._jogs = ActiveJogs()
+        self._blockage = Blockage()
+        self._must_go_back = False
+        self.is_going_back = False
+        home_of(robot, rules)
+        if last_command is not None:
+            motion.reset(last_command[1].q)
+            self.observer.remember(last_command[0], motion.command[0])
+        elif not rules.wait_for_state:
+            motion.reset(self._start.assumed_start())
+
+    @property
+    def rules(self) -> FollowingRules:
+        """When the arm starts and stops."""
+        return self.observer.rules
+
+    @rules.setter
+    def rules(self, rules: FollowingRules) -> None:
+        self.observer.rules = rules
+
+    # -- what it says
+
+    def state(self, now: float) -> tuple[State, Reason | None]:
+        """State, and the reason for it."""
+        motion = self.motion
+        missing = self.observer.unknown_state(now, 'no fresh state of')
+        if self.gate.is_held and not self._start.is_under_way:
+            return State.HOLDING, joined((TOLD_TO_HOLD, self.observer.fault or missing))
+        if self._jog_is_blocked:
+            return State.HOLDING, motion.reason
+        if self.is_looking and self.is_at_rest:
+            state = State.PLANNING if motion.is_planning else State.LOOKING
+            return state, missing or self._doubt(now) or motion.reason
+        if self.is_on_the_way:
+            paused = (
+                (self.observer.paused_by or PAUSED) if motion.limits.speed_scaling == 0.0 else None
+            )
+            state = State.JOGGING if motion.is_jogging else State.MOVING
+            return state, paused or motion.reason
+        reason = self._engagement.hold_reason or motion.reason
+        if self._is_stopping or (self._engagement.is_engaged and reason is not None):
+            return State.HOLDING, self._reason_to_hold(now, reason, missing)
+        if self.observer.fault is not None:
+            return State.HOLDING, self.observer.fault
+        if missing is not None:
+            return State.WAITING_FOR_STATE, missing
+        return self._state_at_rest(now)
+
+    def tip_reasons(self, now: float) -> list[Reason | None]:
+        """Why each tip stands, or will stand, short of its target, as far as it has a reason."""
+        _, reason = self.state(now)
+        if reason is self.motion.reason:
+            return self.motion.tip_reasons
+        return [reason] * len(self.robot.tip_links)
+
+    def _reason_to_hold(
+        self, now: float, reason: Reason | None, missing: Reason | None
+    ) -> Reason | None:
+        """Reason of an arm that stops, or rests short of where it was sent."""
+        if self._is_stopping:
+            return reason
+        if self._engagement.hold_reason is not None:
+            is_ready = reason is not None and self._is_ready_again(now)
+            return ready_again(reason) if reason is not None and is_ready else reason
+        return joined((self.observer.fault or missing or self._moved_away, reason))
+
+    def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
+        if not self._engagement.is_engaged:
+            return State.IDLE, None
+        if self._moved_away is not None:
+            return State.HOLDING, MOVED_AWAY
+        if self.goal is None:
+            return State.HOLDING, JOG_ENDED
+        return self._arrival.state(now, self.goal_in_base())
+
+    @property
+    def _moved_away(self) -> Reason | None:
+        """The reason of a resting arm that is not at its last command; None if it is there."""
+        if not self.rules.wait_for_state:
+            return None
+        gap = self.observer.gap(self.motion.q)
+        return MOVED_AWAY if np.max(gap) > self.rules.resync_tolerance else None
+
+    def _is_ready_again(self, now: float) -> bool:
+        """Whether what stopped the arm is gone, so that it waits for a target."""
+        engagement, observer = self._engagement, self.observer
+        is_gone = engagement.has_failed and observer.unknown_state(now, '') is None
+        is_gone &= observer.fault is None and not self._blockage.is_there
+        return is_gone and not self.gate.is_blocked(now)
+
+    def measured_errors(self, now: float) -> tuple[Array, Array] | None:
+        """
+        Distances of the measured tips from the goal, shapes (k,) [m] and (k,) [rad].
+
+        NaN for tips without a goal; None while there is no goal or no fresh state.
+        """
+        T_goal = self.goal_in_base()
+        if T_goal is None or not self.observer.is_measured(now):
+            return None
+        return self.motion.errors_between(self.robot.tip_poses(self.observer.q), T_goal)
+
+    @property
+    def is_on_the_way(self) -> bool:
+        """Whether the arm moves to its goal, or is jogged."""
+        motion = self.motion
+        moves = not (motion.is_at_rest or motion.is_stopping or motion.is_at_goal)
+        moves &= not motion.is_held_up
+        return moves and not self._jog_is_blocked and not self.is_going_back
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the last command does not move."""
+        return self.motion.is_at_rest
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether a path to the goal is looked for."""
+        return self.motion.is_looking
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the arm goes to its goal, or looks for a path there."""
+        return self.is_on_the_way or self.is_looking
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the arm was sent somewhere or jogged, and no `resume` has ended that since."""
+        return self._engagement.is_engaged
+
+    @property
+    def should_publish(self) -> bool:
+        """Whether the arm moves, or reached its goal so lately that the command is repeated."""
+        return self._engagement.is_engaged and (not self.is_at_rest or self._repeat_time > 0.0)
+
+    @property
+    def is_held_in_world(self) -> bool:
+        """Whether a goal in force stays where it is in the world while the base moves."""
+        engagement = self._engagement
+        is_in_force = engagement.is_engaged and engagement.hold_reason is None
+        return is_in_force and self.motion.frame.is_world
+
+    def goal_in_base(self) -> Array | None:
+        """Poses of the goal as they are now in the base frame, shape (k, 4, 4)."""
+        if self.goal is None:
+            return None
+        return self.motion.frame.seen_from_base(self.goal.T, self.goal.in_world)
+
+    @property
+    def goal_configuration(self) -> Array | None:
+        """Joint values at the goal, or nearest to it, shape (n,); None until they are known."""
+        if self.goal is None:
+            return None
+        if self._goal_in_joints is not None:
+            return self._goal_in_joints.q
+        motion, resolved = self.motion, self.motion.pursuit.resolved
+        found = None if motion.departure.in_stream else motion.choice.found
+        if found is not None and found.preview is not None and found.preview.share == 1.0:
+            return found.preview.q
+        return None if resolved is None else resolved.solution.q
+
+    @property
+    def _is_stopping(self) -> bool:
+        return self.motion.is_stopping or self.is_going_back
+
+    @property
+    def _jog_is_blocked(self) -> bool:
+        """Whether a jogged arm cannot go on in the direction of its jog."""
+        return self.motion.is_jogging and self.motion.reason is not None
+
+    # -- what it is asked for
+
+    def accept(
+        self, T_target: Array, now: float, tip: int = 0, T_base_world: Array | None = None
+    ) -> None:
+        """
+        Take a target as the new goal of a tip.
+
+        Parameters
+        ----------
+        T_target : array, shape (4, 4)
+            T_base_tip, or T_world_tip if the target is to stay where it is in the world.
+        now : float
+            The time [s].
+        tip : int
+            Number of the tip it is for.
+        T_base_world : array, shape (4, 4), optional
+            Pose of the world in the base now; given for a target held in the world.
+
+        Raises
+        ------
+        RefusedError
+            If it is too far away, or the arm cannot start now; the message says why.
+
+        """
+        in_world = T_base_world is not None
+        T_base_target = T_target if T_base_world is None else T_base_world @ T_target
+        self._start.check_distance(T_base_target, tip)
+        self._start.check_gate(now)
+        self.gate.check_target(tip, T_target, in_world)
+        repeats_soon = self._follows_soon(now, self._goal_time)
+        if self._is_repeat(T_target, tip, in_world) and (repeats_soon or self._is_pursued(now)):
+            self._goal_time = now
+            return
+        has_target = self.goal is not None and bool(self.goal.is_target.any())
+        begins_anew = not has_target or self._engagement.hold_reason is not None
+        begins_anew |= self._start.begin(now)
+        if T_base_world is not None and not self.is_held_in_world:
+            self.motion.frame.base.begin(T_base_world)
+        kept = None if begins_anew else self.goal
+        self.goal = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
+        self._goal_time = now
+        self._jogs.clear()
+        follows_soon = self._follows_soon(now, self._target_times[tip])
+        self._target_times[tip] = now
+        in_stream = (self.motion.is_jogging or follows_soon) and self._doubt(now) is None
+        self._set_out()
+        self.gate.open()
+        self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
+        self._look_at_once(now)
+
+    def repeat(
+        self, T_target: Array, now: float, before: float, tip: int = 0, in_world: bool = False
+    ) -> bool:
+        """
+        Take note that a target came again, in words that may mean another place by now.
+
+        Parameters
+        ----------
+        T_target : array, shape (4, 4)
+            What the words meant when they were accepted: T_base_tip or T_world_tip.
+        now, before : float
+            The time, and when the words came last [s].
+        tip : int
+            Number of the tip it is for.
+        in_world : bool
+            Whether it stays where it is in the world.
+
+        Returns
+        -------
+        bool
+            Whether it is a repeat: the tip has that target still, and the words came before within
+            `stream_timeout`. It counts for `target_timeout`, and sets nothing in motion.
+
+        Raises
+        ------
+        RefusedError
+            If the arm cannot start now, or was stopped on its way there.
+
+        """
+        is_soon = now - before <= self.rules.stream_timeout
+        is_repeat = is_soon and self._is_repeat(T_target, tip, in_world)
+        if is_repeat or self.gate.has_interrupted(tip, T_target, in_world):
+            self._start.check_gate(now)
+            self.gate.check_target(tip, T_target, in_world)
+            self._goal_time = now
+        return is_repeat
+
+    def check(self, T_base_target: Array, tip: int) -> None:
+        """
+        Refuse a target of one tip for what is wrong with the target itself; change nothing.
+
+        Raises
+        ------
+        RefusedError
+            If it is too far away, or the arm was stopped on the way to it.
+
+        """
+        self._start.check_distance(T_base_target, tip)
+        self.gate.check_target(tip, T_base_target, in_world=False)
+
+    def _follows_soon(self, now: float, before: float) -> bool:
+        """Whether a target `now` [s] belongs to a stream with another one, `before` [s]."""
+        return 0.0 <= now - before <= self.rules.stream_timeout
+
+    def _idle_goal(self) -> Goal:
+        """Make the goal of tips without a target: to keep their poses, or none."""
+        T = self.robot.tip_poses(self.motion.q)
+        return Goal.of(np.full_like(T, np.nan) if self.rules.idle_tips == 'free' else T)
+
+    def go_home(self, now: float) -> None:
+        """
+        Set out for `home_configuration`, straight in joint space.
+
+        That ends all targets. A home needs no repetition: `target_timeout` does not count.
+
+        Raises
+        ------
+        RefusedError
+            If there is no home, or the arm cannot start now; the message says why.
+
+        """
+        home = home_of(self.robot, self.rules)
+        if home is None:
+            text = 'there is no home: home_configuration is empty'
+            raise RefusedError(Reason(ReasonKind.NO_HOME, text))
+        self.gate.check_hold()
+        self._start.check_start(now)
+        self._start.begin(now)
+        self._set_out_for(dict(zip(self.robot.joint_names, home.tolist(), strict=True)), now)
+        self._goal_time = math.inf
+
+    def go_to_joints(self, values: Mapping[str, float], now: float) -> None:
+        """
+        Take values of some joints as the new goal, straight in joint space.
+
+        That ends all targets of tips. The other joints go on to an earlier goal in joint values,
+        else they keep their values. Values that are the goal already set nothing in motion.
+
+        Parameters
+        ----------
+        values : mapping
+            Wanted joint values by name [rad or m]. A continuous joint goes there the short way,
+            any other to the very value.
+        now : float
+            The time [s].
+
+        Raises
+        ------
+        RefusedError
+            If a value is of no joint of the arm, not finite or outside the limits, or the arm
+            cannot start now; the message says why.
+
+        """
+        check_joint_values(self.robot, values)
+        self._start.check_gate(now)
+        if not self._has_goal_of(values, now):
+            self.gate.check_joints(values)
+            self._start.begin(now)
+            follows_soon = self._follows_soon(now, self._joints_time)
+            self._joints_time = now
+            self._set_out_for(values, now, in_stream=follows_soon)
+            self.gate.open()
+        self._goal_time = now
+
+    def _set_out_for(
+        self, values: Mapping[str, float], now: float, in_stream: bool = False
+    ) -> None:
+        """Go to values of some joints; in a stream straight, as far as that is free."""
+        under_way = self._goal_in_joints if self.is_under_way else None
+        self._joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
+        self.goal = self._joints.goal
+        self._jogs.clear()
+        self._set_out()
+        q = self.observer.near_command(self._joints.q, self.motion.q)
+        asks = self.motion.pursuit.options.confirm != 'never'
+        if in_stream and under_way is not None and not self.is_looking and not asks:
+            self.motion.go_to(q)
+        else:
+            self.motion.pursue_configuration(q)
+            self._look_at_once(now)
+
+    def execute(self, now: float) -> None:
+        """
+        Take the path that was proposed, or look for one where a line ended before the goal.
+
+        Raises
+        ------
+        RefusedError
+            If there is none, or the arm cannot start now; the message says why.
+
+        """
+        self.gate.check_hold()
+        self._start.check_start(now)
+        motion, goal = self.motion, self.goal
+        stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
+        if goal is None or not stands_short or self._engagement.hold_reason is not None:
+            text = f'there is no path to execute: {self.state(now)[1] or self.state(now)[0].value}'
+            raise RefusedError(Reason(ReasonKind.NOTHING_PROPOSED, text))
+        if self._start.begin(now):
+            self.goal = None
+            self.hold(MOVED_AWAY)
+            raise RefusedError(MOVED_AWAY)
+        self._set_out()
+        self._goal_time = now
+        if self._goal_in_joints is not None and motion.choice.proposal is None:
+            q = self.observer.near_command(self._goal_in_joints.q, motion.q)
+            motion.pursue_configuration(q)
+        elif not motion.execute():
+            motion.pursue(goal)
+        self._look_at_once(now)
+
+    @property
+    def _goal_in_joints(self) -> JointGoal | None:
+        """The goal, if it is joint values."""
+        is_goal = self._joints is not None and self._joints.goal is self.goal
+        return self._joints if is_goal else None
+
+    def _has_goal_of(self, values: Mapping[str, float], now: float) -> bool:
+        """Whether joint values are the goal already, and the arm goes or stays there."""
+        goal, engagement = self._goal_in_joints, self._engagement
+        if goal is None or engagement.hold_reason is not None:
+            return False
+        if self.is_at_rest and self.state(now)[1] is MOVED_AWAY:
+            return False
+        return is_part_of(values, goal.asked)
+
+    def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> bool:
+        """
+        Move a tip at a velocity for as long as this is repeated; that ends all targets.
+
+        A zero twist ends the jog of a tip: it brakes to rest. Zeros without an active jog are
+        ignored: a joystick at rest sends them.
+
+        Parameters
+        ----------
+        twist : array, shape (6,)
+            Linear and angular velocity [m/s, rad/s], shortened to what the tip may have.
+        now : float
+            The time [s].
+        tip : int
+            Number of the tip.
+        in_tip : bool
+            Whether the velocity is in the frame of the tip instead of the base.
+
+        Returns
+        -------
+        bool
+            Whether the jog has an effect; False for zeros without an active jog.
+
+        Raises
+        ------
+        RefusedError
+            If it is not finite, or the arm cannot start now; the message says why.
+
+        """
+        if not np.isfinite(twist).all():
+            text = f'a jog must be six finite numbers, got {twist}'
+            raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
+        if not np.any(twist):
+            return self._end_jog(tip)
+        self._start.check_gate(now)
+        doubt = self._doubt(now)
+        if doubt is not None:
+            raise RefusedError(doubt)
+        self._start.begin(now)
+        self.goal = None
+        self._goal_time = math.inf
+        self._set_out()
+        self.gate.open()
+        self._jogs.add(tip, now)
+        others = self._jogs.others(len(self.robot.tip_links))
+        self.motion.jog(twist, in_tip, tip, others & (self.rules.idle_tips == 'free'))
+        return True
+
+    def _end_jog(self, tip: int) -> bool:
+        """Let a tip brake to rest, if it is jogged; tell whether it was."""
+        was_jogged = self._jogs.end(tip)
+        if was_jogged:
+            self.motion.end_jog(tip)
+        return was_jogged
+
+    def _set_out(self) -> None:
+        self._blockage.forget()
+        self._engagement.begin()
+        self._repeat_time = 0.0
+        self._doubted_since = math.inf
+
+    def hold(self, reason: Reason) -> None:
+        """Slow down to rest and publish no more commands until the next target, for a reason."""
+        self._blockage.forget()
+        self._stop_for(reason)
+
+    def _stop_for(self, reason: Reason) -> None:
+        self._repeat_time = 0.0
+        self._jogs.clear()
+        self._engagement.hold_reason = reason
+        if not self.is_going_back:
+            self.motion.stop(reason)
+
+    def hold_when_told(self) -> None:
+        """Hold on request, until `resume`."""
+        self.hold(TOLD_TO_HOLD)
+        self.gate.hold()
+
+    def fail(self, reason: Reason, now: float, goes_back: bool = False) -> None:
+        """
+        Hold because something is wrong: the arm must not set out again by itself.
+
+        Parameters
+        ----------
+        reason : Reason
+            What is wrong.
+        now : float
+            The time [s].
+        goes_back : bool
+            Whether the commands are to come back to where the arm is measured.
+
+        """
+        if self.is_under_way and self.goal is not None:
+            for tip in np.flatnonzero(self.goal.is_target).tolist():
+                self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
+            if self._goal_in_joints is not None:
+                self.gate.interrupt_joints(self._goal_in_joints.asked)
+        self.gate.block(reason, now)
+        self._start.begins_anew = True
+        self._engagement.has_failed, self._must_go_back = True, goes_back
+        self.hold(reason)
+
+    # -- a world that changes
+
+    @property
+    def minds_changes(self) -> bool:
+        """Whether changes near the arm matter, as its path was blocked."""
+        return self._blockage.is_there or self._blockage.may_come_back
+
+    def change_world(self, now: float, is_near: bool) -> None:
+        """
+        Look at what is ahead in a world that has changed.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        is_near : bool
+            Whether something changed within reach of a stop of the arm, if it `minds_changes`.
+
+        """
+        if self.is_going_back:
+            return
+        motion, blockage = self.motion, self._blockage
+        reason = motion.change_world()
+        stands_short = self.is_at_rest and not self.is_looking
+        if reason is not None:
+            self._block(reason, now)
+        elif blockage.is_there and is_near:
+            blockage.wait(now)
+        elif blockage.may_come_back and stands_short and motion.reason and is_near:
+            self._block(motion.reason, now)
+
+    def _block(self, reason: Reason, now: float) -> None:
+        """Stop as an obstacle blocks the path, and go on as `on_blocked` says."""
+        replans = self.rules.on_blocked == 'replan' and self.goal is not None
+        self.gate.block(reason, now)
+        self._engagement.has_failed = True
+        self._stop_for(self._blockage.begin(reason, replans, now))
+
+    def heed_blockage(self, now: float) -> None:
+        """Stop where the path is blocked since the world changed; look for another one in time."""
+        reason = self.motion.departure.blocked_by_change
+        if reason is not None:
+            self._block(reason, now)
+        if not self.is_at_rest:
+            self._blockage.wait(now)
+        elif self._blockage.is_due(now):
+            try:
+                self._go_on(now)
+            except RefusedError as error:
+                self.hold(error.reason)
+
+    def _go_on(self, now: float) -> None:
+        """
+        Look for a path to the goal from which the arm was stopped.
+
+        Raises
+        ------
+        RefusedError
+            If the arm cannot start now, was moved, or the goal is held in the world.
+
+        """
+        goal = self.goal
+        self._start.check_start(now)
+        if goal is None or goal.in_world.any() or self._moved_away is not None:
+            self.goal = None
+            raise RefusedError(self._moved_away or SEND_AGAIN)
+        self._start.begin(now)
+        self._blockage.go_on()
+        self._engagement.begin()
+        self._goal_time = now
+        self._pursue_goal()
+        self._look_at_once(now)
+
+    def resume(self, now: float) -> None:
+        """
+        Let the arm set out again, after a hold or a fault.
+
+        An arm whose path was blocked goes on to its goal, if there is a path now. The next target
+        is accepted at once, but a stream that is running has to pause first.
+
+        Raises
+        ------
+        RefusedError
+            If what was wrong is still wrong; the message says what.
+
+        """
+        self._start.check_causes(now)
+        if self._is_stopping:
+            raise RefusedError(self._start.still_stopping())
+        if self._blockage.is_there and not self.gate.is_held and self.goal is not None:
+            self.gate.release(RESUMED, now)
+            self._go_on(now)
+            return
+        if self.gate.is_held or self._engagement.hold_reason is not None:
+            self._engagement.end()
+            self.goal = None
+        if not self._start.is_under_way:
+            self.gate.release(RESUMED, now)
+
+    # -- steps
+
+    def tick(self, now: float, dt: float) -> Command | None:
+        """Move on by `dt` seconds; the command to send, or None when there is none."""
+        self._try_again(dt)
+        self.heed_blockage(now)
+        if self.looks_in_ticks:
+            self.look(now, dt, math.inf)
+        if not self.should_publish:
+            return None
+        self._watch(now)
+        self._end_lost_jogs(now)
+        holds = self._engagement.hold_reason is not None
+        if self.is_at_rest:
+            self._repeat_time = 0.0 if holds or self.was_moved else self._repeat_time - dt
+            self.motion.rest(dt)
+            velocity = self.motion.command[1]
+        else:
+            velocity = self.motion.step_in_parts(dt)
+            self._repeat_time = 0.0 if holds and not velocity.any() else REPEAT_TIME
+            self._go_back_once_at_rest(now)
+        return self._command(now, velocity)
+
+    def _look_at_once(self, now: float) -> None:
+        if self.looks_in_ticks:
+            self.look(now, 0.0, math.inf)
+
+    def look(self, now: float, dt: float, seconds: float) -> None:
+        """
+        Look for the path to the goal, where it is not known yet, and set out once it is.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        dt : float
+            Time since the previous call [s].
+        seconds : float
+            Longest time that this may take [s].
+
+        """
+        if not (self.is_looking or self.motion.departure.is_checking):
+            return
+        if self.is_at_rest and not self._may_set_out(now):
+            return
+        self.motion.look(dt, seconds)
+        if self.motion.departure.blocked_by_change is not None:
+            self.heed_blockage(now)
+
+    def _may_set_out(self, now: float) -> bool:
+        """Whether an arm at rest stands where a path begins; else stop, wait, or look anew."""
+        if self.rules.wait_for_state:
+            lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
+            if lost is not None:
+                self.fail(lost, now)
+                return False
+        doubt = self._doubt(now)
+        if doubt is not None:
+            self._doubted_since = min(self._doubted_since, now)
+            if now - self._doubted_since > LONGEST_DOUBT:
+                self.hold(doubt)
+            return False
+        self._doubted_since = math.inf
+        counts = self.rules.wait_for_state and not self._start.is_provisional
+        if counts and self.observer.does_not_follow(self.motion.command[0]) is not None:
+            self.hold(MOVED_AWAY)
+            return False
+        stands_there = not (self.was_moved or self._start.is_provisional)
+        return stands_there or self._look_from_the_arm(now)
+
+    def _look_from_the_arm(self, now: float) -> bool:
+        """
+        Begin the search anew where the arm is now, as somebody moved it meanwhile.
+
+        Tells whether that may be now: not right after the last command.
+        """
+        if self.observer.command_a_moment_ago(now) is not None:
+            return False
+        self._start.begin(now)
+        joints = self._goal_in_joints
+        if joints is not None:  # the others keep the values they have now
+            self._joints = JointGoal.of(self.robot, joints.asked, None, self.motion.q)
+            self.goal = self._joints.goal
+        self._pursue_goal()
+        return True
+
+    def _pursue_goal(self) -> None:
+        """Look for a path to the goal."""
+        joints = self._goal_in_joints
+        if joints is not None:
+            self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
+        elif self.goal is not None:
+            self.motion.pursue(self.goal)
+
+    def follow_stop(self, now: float, duration: float, dt: float) -> Command:
+        """
+        Let the commands follow the stop trajectory, as controllers have done already.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        duration : float
+            Time to follow it for, a whole number of steps [s].
+        dt : float
+            Length of a step [s].
+
+        """
+        self.motion.follow_stop(duration, dt)
+        self._go_back_once_at_rest(now)
+        return self._command(now, self.motion.command[1])
+
+    def _command(self, now: float, velocity: Array) -> Command:
+        command = Command(self.motion.command[0], velocity)
+        self.observer.remember(now, command.q, self.is_at_rest)
+        return command
+
+    def _on_measured(self, now: float) -> None:
+        if self.is_at_rest:
+            self.observer.watch(now, self.motion.command[0])
+        reason = self._engagement.hold_reason
+        if reason is not None and reason.kind is ReasonKind.DOES_NOT_FOLLOW:
+            # Values of another source looked like an arm that does not follow.
+            self._engagement.hold_reason = self.observer.why_contradicted(now) or reason
+
+    def _doubt(self, now: float) -> Reason | None:
+        """Why it is not certain where an arm at rest stands; None where it is."""
+        return self.observer.doubt(now) if self.is_at_rest else None
+
+    @property
+    def has_provisional_start(self) -> bool:
+        """Whether the arm is to set out from a place of which it is not certain yet."""
+        return self.is_at_rest and self._start.is_provisional
+
+    @property
+    def was_moved(self) -> bool:
+        """Whether somebody moved the arm since it settled at its last command."""
+        moved = self.observer.moved(self.motion.command[0])
+        return moved is not None and bool(moved.any())
+
+    def _try_again(self, dt: float) -> None:
+        """Set out again for a goal in the world that may be in reach by now."""
+        motion = self.motion
+        self._try_again_time -= dt
+        may = self.is_held_in_world and motion.frame.base.moves and motion.is_at_goal
+        may = may and not self.is_looking and motion.choice.proposal is None
+        if not (may and motion.reason is not None and self._try_again_time <= 0.0):
+            return
+        self._try_again_time = TRY_AGAIN_TIME
+        if self.goal is not None:
+            self._repeat_time = REPEAT_TIME
+            motion.pursue(self.goal, in_stream=motion.departure.in_stream)
+
+    def _end_lost_jogs(self, now: float) -> None:
+        """End the jogs that were not repeated in time; stop the arm if its tips brake slowly."""
+        motion, lost = self.motion, self._jogs.lost(now, self.rules.jog_timeout)
+        for tip in lost:
+            self._end_jog(tip)
+        limits = motion.limits
+        brakes_slowly = limits.tip_speed > LONGEST_BRAKING * limits.tip_acceleration
+        if lost and brakes_slowly and motion.is_jogging:
+            motion.stop(motion.reason or JOG_ENDED)
+
+    def _go_back_once_at_rest(self, now: float) -> None:
+        """Bring the commands to where the arm is, after the stop of one that did not follow."""
+        if not self.is_at_rest:
+            return
+        must_go_back, self._must_go_back = self._must_go_back, False
+        back = self.observer.way_back(now, self.motion.q) if must_go_back else None
+        self.is_going_back = back is not None
+        if back is not None:
+            self.motion.go_to(back)
+
+    def _watch(self, now: float) -> None:
+        """Look for reasons to stop."""
+        if self.is_going_back and not self.observer.may_go_back(now):
+            self.is_going_back = False
+            self.motion.stop(self._engagement.hold_reason)
+        if self._engagement.has_failed and self._engagement.hold_reason is not None:
+            self.gate.block(self._engagement.hold_reason, now)
+        if self.is_at_rest or self._is_stopping:
+            return
+        age, timeout = now - self._goal_time, self.rules.target_timeout
+        if 0.0 < timeout < age:
+            text = f'no target for {age:.2f} s (target_timeout {timeout:g} s)'
+            self.hold(Reason(ReasonKind.TARGET_TIMEOUT, text))
+        lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
+        if lost is not None:
+            self.fail(lost, now)
+        elif self.rules.wait_for_state:
+            reason = self.observer.does_not_follow(self.motion.q)
+            if reason is not None:
+                self.fail(reason, now, goes_back=True)
+
+    def watch_reference(self, wanted: Array, meant: Array, now: float) -> None:
+        """
+        Stop if a controller does not follow its trajectory.
+
+        Parameters
+        ----------
+        wanted, meant : array, shape (n,)
+            Its reference, and the published trajectory at the same time [rad or m].
+        now : float
+            The time [s].
+
+        """
+        reason = self.observer.plays_something_else(wanted, meant)
+        if self.is_on_the_way and reason is not None:
+            self.fail(reason, now, goes_back=self.rules.wait_for_state)
+
+    def _is_repeat(self, T_target: Array, tip: int, in_world: bool) -> bool:
+        """Whether a target is the one that the tip has already, but for the tolerances."""
+        goal = self.goal
+        if goal is None or not goal.is_target[tip] or bool(goal.in_world[tip]) != in_world:
+            return False
+        return self.motion.is_same(T_target, goal.T[tip])
+
+    def _is_pursued(self, now: float) -> bool:
+        """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""
+        if self.is_looking or self.motion.choice.proposal is not None:
+            return True
+        state, reason = self.state(now)
+        stays_short = reason is not None and reason.kind is ReasonKind.STAYS_SHORT
+        return stays_short or state in (State.MOVING, State.REACHED)

@@ -1,0 +1,200 @@
+"""
+A resting arm: where it settled after its last motion, and how far it was moved since.
+
+An arm that sags rests below its last command. That offset stays when the arm sets out again: else
+it would dip at every start. Whatever comes later is the work of somebody who moved the arm.
+
+"""
+
+from collections import deque
+from itertools import islice
+import math
+
+import numpy as np
+
+from ...transforms import Array
+
+CALM_TIME = 0.03
+"""An arm that stands still for so long has settled [s]."""
+FEWEST_VALUES = 3
+"""Measurements that show that it stands still [1]."""
+CALM = 1e-3
+"""Largest differences of measurements of an arm that stands still [rad or m]."""
+CREEP, CREEP_TIME = 2e-4, 0.2
+"""An arm that creeps on by less than this in this time has come to rest [rad or m], [s]."""
+SURE_TO_CREEP = 0.5
+"""Time in which an arm may go on to come nearer though it stood still for a moment [s]."""
+SLOWEST = 1.0
+"""Time constant of the slowest arm, which creeps on as it comes to rest [s]."""
+LONGEST_SETTLING = 1.5
+"""An arm that is not calm after this time counts as settled: it trembles, or is noisy [s]."""
+NOISE_MARGIN = 1.5
+"""Noise is at most so many times what came and went lately [1]."""
+MOST_NOISE = 0.02
+"""More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
+NOISE_TIME = 0.5
+"""Time over which the mean of a noisy arm is taken [s]."""
+
+
+class RestingArm:
+    """
+    Watches an arm that rests at its last command.
+
+    Attributes
+    ----------
+    began : float
+        When the arm was sent its last command [s]; inf while it moves.
+
+    """
+
+    def __init__(self) -> None:
+        self._values: deque[tuple[float, Array]] = deque()
+        self.forget()
+
+    def forget(self) -> None:
+        """Take note that the arm moves."""
+        self._values.clear()
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self.began = self._since = math.inf
+        self._command: Array | None = None
+        self._settled: Array | None = None
+        self._drift: Array | float = 0.0
+        """How far it may drift on as it comes to rest [rad or m]."""
+        self._crept_at = -math.inf
+        """When it last came nearer to its last command [s]."""
+        self._threshold: Array | float = 2.0 * CALM
+
+    def begin(self, now: float, delay: float, q_command: Array) -> None:
+        """
+        Take note that the arm has got its last command.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        delay : float
+            Time from a command until the arm is to be there [s].
+        q_command : array, shape (n,)
+            The command [rad or m].
+
+        """
+        self.forget()
+        self._rest_at(now, delay, q_command)
+
+    def _rest_at(self, now: float, delay: float, q_command: Array) -> None:
+        self.began, self._since, self._command = now, now + delay, q_command
+
+    def stand(self, now: float, q_command: Array, q: Array) -> None:
+        """Take note that an arm measured at `q` rests, and will be commanded to start there."""
+        self._begin_anew()
+        self._rest_at(now, -math.inf, q_command)
+        self._settled, self._threshold = q, self._noise
+
+    def add(self, now: float, q: Array, has_jumped: bool) -> None:
+        """
+        Take a measurement of an arm that does not move.
+
+        Parameters
+        ----------
+        now : float
+            The time [s].
+        q : array, shape (n,)
+            Measured joint values, continuous ones near the last command [rad or m].
+        has_jumped : bool
+            Whether a joint has been somewhere else at once since the arm rests.
+
+        """
+        self._values.append((now, q))
+        while not 0.0 <= now - self._values[0][0] <= NOISE_TIME:
+            self._values.popleft()
+        if self._command is None:
+            return
+        if now < self.began:  # the clock was set back
+            self._rest_at(now, self._since - self.began, self._command)
+        if self._settled is not None:
+            if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
+                self._creep(now, self._command, self._settled, q)
+        elif has_jumped:
+            before = self._values[-2][1] if len(self._values) > 1 else self._command
+            self._settle(now, [before])
+        elif now >= self._since:
+            self._look_whether_settled(now)
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether the arm stood still since it has got its last command."""
+        return self._settled is not None
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the newest measurements agree with each other, but for noise."""
+        if len(self._values) < FEWEST_VALUES or not (self.has_settled or self._is_unknown):
+            return True
+        newest = [q for _, q in islice(reversed(self._values), FEWEST_VALUES)]
+        most = np.maximum(self._noise, self._threshold)
+        return bool(np.all(np.ptp(newest, axis=0) <= most))
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the arm was not sent anywhere yet."""
+        return self._command is None
+
+    @property
+    def _noise(self) -> Array | float:
+        """How far measurements are from each other by noise, before the newest [rad or m]."""
+        before = [q for _, q in self._values][:-FEWEST_VALUES]
+        if len(before) < FEWEST_VALUES:
+            return 2.0 * CALM
+        steps = np.diff(before, axis=0)
+        comes_back = steps[1:] * steps[:-1] < 0.0  # what goes on is no trembling
+        trembling = np.where(comes_back, np.minimum(*np.abs([steps[1:], steps[:-1]])), 0.0)
+        most = NOISE_MARGIN * trembling.max(axis=0)
+        noise: Array = np.clip(CALM + most, 2.0 * CALM, MOST_NOISE)
+        return noise
+
+    def is_settling(self, now: float) -> bool:
+        """Whether a slow arm may still be on its way to the last command `now` [s]."""
+        return now - self._since <= LONGEST_SETTLING
+
+    def moved(self, q: Array) -> Array | None:
+        """
+        How far the arm was moved since it settled, shape (n,) [rad or m].
+
+        Zero for joints that are within noise of where they settled; None where it has not settled.
+        """
+        if self._settled is None:
+            return None
+        away = q - self._settled
+        moved: Array = np.where(np.abs(away) > self._threshold, away, 0.0)
+        return moved
+
+    def _look_whether_settled(self, now: float) -> None:
+        newest: list[Array] = []
+        for time, q in reversed(self._values):
+            newest.append(q)
+            if len(newest) >= FEWEST_VALUES and now - time >= CALM_TIME:
+                if np.max(np.ptp(newest, axis=0)) <= CALM:
+                    self._settle(now, newest, (newest[0] - newest[-1]) * SLOWEST / (now - time))
+                break
+        if self._settled is None and now - self._since > LONGEST_SETTLING:
+            self._settle(now, [q for _, q in self._values])
+
+    def _settle(self, now: float, values: list[Array], drift: Array | None = None) -> None:
+        """Take an arm to have settled at the mean of measurements, and how far it drifts on."""
+        self._crept_at = now
+        self._drift = np.zeros_like(values[0]) if drift is None else drift
+        self._settled = np.mean(values, axis=0)
+        self._threshold = np.maximum(2.0 * CALM, CALM + np.ptp(values, axis=0))
+
+    def _creep(self, now: float, q_command: Array, settled: Array, q: Array) -> None:
+        """Take note that a slow arm drifts on, or comes nearer to its last command."""
+        left, left_before, step = q - q_command, settled - q_command, q - settled
+        comes_nearer = (left * left_before > 0.0) & (np.abs(left) < np.abs(left_before) - CREEP)
+        drifts = (step * self._drift > 0.0) & (np.abs(step) <= np.abs(self._drift))
+        drifts &= np.abs(step) > CREEP
+        creeps = comes_nearer | drifts
+        if creeps.any():
+            self._settled, self._crept_at = np.where(creeps, q, settled), now
+            self._drift = np.where(drifts, self._drift - step, self._drift)

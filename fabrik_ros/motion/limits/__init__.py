@@ -1,0 +1,1 @@
+"""What joints may do: limits, the limiter, limited jerk, stops."""

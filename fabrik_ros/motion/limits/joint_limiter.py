@@ -1,0 +1,337 @@
+"""
+The last stage of a motion: it keeps the joints within their limits, whatever is wanted of them.
+
+A motion wants a velocity in every step. The limiter takes the nearest one that the joints may
+have: none leaves its limits, is faster or accelerates harder than allowed, and the arm can always
+stop in front of limits and collisions. It also tells the stop trajectory that begins with the
+last command. In control theory such a stage is a command governor (Garone, Di Cairano and
+Kolmanovsky 2017, "Reference and command governors for systems with constraints").
+
+`JerkLimiter` is the same for joints whose jerk is limited.
+
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...collision.guard import CollisionGuard
+from ...model.mechanism import Mechanism
+from ...transforms import Array
+from .joint_motion import AT_REST, JointMotion, Joints
+from .limits import MotionLimits
+from .stop_trajectory import StopTrajectory, trajectory_to_rest
+
+SHORT_STEP = 1e-3
+"""Length of the step that compiles what steps need; any other would do [s]."""
+
+
+class Checkpoint(NamedTuple):
+    """State of a limiter between two steps."""
+
+    q: Array
+    velocity: Array
+    dt: float
+    inner_points: Callable[[], StopTrajectory] | None
+    commands: object = None
+    """What an implementation remembers of its commands."""
+
+
+class JointLimiter:
+    """
+    Makes commands of the velocities that a motion wants: here they are the motion itself.
+
+    Each step begins with `begin_step` and ends with `go` or `brake`.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    limits : MotionLimits
+        How fast things may go.
+    guard : CollisionGuard, optional
+        Allows only motion that can stop in front of collisions.
+
+    Attributes
+    ----------
+    robot : Chain or Tree
+        The joints.
+    joints : JointMotion
+        The motion: where it has come to, and what the joints can do next.
+    refusal : str
+        Which links would have collided in the last step that was wanted; '' if none.
+
+    """
+
+    limits_jerk = False
+
+    def __init__(
+        self, robot: Mechanism, limits: MotionLimits, guard: CollisionGuard | None = None
+    ) -> None:
+        self.robot, self._guard = robot, guard
+        self.refusal = ''
+        self._asked = self._in_force = limits
+        self.joints = JointMotion(robot, limits)
+        self.reset(robot.mid_configuration())
+        self.change_limits(limits)
+
+    def reset(self, q: Array) -> None:
+        """Take the arm to stand still at `q`, shape (n,)."""
+        self.joints.reset(q)
+        if self._guard is not None:
+            self._guard.reset(q)
+        self._inner_points: Callable[[], StopTrajectory] | None = None
+        """Tells the points inside the last step, where there are any."""
+
+    def warm_up(self) -> None:
+        """Compile what a step needs."""
+        self.joints.warm_up(SHORT_STEP)
+
+    @property
+    def refused_joints(self) -> npt.NDArray[np.bool_]:
+        """Which joints move what would have collided in the last step that was refused."""
+        guard = self._guard
+        return np.zeros(len(self.robot), bool) if guard is None else guard.refused_joints
+
+    # -- the last command
+
+    @property
+    def command(self) -> tuple[Array, Array]:
+        """Last command and its velocity, each of shape (n,)."""
+        return self.joints.q, self.joints.velocity
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the last command moves."""
+        return bool(np.any(self.command[1]))
+
+    def rests(self, joints: Joints) -> bool:
+        """Whether the last command moves none of some joints."""
+        return not np.any(np.abs(self.joints.velocity[joints]) > AT_REST)
+
+    @property
+    def is_braking(self) -> bool:
+        """Whether the commands are on the way to rest, whatever is wanted."""
+        return False
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether the commands have come to where the motion is, and rest if they follow it."""
+        return True
+
+    # -- limits
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits; a lower acceleration counts from when the arm stands still."""
+        self._asked = limits
+        self._put_in_force()
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1."""
+        is_in_force = self._in_force is self._asked
+        self._asked = replace(self._asked, speed_scaling=share)
+        scaled = replace(self._in_force, speed_scaling=share)
+        self._in_force = self._asked if is_in_force else scaled
+        self.joints.limits = replace(self.joints.limits, speed_scaling=share)
+
+    def take_up_limits(self) -> bool:
+        """Keep to what was asked for before the arm stood still; tell whether there was any."""
+        if self._in_force is self._asked or self.is_moving:
+            return False
+        self._put_in_force()
+        return True
+
+    def _put_in_force(self) -> None:
+        """Keep to the limits that were asked for, as far as that can be done now."""
+        limits = self._asked
+        if self.is_moving:
+            limits = self._while_moving(limits, self._in_force)
+        self._in_force = limits
+        self.joints.change_limits(self._for_motion(limits))
+
+    def _while_moving(self, limits: MotionLimits, before: MotionLimits) -> MotionLimits:
+        """Limits to keep to until the arm stands still: it may need the old ones to stop."""
+        return no_weaker(limits, before)
+
+    def _for_motion(self, limits: MotionLimits) -> MotionLimits:
+        """Limits that the motion has to keep to so that the commands keep to others."""
+        return limits
+
+    # -- steps
+
+    def begin_step(self, dt: float) -> None:
+        """Find what the joints can do in a step of `dt` seconds."""
+        self._inner_points = None
+        self.joints.begin_step(dt)
+
+    def go(
+        self,
+        velocity: Array,
+        dt: float,
+        known_free: bool = False,
+        braking: npt.NDArray[np.bool_] | None = None,
+    ) -> bool:
+        """
+        Take the step that is nearest to a velocity, if the arm can stop after it.
+
+        If it cannot, it has to brake; `refusal` tells whether that is because of a collision.
+
+        Parameters
+        ----------
+        velocity : array, shape (n,)
+            What is wanted [rad/s or m/s].
+        dt : float
+            Length of the step [s].
+        known_free : bool
+            Whether the step is known to be collision-free, as those on the way to rest are.
+        braking : array of bool, shape (n,), optional
+            Which joints come to rest as soon as they may, whatever is wanted.
+
+        """
+        self.refusal = ''
+        if braking is not None:
+            stopping = self.joints.stopping_velocity(dt, braking)
+            velocity = np.where(braking, stopping, velocity)
+        velocity, q = self.joints.next_state(velocity, dt)
+        if not known_free and self._would_collide(velocity, q):
+            return False
+        self._move(q, velocity, dt)
+        return True
+
+    def _move(self, q: Array, velocity: Array, dt: float) -> None:
+        joints = self.joints
+        joints.q, joints.velocity, joints.dt = q, velocity, dt
+
+    def _would_collide(self, velocity: Array, q: Array) -> bool:
+        """Whether a step, or the way to rest from there, is not collision-free."""
+        guard, limits = self._guard, self.joints.limits
+        if guard is None or guard.allows(
+            self.joints.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
+        ):
+            return False
+        self.refusal = guard.refusal
+        return True
+
+    def pair_on_stop(self) -> str:
+        """
+        Name what comes too near on the way to rest; '' where nothing does.
+
+        That is the way to rest from the last command, which was free before the world changed.
+        """
+        guard, joints = self._guard, self.joints
+        limits = joints.limits
+        if guard is None or guard.allows(
+            joints.q, joints.q, joints.velocity, limits.joint_acceleration, limits.joint_velocity
+        ):
+            return ''
+        return guard.refused_pair
+
+    def brake(self, dt: float) -> None:
+        """Take a step on the way to rest, which was found collision-free before."""
+        joints = self.joints
+        velocity, q = joints.next_state(joints.stopping_velocity(dt), dt)
+        self._move(q, velocity, dt)
+
+    def begin_to_brake(self) -> None:
+        """Prepare to come to rest as soon as the limits allow."""
+
+    def come_to_rest(self) -> None:
+        """Lose what is left of the velocity, which is next to nothing."""
+        self.joints.q = self.command[0]
+        self.joints.velocity = np.zeros_like(self.joints.q)
+
+    def rest(self, dt: float) -> None:
+        """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
+        self._inner_points = None
+        self.joints.dt = dt
+
+    def halt(self) -> None:
+        """Count the arm as at rest at its last command: later ones did not reach it."""
+        self.joints.velocity = np.zeros_like(self.joints.q)
+        self.joints.dt = 0.0
+        self._inner_points = None
+
+    # -- for trajectory controllers: each message holds the stop that would follow
+
+    def knot_lead(self, dt: float) -> float:
+        """
+        Time from the last knot of a step of `dt` seconds to its command [s].
+
+        In the middle of the step the arm has the velocity of the step: between the middles of
+        steps of equal length the accelerations are constant.
+        """
+        return 0.5 * dt
+
+    @property
+    def longest_stop(self) -> float:
+        """Time of a stop from the greatest speeds that the joints may have [s]."""
+        limits = self.joints.limits
+        return float(np.max(limits.joint_velocity / limits.joint_acceleration))
+
+    def stop_trajectory(self) -> StopTrajectory:
+        """
+        Tell the knots of the last step, and the stop trajectory that begins with the last one.
+
+        Times are counted from the last command [s]; the stop begins `knot_lead` before it. The
+        acceleration of each joint is constant between the points or, where the jerk is limited,
+        the jerk is. All joints stop together, as fast as they may, after a whole number of steps
+        like the last.
+        """
+        stop = self._stop_from_here()
+        return stop if self._inner_points is None else self._inner_points().followed_by(stop)
+
+    def _stop_from_here(self) -> StopTrajectory:
+        joints, robot = self.joints, self.robot
+        half = self.knot_lead(joints.dt)
+        return trajectory_to_rest(
+            joints.q - half * joints.velocity,
+            joints.velocity,
+            joints.limits.joint_acceleration,
+            robot.lower,
+            robot.upper,
+            joints.dt,
+        ).later(-half)
+
+    def follow_stop(self, duration: float, dt: float) -> None:
+        """
+        Let the commands follow the stop trajectory for a while, as controllers have done already.
+
+        Parameters
+        ----------
+        duration : float
+            Time to follow it for, a whole number of steps [s].
+        dt : float
+            Length of a step [s].
+
+        """
+        joints, robot = self.joints, self.robot
+        stop, begin, end = self.stop_trajectory(), -self.knot_lead(joints.dt), duration - 0.5 * dt
+        q, velocity = stop.at(end)
+        inner = stop.between(begin, end).later(-duration)
+        self._inner_points = lambda: inner
+        lower, upper = np.minimum(robot.lower, q), np.maximum(robot.upper, q)
+        self._move(np.clip(q + 0.5 * dt * velocity, lower, upper), velocity, dt)
+
+    def checkpoint(self) -> Checkpoint:
+        """Remember the state, to come back to it by `restore`."""
+        joints = self.joints
+        return Checkpoint(joints.q, joints.velocity, joints.dt, self._inner_points)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Take back all steps since a checkpoint; none of them was sent."""
+        self._move(checkpoint.q, checkpoint.velocity, checkpoint.dt)
+        self._inner_points = checkpoint.inner_points
+
+
+def no_weaker(limits: MotionLimits, before: MotionLimits) -> MotionLimits:
+    """Limits with which joints, tip and its rotation can brake as hard as they could before."""
+    turning = before.tip_acceleration / before.tip_speed * before.tip_rotation
+    turning_as_speed = turning / limits.tip_rotation * limits.tip_speed
+    return replace(
+        limits,
+        joint_acceleration=np.maximum(limits.joint_acceleration, before.joint_acceleration),
+        tip_acceleration=max(limits.tip_acceleration, before.tip_acceleration, turning_as_speed),
+    )

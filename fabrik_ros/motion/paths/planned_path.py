@@ -1,0 +1,241 @@
+"""A path through joint values that were planned, along a smooth curve in joint space."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from ...kernels import curve as kernels
+from ...kernels.arm_table import FRAME
+from ...reasons import Reason
+from ...transforms import Array
+from ..limits.joint_limiter import JointLimiter
+from ..limits.joint_motion import largest
+from ..limits.limits import MotionLimits
+from .path import Path
+from .preview import Ahead
+
+PREVIEW_MOVE = 0.05
+"""Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
+OFF_POLYLINE = 1e-4
+"""Largest distance of the curve from the polyline of its knots, at the reach of the arm [m]."""
+FARTHEST_OFF = 4.0 / 27.0
+"""How far a cubic leaves its chord, by the difference of slopes at one end and its length [1]."""
+AVERAGED_OFF = 1e-4
+"""Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
+SAME_KNOT = 1e-9
+"""Largest difference of knots that count as one [rad or m]."""
+NEAR_LIMIT = 0.01
+"""Distance from a limit within which joints may not swing past their knots [rad or m]."""
+MONOTONE = 3.0
+"""
+Largest slope at the ends of a cubic, over the slope of its chord, that keeps it between them [1].
+
+Source: Fritsch and Carlson, "Monotone piecewise cubic interpolation", SIAM Journal on Numerical
+Analysis 17 (1980).
+"""
+OFF_CURVE = 1e-9
+"""Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
+CATCHING_UP = 1e-4
+"""Largest correction that does not count beside the speeds of tips and centres [rad/s or m/s]."""
+LEAST_ROOM = 0.005
+"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
+LANDED = 1e-10
+"""Distance from the end within which a step ends exactly there [rad or m]."""
+
+
+class PlannedPath(Path):
+    """
+    Follows knots in joint space, from rest at the first to rest at the last.
+
+    Between knots the joints go along a cubic curve, as fast as joints, tips and joint centres may
+    and such that they can slow down in time for whatever comes. Where the knots turn sharply the
+    curve stays on their polyline, and the arm all but rests there.
+
+    Parameters
+    ----------
+    limiter : JointLimiter
+        Knows what the joints can do.
+    knots : array, shape (m, n)
+        Joint values [rad or m], the first where the arm is.
+    name : str
+        What reasons call it.
+    reason, then
+        As for `Path`.
+    straight_room : array, shape (m,), optional
+        Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints];
+        the arm can always stop within it. None: no such limit.
+
+    """
+
+    may_slow_down = True
+
+    def __init__(
+        self,
+        limiter: JointLimiter,
+        knots: Array,
+        name: str = 'the line',
+        reason: Reason | None = None,
+        then: Callable[[], Path] | None = None,
+        straight_room: Array | None = None,
+    ) -> None:
+        super().__init__(reason, then)
+        self._limiter, self._name, robot = limiter, name, limiter.robot
+        kept = _distinct(knots)
+        self._knots = np.ascontiguousarray(knots[kept])
+        self._room = np.full(len(self._knots), np.inf)
+        if straight_room is not None:
+            self._room = np.maximum(straight_room[kept], LEAST_ROOM)
+        lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
+        self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
+        gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
+        self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.size)
+        n, count = len(robot), len(robot.tree_rows)
+        self._memory = np.empty((count, FRAME)), np.empty((count, 6))
+        self._rows, self._here, self._next = np.empty((6, n)), np.empty((3, n)), np.empty((3, n))
+        self._grid = np.empty((2 * len(self._knots) - 1, 3))
+        self._at = self._speed = 0.0
+        self._segment = 0
+        self._find_speeds()
+
+    def _find_speeds(self) -> None:
+        """Find how fast the joints may go along the curve, under the limits in force."""
+        joints = self._limiter.joints
+        limits, robot = joints.limits, self._limiter.robot
+        table = np.array(
+            [robot.lower, robot.upper, limits.joint_velocity, limits.joint_acceleration]
+        )
+        kernels.fill_speeds(
+            robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), table,
+            self._knots, self._tangents, self._places, limits.speed_scaling,
+            limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay, AVERAGED_OFF,
+            self._room, *self._memory, self._rows, self._grid,
+        )  # fmt: skip
+
+    @property
+    def q(self) -> Array:
+        """Where it ends, shape (n,) [rad or m]."""
+        end: Array = self._knots[-1]
+        return end
+
+    @property
+    def share(self) -> float:
+        """How much of the path lies behind the arm."""
+        return float(self._at / self._places[-1])
+
+    def velocity(self, dt: float) -> Array:
+        """Joint velocity that is wanted in the next step of `dt` seconds, shape (n,)."""
+        joints = self._limiter.joints
+        self._find_place()
+        error = self._here[0] - joints.q
+        correction = joints.correction(error, dt)
+        change_time = min(dt, 0.5 * (dt + joints.dt)) if joints.dt > 0.0 else dt
+        speed = kernels.next_speed(
+            self._grid, self._at, self._speed, change_time, dt, self._segment
+        )
+        rate = self._rate(speed, dt)
+        share = joints.followable_share(rate, correction)
+        if share != 1.0:
+            speed *= share
+            rate = self._rate(speed, dt)
+        self._at, self._speed = self._place_after(speed, dt), speed
+        velocity: Array = rate + correction
+        if largest(correction) > CATCHING_UP:
+            velocity *= min(1.0, joints.tip_speed.largest_share(joints.q, velocity))
+        return velocity
+
+    def _find_place(self) -> None:
+        """Find out where on the curve the joints are: they may have been braking on their own."""
+        joints = self._limiter.joints
+        self._write(self._at, self._here)
+        if largest(self._here[0] - joints.q) <= OFF_CURVE:
+            return
+        self._at = kernels.nearest_place(
+            self._knots, self._tangents, self._places, joints.q, self._segment, self._next
+        )
+        self._write(self._at, self._here)
+        slope = self._here[1]
+        steep = float(slope @ slope)
+        self._speed = max(0.0, float(slope @ joints.velocity) / steep) if steep > 0.0 else 0.0
+
+    def _rate(self, speed: float, dt: float) -> Array:
+        """Joint velocity of a step at a speed along the curve, shape (n,)."""
+        segment = self._segment
+        self._write(self._place_after(speed, dt), self._next)
+        self._segment = segment
+        rate: Array = (self._next[0] - self._here[0]) / dt
+        return rate
+
+    def _place_after(self, speed: float, dt: float) -> float:
+        at, end = self._at + speed * dt, float(self._places[-1])
+        return end if at > end - LANDED else at
+
+    def _write(self, at: float, rows: Array) -> None:
+        """Write joint values, slopes and curvatures at a place on the curve."""
+        i = self._segment = kernels.segment_at(self._places, at, self._segment)
+        begin, end = self._places[i], self._places[i + 1]
+        share = min(max((at - begin) / (end - begin), 0.0), 1.0)
+        kernels.curve_at(self._knots, self._tangents, self._places, i, share, rows)
+
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path."""
+        return self._limiter.has_caught_up and self._limiter.joints.rests_at(self.q)
+
+    def lose_speed(self) -> None:
+        """Take note that the joints stand, or brake on their own."""
+        self._speed = 0.0
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits, which the limiter knows already."""
+        self._find_speeds()
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1, which the limiter knows already."""
+        self._find_speeds()
+
+    def ahead(self) -> Ahead:
+        """Tell what the rest of the path asks of the joints, from where the arm is now."""
+        start = last = self._limiter.joints.q
+        ahead, chosen = self._knots[self._segment + 1 :], []
+        for q, following in zip(ahead, [*ahead[1:], None], strict=True):
+            if following is None or largest(following - last) > PREVIEW_MOVE:
+                chosen.append(q)
+                last = q
+        return Ahead(self._name, start, iter(chosen), len(chosen))
+
+
+def _distinct(knots: Array) -> npt.NDArray[np.intp]:
+    """Numbers of the knots that are not where the one before is; the last one always is there."""
+    apart = np.max(np.abs(np.diff(knots, axis=0)), axis=1) > SAME_KNOT
+    kept = np.flatnonzero(np.append(True, apart))
+    last = len(knots) - 1
+    return np.append(kept[:-1] if len(kept) > 1 else kept, last)
+
+
+def _tangents(
+    knots: Array, places: Array, near_limit: npt.NDArray[np.bool_], reach: float
+) -> Array:
+    """
+    Slopes at the knots, shape (m, n): those of parabolas through three knots.
+
+    Where the curve would leave the polyline too far they are shorter: with none it stays there.
+    Joints near limits go no farther than the knots do.
+    """
+    tangents = np.zeros_like(knots)
+    lengths = np.diff(places)[:, None]
+    slopes = np.diff(knots, axis=0) / lengths
+    tangents[0], tangents[-1] = slopes[0], slopes[-1]
+    before, behind = lengths[:-1], lengths[1:]
+    tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
+    within = near_limit.copy()
+    within[1:] |= near_limit[:-1]
+    within[:-1] |= near_limit[1:]
+    for ends in (slice(1, None), slice(None, -1)):  # of the segment before, and of that behind
+        part, most = tangents[ends], MONOTONE * np.abs(slopes)
+        kept = np.where(part * slopes > 0.0, np.clip(part, -most, most), 0.0)
+        tangents[ends] = np.where(within[ends], kept, part)
+    off = np.full(len(knots), OFF_POLYLINE)
+    for chord, length in ((slopes[:-1], before), (slopes[1:], behind)):
+        apart = np.linalg.norm(tangents[1:-1] - chord, axis=1)
+        off[1:-1] = np.maximum(off[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
+    return tangents * (OFF_POLYLINE / off)[:, None]

@@ -1,0 +1,365 @@
+"""Paths of the tips: along a line, at rest in a world that moves, and in a jog."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+import math
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from ...reasons import Reason, ReasonKind, shown_place
+from ...solver.solution import Solution
+from ...solver.tree_solver import is_unconstrained
+from ...transforms import Array
+from ..limits.joint_limiter import JointLimiter
+from ..limits.joint_motion import largest
+from ..limits.limits import MotionLimits
+from ..lines.goal_frame import GoalFrame
+from ..lines.jog_reference import JogReference
+from ..lines.line_reference import LineReference
+from ..lines.line_tracker import LineTracker, OFF_LINE
+from ..lines.pinned_joints import PinnedJoints
+from ..lines.solver_reasons import blocked
+from ..lines.tip_reference import TipReference
+from .path import Path
+from .preview import Ahead
+
+PREVIEW_STEP = 0.02
+"""Largest distance between the poses of a preview [s at full speed]."""
+BEHIND = 1e-2
+"""Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
+
+ReferenceT = TypeVar('ReferenceT', bound=TipReference)
+
+
+class ReferencePath(Path, Generic[ReferenceT]):
+    """
+    Follows a reference as exactly as the joints can.
+
+    Parameters
+    ----------
+    reference : TipReference
+        Poses of the tips that move.
+    tracker : LineTracker
+        Takes the steps of the joints along it.
+    limiter : JointLimiter
+        Knows what the joints can do.
+    reason : Reason, optional
+        Why the arm will rest short of what it was asked for.
+
+    """
+
+    follows_tips = True
+
+    def __init__(
+        self,
+        reference: ReferenceT,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reference: ReferenceT = reference
+        self._tracker, self._limiter = tracker, limiter
+        self._blocking: Solution | None = None
+
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path."""
+        limiter, reference = self._limiter, self.reference
+        at_end = limiter.has_caught_up and reference.has_arrived()
+        return at_end and limiter.joints.rests_at(reference.q)
+
+    def lose_speed(self) -> None:
+        """Take note that the joints stand, or brake on their own."""
+        self.reference.stop()
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits."""
+        self.reference.change_limits(limits)
+
+    def scale_speed(self, share: float) -> None:
+        """Go at another share of all speeds, 0 to 1."""
+        self.reference.scale_speed(share)
+
+    def _advance(self, speed: Array, correction: Array, dt: float) -> Array | None:
+        """Joint velocity along the path, on top of what the joints have to catch up anyway."""
+        reference, tracker = self.reference, self._tracker
+        is_off = largest(reference.q - self._limiter.joints.q) > OFF_LINE
+        self.solution, velocity = tracker.advance(reference, speed, correction, dt)
+        if velocity is None:
+            self._block(self.solution)
+            return None
+        return tracker.slowed(reference, velocity + correction, is_off, dt)
+
+    def _block(self, solution: Solution) -> None:
+        self.solution = self._blocking = solution
+
+
+class LinePath(ReferencePath[LineReference]):
+    """In a straight line to a goal, or on the path of goals that come again and again."""
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._has_looked = False
+        """Whether the look-ahead is still valid, for a step like the last."""
+
+    def can_go_on_to(self, T_goal: Array) -> bool:
+        """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
+        reference = self.reference
+        is_alike = is_unconstrained(T_goal).tolist() == reference.unconstrained.tolist()
+        return is_alike and reference.ends_at is None and self.reason is None
+
+    def head_for(self, T_goal: Array) -> None:
+        """Go on to another goal, shape (k, 4, 4)."""
+        was_filtered = self.reference.is_filtered
+        self.reference.head_for(T_goal)
+        if not (was_filtered and self.reference.is_filtered):
+            self._has_looked = False
+
+    def look_ahead(self, dt: float) -> bool:
+        """Look where the line leads, if that was not done for the next step."""
+        reference = self.reference
+        if self._has_looked or reference.ends_at is not None:
+            return False
+        self._has_looked = True
+        self._tracker.look_ahead(reference, dt)
+        return reference.ends_at is not None
+
+    def look_again(self, dt: float) -> None:
+        """Look ahead once more, as the line leads elsewhere now."""
+        if self.reference.ends_at is None:
+            self._tracker.look_ahead(self.reference, dt)
+
+    def end_step(self) -> None:
+        """Take note that a step is over: what was looked at is in the past."""
+        self._has_looked = False
+
+    def lose_speed(self) -> None:
+        """Take note that the joints stand, or brake on their own."""
+        self._has_looked = False
+        super().lose_speed()
+
+    def change_limits(self, limits: MotionLimits) -> None:
+        """Keep to other limits."""
+        self._has_looked = False
+        super().change_limits(limits)
+
+    def ahead(self) -> Ahead:
+        """Tell what the rest of the line asks of the joints, from where it is now."""
+        reference = self.reference
+        count = max(1, math.ceil(reference.remaining / PREVIEW_STEP))
+        on_line = self._configurations(reference.q, reference.poses_ahead(count))
+        return Ahead('the line', reference.q, on_line, count)
+
+    def _configurations(self, q: Array, poses: Iterator[Array]) -> Iterator[Array | Reason]:
+        """Yield joint values for poses on the line, (k, 4, 4); where they end, why they do."""
+        for T in poses:
+            solution = self._tracker.solve(T, q)
+            if not self._tracker.solvers.is_on_line(solution):
+                yield blocked(ReasonKind.PATH_BLOCKED, solution)
+                return
+            q = solution.q
+            yield q
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        self.look_ahead(dt)
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        speed = reference.next_speed(dt, tracker.margin_beside(reference, correction))
+        if reference.ends_at is not None and not np.any(speed):
+            self._block(reference.ends_at)
+            return None
+        return self._advance(speed, correction, dt)
+
+    def _go_on(self, extra: Array, margin: float, dt: float, is_carried: bool) -> Array | None:
+        """
+        Go on along the line while the tips are carried.
+
+        Parameters
+        ----------
+        extra : array, shape (n,)
+            What that, and a correction, ask of the joints [rad/s or m/s].
+        margin : float
+            Share of the full speed that this leaves to the line.
+        dt : float
+            Length of the step [s].
+        is_carried : bool
+            Whether they may be as fast as they are carried.
+
+        """
+        LinePath.look_ahead(self, dt)
+        reference = self.reference
+        speed = reference.next_speed(dt, margin)
+        if reference.ends_at is not None and not np.any(speed):
+            self._block(reference.ends_at)
+            return None
+        step = self._tracker.advance(reference, speed, extra, dt, is_carried)
+        self.solution, velocity = step
+        if velocity is None:
+            self._block(step.answer)
+            return None
+        return velocity + extra
+
+    @property
+    def blocked(self) -> Reason | None:
+        """Why the line cannot be followed any farther; None while it can."""
+        if self._blocking is None:
+            return None
+        place = self._tracker.to_base(self.reference.T)[:, :3, 3]
+        what = f'the straight line cannot be followed beyond {shown_place(place)}'
+        return replace(blocked(ReasonKind.PATH_BLOCKED, self._blocking, what), place=place)
+
+
+class CarriedLinePath(LinePath):
+    """
+    A line of tips that are carried along: first they stay where they are, then they go on.
+
+    Parameters
+    ----------
+    reference, tracker, limiter, reason
+        As for `LinePath`.
+    pinned : PinnedJoints
+        What carries them.
+
+    """
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        pinned: PinnedJoints,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._pinned = pinned
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        if not self._pinned.have_left(self.reference.q):
+            return super().velocity(dt)
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        solution, carried = tracker.stay(reference, dt)
+        if carried is None:
+            self._block(solution)
+            return None
+        extra = carried + correction
+        return self._go_on(extra, tracker.margin_beside(reference, extra), dt, False)
+
+    def look_ahead(self, dt: float) -> bool:
+        """Look where the line leads, unless the tips are carried: then that comes first."""
+        return not self._pinned.have_left(self.reference.q) and super().look_ahead(dt)
+
+
+class WorldLinePath(LinePath):
+    """
+    A line in the world, while the base moves.
+
+    First the tips stay where they are in the world while the base moves, then they go on.
+
+    Parameters
+    ----------
+    reference, tracker, limiter, reason
+        As for `LinePath`.
+    frame : GoalFrame
+        Knows where the world is.
+
+    """
+
+    stays_in_world = True
+
+    def __init__(
+        self,
+        reference: LineReference,
+        tracker: LineTracker,
+        limiter: JointLimiter,
+        frame: GoalFrame,
+        reason: Reason | None = None,
+    ) -> None:
+        super().__init__(reference, tracker, limiter, reason)
+        self._frame = frame
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        tracker, joints = self._tracker, self._limiter.joints
+        if self._frame.base.has_leapt:
+            goal, self.reference = self.reference.goal, tracker.begin_line(self.reference.goal)
+            self.reference.head_for(goal)
+            return self._go_on(np.zeros_like(joints.q), 1.0, dt, is_carried=True)
+        correction = joints.correction(self.reference.q - joints.q, dt)
+        solution, carried = tracker.stay(self.reference, dt)
+        if carried is None:
+            self._block(solution)
+            return None
+        # A moving base moves the tips in its own frame, however fast it is.
+        return self._go_on(carried + correction, 1.0, dt, is_carried=True)
+
+    def look_ahead(self, dt: float) -> bool:
+        """Do not look ahead: the pose of the base in the next step is unknown."""
+        return False
+
+    @property
+    def is_at_goal(self) -> bool:
+        """Whether the arm is at its goal, and does no more than follow the base."""
+        reference = self.reference
+        behind = largest(reference.q - self._limiter.joints.q)
+        return reference.has_arrived() and behind < BEHIND
+
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path, and the base stands."""
+        return not self._frame.moves and super().has_arrived()
+
+
+class JogPath(ReferencePath[JogReference]):
+    """
+    The path of a jog.
+
+    It rests in front of singular places and limits, with a reason, until the jog ends or turns
+    another way.
+    """
+
+    is_jog = True
+
+    def velocity(self, dt: float) -> Array | None:
+        """Joint velocity that comes closest to what the jog wants."""
+        reference, tracker = self.reference, self._tracker
+        correction = tracker.correction(reference, dt)
+        self._look_where_it_leads(dt)
+        speed = reference.next_speed(dt, tracker.margin_beside(reference, correction))
+        return self._advance(speed, correction, dt)
+
+    def steer(self, twist: Array, in_tip: bool, tip: int) -> None:
+        """Jog a tip at another velocity."""
+        self.reference.jog.steer(twist, in_tip, tip)
+
+    def hand_over_jog(self, reference: JogReference) -> None:
+        """Let another reference be jogged as this path is."""
+        reference.jog = self.reference.jog
+
+    def _look_where_it_leads(self, dt: float) -> None:
+        """Look ahead unless the jog goes on to want what cannot be; say so where it does."""
+        reference, jog = self.reference, self.reference.jog
+        if reference.ends_at is not None and jog.is_blocked():
+            return
+        reference.ends_at = self.reason = None
+        self._tracker.look_ahead(reference, dt)
+        if reference.ends_at is not None and np.any(jog.twists):
+            jog.block()
+            self.reason = _end_of_jog(reference.ends_at)
+
+    @property
+    def blocked(self) -> Reason | None:
+        """Why the jog cannot go on at all; None while it can."""
+        return None if self._blocking is None else _end_of_jog(self._blocking)
+
+
+def _end_of_jog(solution: Solution) -> Reason:
+    return blocked(ReasonKind.JOG_BLOCKED, solution, 'jogged as far as it goes')

@@ -1,0 +1,1 @@
+"""Nodes beside the node: handles, clients, checks."""

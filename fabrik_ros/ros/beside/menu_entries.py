@@ -1,0 +1,136 @@
+"""What the menu of a handle offers, by what is known of a node: no ROS here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ...motion.follower_options import CHOICES as OPTIONS
+from ...motion.following.arm_state import State
+from ...solver.options import MODES
+from .resting_joints import JointValue
+
+CHOICES = {'path': OPTIONS['path'], 'mode': MODES, 'confirm': OPTIONS['confirm']}
+"""What there is to choose from, by the parameter."""
+SPEEDS = (100.0, 50.0, 25.0, 10.0)
+"""Shares of all speeds that are offered [%]."""
+STEPS = (10.0, 1.0, -1.0, -10.0)
+"""By which joints can be moved [degrees or mm]."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A service of the node, wished for by its name."""
+
+    service: str
+
+
+@dataclass(frozen=True)
+class Choose:
+    """A value of a parameter."""
+
+    parameter: str
+    value: str | float
+
+
+@dataclass(frozen=True)
+class GoTo:
+    """A configuration, wished for by its name."""
+
+    configuration: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A joint a little farther."""
+
+    joint: str
+    by: float
+    """[rad or m]."""
+
+
+Wish = Ask | Choose | GoTo | Step
+
+
+@dataclass(frozen=True)
+class Entry:
+    """
+    An entry of a menu, or a menu within it.
+
+    Its name says, with the names of the menus that it is in, which entry it is: no other one has
+    the same, and its title may change.
+    """
+
+    name: str
+    wish: Wish | None = None
+    is_chosen: bool | None = None
+    """None where there is nothing to choose."""
+    note: str = ''
+    """What is said behind the name."""
+    inside: tuple[Entry, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What is shown; RViz draws boxes for the brackets."""
+        mark = '' if self.is_chosen is None else '[x] ' if self.is_chosen else '[ ] '
+        return f'{mark}{self.name}' + (f': {self.note}' if self.note else '')
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a node, as far as its menu depends on it."""
+
+    state: str
+    """Name of a `State`."""
+    is_held: bool
+    waits_for_execute: bool
+    has_home: bool
+    configurations: tuple[str, ...]
+    """Their names, without home."""
+    chosen: Mapping[str, str]
+    """The present words of the parameters in `CHOICES`."""
+    speed: float
+    """The present share of all speeds [1]."""
+    joints: tuple[JointValue, ...]
+    """Where the arm rests, or rested last."""
+
+
+def entries_of(known: Known) -> tuple[Entry, ...]:
+    """Make the menu; what is of no use at present is left out."""
+    return tuple(_entries(known))
+
+
+def _entries(known: Known) -> Iterator[Entry]:
+    falls_short = known.state == State.HOLDING.name and not known.waits_for_execute
+    yield Entry('Stop', Ask('hold'))
+    if known.is_held or falls_short:
+        yield Entry('Resume', Ask('resume'))
+    if not known.is_held and (known.waits_for_execute or falls_short):
+        yield Entry('Execute', Ask('execute'))
+    if known.has_home:
+        yield Entry('Home', Ask('home'))
+    if known.configurations:
+        to_each = tuple(Entry(name, GoTo(name)) for name in known.configurations)
+        yield Entry('Go to', inside=to_each)
+    yield Entry('Joint values', inside=tuple(map(_joint, known.joints)))
+    yield Entry('Speed', inside=tuple(_speeds(known.speed)))
+    for parameter, words in CHOICES.items():
+        present = known.chosen[parameter]
+        inside = tuple(Entry(word, Choose(parameter, word), word == present) for word in words)
+        yield Entry(parameter.capitalize(), inside=inside)
+
+
+def _speeds(present: float) -> Iterator[Entry]:
+    """Offer some speeds, and that which somebody else may have set."""
+    percent = round(100.0 * present, 1)
+    for offered in sorted({*SPEEDS, percent}, reverse=True):
+        wish = Choose('speed_scaling', 0.01 * offered)
+        yield Entry(f'{offered:g} %', wish, is_chosen=offered == percent)
+
+
+def _joint(joint: JointValue) -> Entry:
+    steps = (
+        Entry(f'{step:+g}{joint.unit}', Step(joint.name, step * joint.unit_size)) for step in STEPS
+    )
+    shown = round(joint.shown, 1) + 0.0  # no -0.0
+    return Entry(joint.name, note=f'{shown:.1f}{joint.unit}', inside=tuple(steps))

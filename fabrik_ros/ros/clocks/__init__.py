@@ -1,0 +1,1 @@
+"""Times: of the node, of messages, of commands."""

@@ -1,0 +1,1 @@
+"""What the node hears: joint states, targets, frames, obstacles, points."""

@@ -1,0 +1,65 @@
+"""Targets relative to what the arm moves: said again soon they are repeats, later new steps."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...transforms import Array
+from .frame_resolver import FrameResolver
+
+
+@dataclass
+class SaidTarget:
+    """A target in a frame that the arm moves, and what became of it."""
+
+    frame: str
+    T_frame_target: Array
+    """Shape (4, 4)."""
+    T_target: Array
+    """Where it was, in the base or in the world, shape (4, 4)."""
+    in_world: bool
+    """Whether that is held in the world."""
+    heard: float
+    """When it came last [s]."""
+
+
+class RelativeTargets:
+    """
+    Remembers the newest target of each tip whose frame the arm itself moves.
+
+    Parameters
+    ----------
+    frames : FrameResolver
+        Knows which joints move a frame.
+    joint_names : tuple of str
+        The joints of the arm.
+    is_same : callable
+        Whether two poses, shape (4, 4), are the same within the tolerances.
+
+    """
+
+    def __init__(
+        self,
+        frames: FrameResolver,
+        joint_names: tuple[str, ...],
+        is_same: Callable[[Array, Array], bool],
+    ) -> None:
+        self._frames, self._joints, self._is_same = frames, frozenset(joint_names), is_same
+        self._said: dict[int, SaidTarget] = {}
+
+    def find(self, tip: int, frame: str, T_frame_target: Array) -> SaidTarget | None:
+        """Return the newest target of a tip if this one, shape (4, 4), says it again."""
+        said = self._said.get(tip)
+        if said is None or said.frame != frame:
+            return None
+        return said if self._is_same(T_frame_target, said.T_frame_target) else None
+
+    def take(self, tip: int, said: SaidTarget) -> None:
+        """Take an accepted target of a tip; it is remembered only if the arm moves its frame."""
+        self._said.pop(tip, None)
+        if not self._joints.isdisjoint(self._frames.joints_of(said.frame)):
+            self._said[tip] = said
+
+    def clock_jumped(self, now: float) -> None:
+        """Count as heard `now` [s] what was heard before the clock jumped."""
+        for said in self._said.values():
+            said.heard = now

@@ -1,0 +1,1 @@
+"""What launch files and processes are made of."""

@@ -1,0 +1,1 @@
+"""Between messages and arrays, shapes and texts."""

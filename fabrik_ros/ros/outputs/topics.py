@@ -1,0 +1,150 @@
+"""The topics of the node, many by parameters: commands out, robot state and targets in."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
+from rclpy.node import Node
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ...motion.choosing.path_search import FoundPath
+from ...motion.following.follower import Follower
+from ..clocks.node_clock import NodeClock
+from ..inputs.controller_state import ControllerReference, ControllerState
+from ..inputs.joint_topics import JointTopics
+from ..inputs.robot_state import RobotState
+from ..inputs.tip_topics import TipTopics
+from ..parameters.node_parameters import NodeParameters
+from ..parameters.tip_names import topic_names
+from ..status.reporter import Tally
+from .outputs import Outputs
+
+
+class Receiver(Protocol):
+    """Takes what comes on the topics."""
+
+    def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
+        """Take a target for a tip, received at a system time [ns]."""
+
+    def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
+        """Take a jog for a tip, received at a system time [ns]."""
+
+    def on_joints(self, message: JointState, received: int) -> None:
+        """Take a target for joints, received at a system time [ns]."""
+
+    def on_configuration(self, message: String, received: int) -> None:
+        """Take the name of a configuration, received at a system time [ns]."""
+
+    def on_reference(self, reference: ControllerReference) -> None:
+        """Take the reference of a controller of trajectories."""
+
+    def on_robot_state(self) -> None:
+        """Take a change of the robot's own state."""
+
+
+class Topics:
+    """
+    Has the topics that the parameters name, and makes them anew when those change.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics they are.
+    clock : NodeClock
+        Its time.
+    parameters : NodeParameters
+        Which topics.
+    receiver : Receiver
+        Takes what comes.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        Where the commands go.
+    controller : ControllerState or None
+        The state of the controller that plays trajectories; None without the output `trajectory`.
+    robot : RobotState
+        What the robot says of itself.
+    tips : list of TipTopics
+        Targets and jogs of each tip; the only tip has the topics of the node itself.
+    joints : JointTopics
+        Targets for joints.
+
+    """
+
+    def __init__(
+        self, node: Node, clock: NodeClock, parameters: NodeParameters, receiver: Receiver
+    ) -> None:
+        self._node, self._clock, self._receiver = node, clock, receiver
+        self.outputs = Outputs(node, parameters)
+        self.controller = self._controller_for(parameters)
+        self.robot = self._robot_for(parameters)
+        self.tips = self._tips_for(parameters)
+        self._shown: FoundPath | None = None
+        """The path that was published last."""
+        self.joints = JointTopics(node, receiver.on_joints, receiver.on_configuration)
+
+    def renew(self, before: NodeParameters, parameters: NodeParameters) -> None:
+        """Make those topics anew whose parameters have changed."""
+        if parameters.differs_in(before, 'tip_links'):
+            for tip in self.tips:
+                tip.close()
+            self.tips = self._tips_for(parameters)
+        if parameters.differs_in(before, 'output', 'trajectory_topic', 'array_topic'):
+            self.outputs.close()
+            self.outputs = Outputs(self._node, parameters)
+            if self.controller is not None:
+                self.controller.close()
+            self.controller = self._controller_for(parameters)
+        if parameters.differs_in(before, 'ready_topic', 'speed_scaling_topic'):
+            self.robot.close()
+            self.robot = self._robot_for(parameters)
+
+    def show_path(self, follower: Follower | None) -> None:
+        """Publish the path that was found last, once; or that there is none any more."""
+        found = None if follower is None else follower.motion.choice.found
+        if follower is None or found is self._shown:
+            return
+        self._shown = found
+        preview = None if found is None else found.preview
+        stamp = self._node.get_clock().now().to_msg()
+        for tip in self.tips:
+            poses = np.empty((0, 4, 4)) if preview is None else preview.tips[:, tip.number]
+            tip.publish_path(poses, follower.robot.base_link, stamp)
+
+    @property
+    def targets(self) -> list[Subscription]:
+        """Subscriptions to targets of all kinds."""
+        return [*(tip.targets for tip in self.tips), *self.joints.targets]
+
+    def _tips_for(self, parameters: NodeParameters) -> list[TipTopics]:
+        names = topic_names(parameters.tip_links)
+        prefixes = [f'~/{name}' for name in names] or ['~']
+        receiver = self._receiver
+        return [
+            TipTopics(self._node, number, prefix, receiver.on_target, receiver.on_jog)
+            for number, prefix in enumerate(prefixes)
+        ]
+
+    def _controller_for(self, parameters: NodeParameters) -> ControllerState | None:
+        if 'trajectory' not in parameters.output:
+            return None
+        topic = parameters.trajectory_topic
+        return ControllerState(self._node, self._clock, topic, self._receiver.on_reference)
+
+    def _robot_for(self, parameters: NodeParameters) -> RobotState:
+        ready, speed = parameters.ready_topic, parameters.speed_scaling_topic
+        return RobotState(self._node, ready, speed, self._receiver.on_robot_state)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an arm is configured in."""
+
+    node: Node
+    clock: NodeClock
+    topics: Topics
+    tally: Tally

@@ -1,0 +1,1 @@
+"""The parameters of the node, and what they may be."""

@@ -1,0 +1,1 @@
+"""What the node says of itself, and who else is there."""

@@ -1,0 +1,167 @@
+"""What the node says of itself: status, diagnostics and the log."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+from ...motion.following.arm_state import State
+from ...motion.following.follower import Follower
+from ...reasons import Reason, ReasonKind
+from ..clocks.node_clock import NodeClock
+from .diagnostics import diagnostic_array
+
+STATUS_PERIOD = 0.1
+"""Time between two statuses [s]."""
+DIAGNOSTICS_PERIOD = 1.0
+"""Time between two messages on /diagnostics [s]."""
+REMINDER_PERIOD = 5.0
+"""Time between two reminders in the log of what the node waits for [s]."""
+STANDING_REPORTS = 5
+"""Most statuses with the same time; after more the clock counts as standing still [1]."""
+DELIVERY_TIME = Duration(seconds=0.2)
+"""Longest wait for the delivery of the last status."""
+CLOCK_STANDS = Reason(
+    ReasonKind.CLOCK_STANDS,
+    'the clock stands still: use_sim_time is set, and no later time comes on /clock',
+)
+
+
+@dataclass
+class Tally:
+    """What was counted since the node began."""
+
+    accepted: int = 0
+    refused: int = 0
+    commands: int = 0
+    late: int = 0
+    """How often commands came too late for controllers of trajectories [1]."""
+    lateness: float = 0.0
+    """By how much they did the last time [s]."""
+    finishers: dict[str, int] = field(
+        default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
+    )
+    """Steps by who finished the solve."""
+    step_time: float = 0.0
+    """Duration of the last step on the path [s]."""
+    last_refusal: str = ''
+
+    def step(self, duration: float, finished_by: str) -> None:
+        """Count a step on the path, and keep its `duration` [s]."""
+        self.step_time = duration
+        self.finishers[finished_by] += 1
+
+    def refuse(self, reason: str) -> None:
+        """Count a target that is refused for a reason."""
+        self.refused += 1
+        self.last_refusal = reason
+
+    def facts(self) -> dict[str, Any]:
+        """All of it, by name."""
+        return {
+            'accepted': self.accepted,
+            'refused': self.refused,
+            'commands': self.commands,
+            'late_commands': self.late,
+            'lateness': self.lateness,
+            **{f'finished_by_{who}': count for who, count in self.finishers.items()},
+            'step_time': self.step_time,
+            'last_refusal': self.last_refusal,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to say."""
+
+    state: State
+    reason: Reason | None
+    """Why; None where that is plain."""
+    awaited: str
+    """What the node waits for; '' where it waits for nothing."""
+    facts: dict[str, Any]
+    """What else is known, by name."""
+    follower: Follower | None = None
+    """What decides what the arm does, while the node is active."""
+
+
+class Reporter:
+    """
+    Publishes and logs what the node does, again and again.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics and log they are.
+    clock : NodeClock
+        Its time.
+    make_report : callable
+        Makes a report.
+    show_path : callable
+        Publishes the path that was found by what decides what the arm does, if that is new.
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        clock: NodeClock,
+        make_report: Callable[[], Report],
+        show_path: Callable[[Follower | None], None],
+    ) -> None:
+        self._node, self._clock = node, clock
+        self._make_report, self._show_path = make_report, show_path
+        self._last: tuple[State, str] | None = None
+        """State and reason as reported last."""
+        self._reported_at, self._reports_since = 0.0, 0
+        self._statuses = node.create_publisher(DiagnosticArray, '~/status', 10)
+        self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(STATUS_PERIOD, self.report, clock=steady)
+        node.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=steady)
+        node.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+
+    def report(self) -> None:
+        """Publish the status, and the path where that is new."""
+        self._look_at_the_clock()
+        report = self._make_report()
+        reason = self._reason(report)
+        if (report.state, str(reason)) != self._last:
+            self._last = report.state, str(reason)
+            self._node.get_logger().info(f'{report.state.name}: {reason or report.state.value}')
+        self._statuses.publish(self._message(self._node.get_name(), report))
+        self._show_path(report.follower)
+
+    def report_last(self) -> None:
+        """Publish the status once more, and wait until its readers have it."""
+        self.report()
+        self._statuses.wait_for_all_acked(DELIVERY_TIME)
+
+    def _report_diagnostics(self) -> None:
+        message = self._message(self._node.get_fully_qualified_name(), self._make_report())
+        self._diagnostics.publish(message)
+
+    def _message(self, name: str, report: Report) -> DiagnosticArray:
+        stamp = self._node.get_clock().now().to_msg()
+        return diagnostic_array(name, report.state, self._reason(report), report.facts, stamp)
+
+    def _reason(self, report: Report) -> Reason | None:
+        moves = report.state in (State.MOVING, State.JOGGING)
+        stands = moves and self._reports_since > STANDING_REPORTS
+        return report.reason or (CLOCK_STANDS if stands else None)
+
+    def _look_at_the_clock(self) -> None:
+        """Count the reports for which it shows the same time."""
+        now = self._clock.now()
+        self._reports_since = self._reports_since + 1 if now == self._reported_at else 0
+        self._reported_at = now
+
+    def _remind(self) -> None:
+        """Log again what the node waits for."""
+        report = self._make_report()
+        if report.state in (State.WAITING_FOR_MODEL, State.WAITING_FOR_STATE):
+            self._node.get_logger().info(f'still waiting for {report.awaited}: {report.reason}')
