@@ -232,8 +232,12 @@ def read_arguments() -> argparse.Namespace:
 def main() -> None:
     """Run what the command line asks for."""
     logging.disable(logging.WARNING)  # pink logs every step that ends a hair outside a limit
-    for line in run(read_arguments()):
-        print(line, flush=True)
+    arguments = read_arguments()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    with (arguments.output / 'report.md').open('w') as file:
+        for line in run(arguments):
+            print(line, flush=True)
+            print(line, file=file, flush=True)
 
 
 if __name__ == '__main__':
