@@ -1,5 +1,5 @@
 """
-Draw the pictures of the page in view.md: `make pictures`.
+Draw the pictures of the page in rviz.md: `make pictures`.
 
 A Chromium looks at a simulated arm, as `fabrik_ros run --no-ros` shows it, and at each state.
 

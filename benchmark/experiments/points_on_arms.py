@@ -4,7 +4,7 @@ On which arms "FABRIK on the joint centres, then angles" is exact, and how far i
 Four ways to do the same tasks: the bare pipeline, done once; `PointArmSolver.single_pass`, which
 knows planes, turning bases and what hangs on the tip; the solver of method 'points', which makes
 such passes until nothing comes of them; and, to compare, the articulated one. What counts as
-solved is decided by pinocchio. Prints the table of `docs/points_on_arms.md`.
+solved is decided by pinocchio. `docs/fabrik.md` sums the table up.
 
     python benchmark/experiments/points_on_arms.py --count 30
 

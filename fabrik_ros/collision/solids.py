@@ -41,7 +41,7 @@ CURE = (
     'sudo apt install ros-$ROS_DISTRO-coal, or, where ROS 2 is not from apt, pip install coal in '
     'a virtual environment'
 )
-"""How to install coal; docs/self_collision.md says why."""
+"""How to install coal; docs/obstacles.md says why."""
 LARGEST = 1e4
 """Largest extent of a part of a robot [m]; beyond it numbers become coarse."""
 LONGEST_REASON = 500

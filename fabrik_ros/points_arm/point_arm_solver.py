@@ -4,7 +4,7 @@ FABRIK on joint centres, then angles: the way an arm is often first driven by FA
 Joint centres of the seed, FABRIK on these as on bare points, joint values from the points, and
 what came of it by forward kinematics. It is exact where points are all there is to an arm: joints
 in one plane. Elsewhere FABRIK moves the points to where the arm cannot bring them, and the joint
-values miss. Doing it again from there helps often, not always: see `docs/points_on_arms.md`.
+values miss. Doing it again from there helps often, not always: see `docs/fabrik.md`.
 
 """
 
@@ -32,7 +32,7 @@ class PointArmSolver:
 
     It has the face of `FabrikSolver`. It is exact, as long as no limit is in the way, for planar
     arms (all axes parallel) and for those on a base that turns about an axis square to theirs; on
-    others it misses, by how much `docs/points_on_arms.md` tells. It makes
+    others it misses, by how much `docs/fabrik.md` tells. It makes
     passes, each from where the last one ended, until the target is reached, the budget is over, or
     six in a row have brought nothing; no restarts, no polish steps. Joint values never leave the
     limits, nor `max_joint_move`: where the points ask for more a joint stops there, and the

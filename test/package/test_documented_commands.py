@@ -53,9 +53,7 @@ def test_every_command_is_looked_at():
     assert {words[0] for _, words in COMMANDS} <= ours | others
 
 
-FROM_PIP = (
-    r'(?ms)^(?:#+ [^\n]*from pip\n|# The command `fabrik_ros`\n|# .*in the browser\n).*?(?=^#|\Z)'
-)
+FROM_PIP = r'(?ms)^(?:#+ [^\n]*from pip\n|# The command `fabrik_ros`\n).*?(?=^#|\Z)'
 """Sections about what pip installs, which puts the command on the PATH."""
 BARE = rf'(?<!-m )(?<!ros2 run )\bfabrik_ros ({"|".join(SUBCOMMANDS)})\b(?!:)'
 

@@ -413,7 +413,7 @@ def test_an_arm_on_a_turning_base_reaches_every_point_that_its_links_can(joints,
 
 @pytest.mark.parametrize('name', mostly_long(['ur5', 'panda', 'so101', 'z1'], 'ur5', 'so101'))
 def test_on_real_arms_it_is_honest_and_better_near_the_target(name):
-    """Within 1 mm and 0.01 rad; how much it solves is in `docs/points_on_arms.md`."""
+    """Within 1 mm and 0.01 rad; how much it solves is in `docs/fabrik.md`."""
     chain, judge = judged(name)
     mode = 'pose' if len(chain) >= 6 else 'position'
     solver = solver_for(chain, mode=mode, position_tolerance=1e-3, orientation_tolerance=1e-2)
