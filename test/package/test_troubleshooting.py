@@ -16,7 +16,7 @@ SHORTEST = 6
 """Pieces of a message that are shorter may stand anywhere [characters]."""
 LEVELS = {'warning', 'error', 'fatal'}
 LOGGING = {'ros', 'sim', 'launch'}
-"""Folders whose files write to the log."""
+"""Folders whose files, and those of the rooms in them, write to the log."""
 _, TABLES, EXCEPTIONS = re.split(
     '^## Warnings and errors|^## Exceptions', PAGE, flags=re.MULTILINE
 )
@@ -49,7 +49,7 @@ def logged() -> Iterator[tuple[str, str]]:
             if not _is_method_call(node):
                 continue
             of_parser = ast.unparse(node.func) in ('parser.error', 'parser.exit')
-            in_log = node.func.attr in LEVELS and path.parent.name in LOGGING
+            in_log = node.func.attr in LEVELS and bool(LOGGING & set(path.relative_to(ROOT).parts))
             text = said(node.args[-1 if of_parser else 0]) if of_parser or in_log else ''
             if re.search(r'\w', text.replace('error', '')):
                 yield f'{path.name}:{node.lineno}', text.strip()
