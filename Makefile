@@ -86,10 +86,15 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; thirteen minutes 
 	$(PYTEST) -m 'not long' --ignore test/ros
 	$(PYTEST) -m 'not long' $(AT_ONCE) test/ros
 
+# The laws of simulated motions, which try a few examples in `make test`, and many here.
+LAWS = $(shell grep -rlE --include 'test_*.py' '\bexamples.[0-9]+, [0-9]+' test | sort)
+
 .PHONY: test-long
-test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 12 minutes or so
-	@echo 'make test-long takes 12 minutes or so on two cores.'
+test-long: export HYPOTHESIS_PROFILE := many
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 14 minutes or so
+	@echo 'make test-long takes 14 minutes or so on two cores.'
 	$(PYTEST) -m long --ignore test/ros
+	$(PYTEST) -m 'not long' $(LAWS)
 	$(PYTEST) -m long $(AT_ONCE) test/ros --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
@@ -121,31 +126,30 @@ coverage: $(VENV)/with-test $(INSTALLED) ## lines that "make test" runs, but for
 .PHONY: coverage-kernels
 coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; 20 minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' --cov=fabrik_ros/kernels --cov-config=/dev/null \
-		--cov-branch $(COVERAGE) $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
+		--cov-branch $(COVERAGE) $(KERNEL_TESTS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: built-test
 built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 10,000 solves; three minutes
 	$(PYTEST) -m long test/kernels/test_built.py
 
-# The rooms that call kernels.
-KERNEL_ROOMS := $(addprefix test/,kernels model collision solver planning motion)
+# What calls kernels. Of motion those tests that come nearest to them: the others simulate motions
+# for minutes and run no line of a kernel besides.
+KERNEL_TESTS := $(addprefix test/,kernels model collision solver planning) \
+	$(patsubst %,test/motion/test_%.py,joint_limiter line_reference line_tracker target_filter \
+	tip_speed singularity planned_path late_steps)
 
-# They look for paths by the thousand, which takes minutes interpreted; their kernels are those
-# that the other tests run, and they run compiled and with bounds checked.
-SEARCHES := $(addprefix test/,solver/test_blocked_by_limits.py planning/test_joint_routes.py motion/test_tolerant_line.py \
-	motion/test_follower_paths.py motion/test_path_table.py motion/test_posture_on_paths.py \
-	motion/test_arm_follower.py motion/test_follower_examples.py motion/test_starts.py \
-	motion/test_stops.py motion/test_truth.py motion/test_followed_circles.py \
-	motion/test_arms_apart.py motion/test_blocked_streams.py motion/test_few_joints.py \
-	motion/test_shared_joints.py motion/test_arms_on_a_moving_base.py)
+# They search by the thousand, which takes minutes interpreted; their kernels are those that the
+# other tests run, and they run compiled and with bounds checked.
+SEARCHES := $(addprefix test/,solver/test_blocked_by_limits.py solver/test_endless_joints.py \
+	solver/test_few_joints.py planning/test_joint_routes.py)
 
 .PHONY: solver-test-interpreted
-solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 11 minutes
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS) $(addprefix --ignore ,$(SEARCHES))
+solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 5 minutes
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' $(KERNEL_TESTS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: solver-test-bounds
-solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; at most 8 minutes
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m 'not long' $(KERNEL_ROOMS)
+solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; at most 4 minutes
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m 'not long' $(KERNEL_TESTS)
 
 .PHONY: fuzz
 fuzz: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

@@ -34,13 +34,14 @@ except ImportError:
 else:
     # Compiling takes seconds, so the first example of a test may be slow: no deadline.
     quiet = [hypothesis.HealthCheck.too_slow]
-    hypothesis.settings.register_profile(
-        'quick',
-        deadline=None,
-        max_examples=100,
-        suppress_health_check=quiet,
-        derandomize=True,  # the same verdict on the same code; 'thorough' looks for new examples
-    )
+    for profile in ('quick', 'many'):  # they differ in the `examples` of the helpers
+        hypothesis.settings.register_profile(
+            profile,
+            deadline=None,
+            max_examples=100,
+            suppress_health_check=quiet,
+            derandomize=True,  # the same verdict on the same code; 'thorough' looks for new ones
+        )
     hypothesis.settings.register_profile(
         'thorough', deadline=None, max_examples=3000, suppress_health_check=quiet
     )

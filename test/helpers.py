@@ -31,6 +31,11 @@ def mostly_long(names: Iterable[str], *quick: str) -> list:
     ]
 
 
+def examples(few: int, many: int) -> int:
+    """How many examples a law of simulated motions tries: few in `make test`, many in the long."""
+    return few if os.environ.get('HYPOTHESIS_PROFILE', 'quick') == 'quick' else many
+
+
 @dataclass(frozen=True)
 class RealArm:
     """An arm of example-robot-data: its file below `robots/`, first and last link."""

@@ -17,7 +17,7 @@ from fabrik_ros.collision.world_collision import EASE
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
-from helpers import assert_close
+from helpers import assert_close, examples
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ import pytest
 coal = pytest.importorskip('coal', reason='coal measures the distances')
 pinocchio = pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-EXAMPLES = 40 if COMPILED else 3
+EXAMPLES = examples(15, 40) if COMPILED else 3
 STEPS = 400 if COMPILED else 100
 JOINTS = 4
 CAPSULES = planar_arm(JOINTS).replace('revolute', 'continuous')

@@ -6,6 +6,7 @@ The poses are judged by pinocchio, clearances by the distance of balls from a pl
 """
 
 from collections import Counter
+import functools
 
 import pytest
 
@@ -126,6 +127,12 @@ def lag_without(tip, hand, **options):
     return lags(follow(hands, **options)[0], tip, hand).max()
 
 
+@functools.cache
+def lag_of_circling(tip, **options):
+    """Tell the same of a hand that circles."""
+    return lag_without(tip, circling(tip), **options)
+
+
 BLOCKED = {
     'obstacle': ((0.0, 1.0, 0.0), 'collision ahead'),
     'reach': ((1.0, 0.0, 0.0), 'farther away than the arm is long'),
@@ -146,7 +153,7 @@ def test_tip_beside_a_blocked_one_is_followed_as_if_it_were_alone(kind, blocked,
     hands = [circling(LEFT), circling(RIGHT)]
     hands[blocked] = pushing(blocked, side(blocked, way), farthest=1.2)
     q, said = follow(hands, [shelf(blocked)], idle_tips=idle_tips)
-    alone = lag_without(free, hands[free], idle_tips=idle_tips)
+    alone = lag_of_circling(free, idle_tips=idle_tips)
     assert lags(q, free, hands[free]).max() <= SLOWER * alone + ROUNDING
     assert min(gap(values, blocked) for values in q) > CLEARANCE - 1e-4
     check_joints(q, TREE.lower, TREE.upper)
@@ -163,7 +170,7 @@ def test_tip_beside_one_at_a_limit_is_followed_as_if_it_were_alone(blocked):
     hands = [circling(LEFT), circling(RIGHT)]
     hands[blocked] = turning(blocked)
     q, said = follow(hands, steps=600)
-    assert lags(q, free, hands[free]).max() <= SLOWER * lag_without(free, hands[free]) + ROUNDING
+    assert lags(q, free, hands[free]).max() <= SLOWER * lag_of_circling(free) + ROUNDING
     check_joints(q, TREE.lower, TREE.upper)
     assert said[-1][0] is State.MOVING
     assert f'{TIPS[blocked]!r}: ' in said[-1][1]
@@ -173,9 +180,7 @@ def test_tip_beside_one_at_a_limit_is_followed_as_if_it_were_alone(blocked):
 def test_tip_beside_one_that_has_fallen_silent_is_followed_as_if_it_were_alone(way):
     hands = [once(LEFT, way), circling(RIGHT)]
     q, _ = follow(hands, [shelf(LEFT)])
-    assert (
-        lags(q, RIGHT, hands[RIGHT]).max() <= SLOWER * lag_without(RIGHT, hands[RIGHT]) + ROUNDING
-    )
+    assert lags(q, RIGHT, hands[RIGHT]).max() <= SLOWER * lag_of_circling(RIGHT) + ROUNDING
     assert min(gap(values, LEFT) for values in q) > CLEARANCE - 1e-4
     check_joints(q, TREE.lower, TREE.upper)
 

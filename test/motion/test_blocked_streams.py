@@ -88,6 +88,18 @@ def cost_of(effort, arm, **way):
     return Counter(effort)
 
 
+FREE = {}
+
+
+def cost_of_a_free_stream(effort, has_wall, options):
+    """Count, once for all tests, what a stream costs far from the wall or without one."""
+    key = has_wall, str(options)
+    if key not in FREE:
+        arm = follower(wall(9.0) if has_wall else None, **options)
+        FREE[key] = cost_of(effort, arm, farthest=0.25)
+    return FREE[key]
+
+
 @pytest.mark.parametrize(
     'options',
     [
@@ -112,8 +124,7 @@ def cost_of(effort, arm, **way):
 def test_target_of_a_blocked_stream_costs_at_most_twice_what_one_of_a_free_stream_does(
     effort, scene, way, options
 ):
-    away = None if scene is None else wall(9.0)
-    free = cost_of(effort, follower(away, **options), farthest=0.25)
+    free = cost_of_a_free_stream(effort, scene is not None, options)
     blocked = cost_of(effort, follower(scene, **options), **way)
     assert free['solves'] > 0.9 * COUNTED
     assert blocked['solves'] <= 2 * free['solves']

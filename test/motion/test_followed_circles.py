@@ -60,6 +60,13 @@ def check(name, number, rate):
 
 @pytest.mark.parametrize('name', ['six_axis', 'seven_axis'])
 def test_circle_is_followed_at_its_speed_at_any_rate(name):
+    for number, rate in enumerate(RATES):
+        check(name, number % COUNT, rate)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('name', ['six_axis', 'seven_axis'])
+def test_every_circle_is_followed_at_its_speed_at_every_rate(name):
     for rate in RATES:
         for number in range(COUNT):
             check(name, number, rate)

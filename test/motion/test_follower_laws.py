@@ -20,7 +20,7 @@ from fabrik_ros.motion.following.follower import Follower
 from fabrik_ros.motion.following.following_rules import FollowingRules
 from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.motion.limits.limits import MotionLimits
-from helpers import mostly_long, said, SIX_AXIS
+from helpers import examples, mostly_long, said, SIX_AXIS
 from hypothesis import event, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from command_judge import accelerations, velocities
 from judging import Judge
 
-EXAMPLES, LONGEST = (60, 60) if COMPILED else (2, 10)
+EXAMPLES, LONGEST = (examples(20, 60), 60) if COMPILED else (2, 10)
 DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
 HOME = (0.3, 0.4, -0.5, 0.2, 0.6, 0.1)
 SOLVER = SolverOptions(budget=math.inf, max_restarts=6)

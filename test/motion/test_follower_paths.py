@@ -21,13 +21,13 @@ from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.joint_path import JointPath
 from fabrik_ros.reasons import ReasonKind
-from helpers import assert_close, PLANAR, said
+from helpers import assert_close, examples, PLANAR, said
 from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
 
 DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
-EXAMPLES = 20 if COMPILED else 2
+EXAMPLES = examples(10, 20) if COMPILED else 2
 TOLERANCE = 1e-4
 CHAIN = load_urdf(PLANAR).chain('l0', 'l3')
 START, BEHIND = (2.7, 0.6), (-2.7, -0.6)

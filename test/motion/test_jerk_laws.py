@@ -17,7 +17,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
-from helpers import mostly_long, SIX_AXIS, stopped, why
+from helpers import examples, mostly_long, SIX_AXIS, stopped, why
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 from judging import Judge
 from trajectories import SplineController
 
-EXAMPLES, LONGEST = (30, 60) if COMPILED else (2, 10)
+EXAMPLES, LONGEST = (examples(12, 30), 60) if COMPILED else (2, 10)
 DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
 SOLVER = SolverOptions(budget=math.inf, max_restarts=6)
 ROUNDING = 1e-6

@@ -10,14 +10,14 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.solver.options import SolverOptions
-from helpers import assert_close
+from helpers import assert_close, examples
 from hypothesis import example, given, settings, strategies as st
 from judging import pose_errors
 import numpy as np
 from talos import talos, talos_judges, TALOS_START, TALOS_TIPS
 from two_arms import DT, FASTEST, HARDEST, limits_for
 
-EXAMPLES = 25 if COMPILED else 2
+EXAMPLES = examples(10, 25) if COMPILED else 2
 ON_LINE = (1e-8, 1e-8)
 late_steps = st.dictionaries(st.integers(0, 80), st.floats(0.004, 0.1), max_size=8)
 

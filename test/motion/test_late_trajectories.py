@@ -13,7 +13,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.controllers.look_ahead import LONGEST, LookAhead
 from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
 from fabrik_ros.motion.following.arm_state import State
-from helpers import said, SIX_AXIS
+from helpers import examples, said, SIX_AXIS
 from hypothesis import assume, example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def steps(played):
     return (times[1:-1][found] - START) / SECOND, size[found]
 
 
-@settings(max_examples=6 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(3, 6) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, jerks, spans(0.5), st.booleans(), st.booleans())
 @example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.36)], False, True)
 @example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.5)], False, False)
@@ -118,7 +118,7 @@ def test_late_messages_cost_a_step_of_what_went_on_unheard(
     assert np.all(np.any(after_late_ones, axis=0))
 
 
-@settings(max_examples=10 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(5, 10) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, st.floats(0.3, 1.0), st.floats(0.02, 0.5))
 @example(413584592, 100.0, {'update_rate': 100.0}, 'line', 0.89, 0.157)
 @example(1, 100.0, {}, 'joint', 0.5, 0.4)
@@ -144,7 +144,7 @@ def test_arm_arrives_over_a_way_that_becomes_slower(by, tells_begin):
     assert said(rig.follower, rig.seconds) == (State.REACHED, '')
 
 
-@settings(max_examples=8 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(4, 8) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, st.floats(0.3, 1.0), st.floats(0.2, 0.5))
 def test_nothing_goes_on_that_is_not_heard_to_be_played(seed, rate, options, path, begin, length):
     rig = make_rig(seed, rate, path, 0.0, options, dropped=[(begin, begin + length)])
@@ -162,7 +162,7 @@ def test_nothing_goes_on_that_is_not_heard_to_be_played(seed, rate, options, pat
         assert np.abs(end - has).max() <= FASTEST * max(UNHEARD, usual)
 
 
-@settings(max_examples=6 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(3, 6) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, jerks, spans(0.5), st.booleans())
 @example(1, 100.0, {}, 'joint', 0.0, [(0.4, 0.42)], True)
 @example(1, 100.0, {}, 'joint', 0.0, [(0.4, 0.5)], True)
@@ -224,7 +224,7 @@ def test_each_lateness_is_told_once(kind, length):
     assert 0.0 < late <= length
 
 
-@settings(max_examples=10 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(5, 10) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, st.lists(st.floats(0.3, 1.0), min_size=1, max_size=3))
 def test_look_ahead_that_is_set_for_the_delay_keeps_the_limits(seed, rate, options, path, pauses):
     """What the controller plays is not heard, and messages are held back for 0.2 s."""
@@ -236,7 +236,7 @@ def test_look_ahead_that_is_set_for_the_delay_keeps_the_limits(seed, rate, optio
     assert rig.latenesses == []
 
 
-@settings(max_examples=8 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(4, 8) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths)
 def test_delay_that_was_seen_costs_nothing_the_next_time(seed, rate, options, path):
     rig = make_rig(seed, rate, path, 0.0, options, held=[(0.6, 0.7), (2.1, 2.2), (2.6, 2.7)])
@@ -247,7 +247,7 @@ def test_delay_that_was_seen_costs_nothing_the_next_time(seed, rate, options, pa
     assert not np.any(at > 1.5)
 
 
-@settings(max_examples=8 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(4, 8) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, st.floats(0.02, 0.1))
 def test_delay_that_grows_bit_by_bit_is_led(seed, rate, options, path, most):
     """It takes a second to grow; a millisecond of stop is no step."""

@@ -18,14 +18,14 @@ from fabrik_ros.motion.limits.joint_limiter import JointLimiter
 from fabrik_ros.motion.lines.goal_frame import GoalFrame
 from fabrik_ros.motion.lines.line_tracker import LineTracker
 from fabrik_ros.motion.lines.motion_solvers import MotionSolvers
-from helpers import assert_close
+from helpers import assert_close, examples
 from hypothesis import given, settings, strategies as st
 from judging import distances_from_line, pose_errors
 import numpy as np
 import pinocchio
 from two_arms import BENT, DT, FASTEST, HARDEST, judges, limits_for, START, two_arms
 
-EXAMPLES = 25 if COMPILED else 2
+EXAMPLES = examples(10, 25) if COMPILED else 2
 CHAIN = two_arms().chains[0]
 SOLVER = SolverOptions(
     position_tolerance=1e-7, orientation_tolerance=1e-7, budget=math.inf, max_restarts=20

@@ -21,6 +21,7 @@ from fabrik_ros.motion.paths.joint_path import JointPath
 from helpers import (
     assert_close,
     example_robot,
+    examples,
     mostly_long,
     REAL_ARMS,
     Segment,
@@ -38,7 +39,7 @@ pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 from command_judge import accelerations, velocities
 from judging import distances_from_line, Judge
 
-EXAMPLES = 40 if COMPILED else 2
+EXAMPLES = examples(15, 40) if COMPILED else 2
 LONGEST_PART = 60 if COMPILED else 12
 DT = 0.01
 LONGEST = 200.0

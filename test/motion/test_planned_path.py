@@ -19,7 +19,7 @@ from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.motion.paths.preview import Onlooker
 from fabrik_ros.planning.pieces import finish
-from helpers import assert_close, PLANAR, SIX_AXIS, stopped
+from helpers import assert_close, examples, PLANAR, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from judging import Judge
 
-EXAMPLES = 15 if COMPILED else 3
+EXAMPLES = examples(9, 15) if COMPILED else 3
 DT = 0.01
 LONGEST = 6000 if COMPILED else 1500
 """Steps in which any of these paths is over."""

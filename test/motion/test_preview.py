@@ -16,13 +16,13 @@ from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.preview import Ahead, Onlooker, PIECE
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind
-from helpers import assert_close, PLANAR, SIX_AXIS
+from helpers import assert_close, examples, PLANAR, SIX_AXIS
 from hypothesis import given, settings, strategies as st
 from judging import distances_from_line, Judge
 import numpy as np
 
 DT = 0.01
-EXAMPLES = 40 if COMPILED else 3
+EXAMPLES = examples(15, 40) if COMPILED else 3
 START = (0.1, -1.0, 1.2, 0.3, 0.8, 0.2)
 FASTEST = 1.5
 seeds = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ import itertools
 import math
 
 from fabrik_ros import FollowerOptions, ReasonKind, State
-from helpers import SIX_AXIS
+from helpers import examples, SIX_AXIS
 import hypothesis
 from hypothesis import strategies as st
 import numpy as np
@@ -103,7 +103,7 @@ def test_second_source_makes_the_arm_brake_and_stay(door, is_first):
     assert np.abs(bench.sent[-1] - at).max() <= braking_distance(velocity)
 
 
-@hypothesis.settings(max_examples=40)
+@hypothesis.settings(max_examples=examples(15, 40))
 @hypothesis.given(
     door=st.sampled_from(DOORS[:3]),
     joint=st.integers(0, 5),
@@ -132,7 +132,7 @@ def test_second_source_is_named_however_near_it_is_and_no_way_is_gone_back(
     assert bench.follower.reason.kind is ReasonKind.STATE_CONTRADICTED
 
 
-@hypothesis.settings(max_examples=30)
+@hypothesis.settings(max_examples=examples(12, 30))
 @hypothesis.given(
     frozen_after=st.integers(1, 60),
     lag=st.sampled_from([0.0, 0.05, 0.2]),

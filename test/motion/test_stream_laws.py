@@ -9,7 +9,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
-from helpers import why
+from helpers import examples, why
 from hypothesis import given, settings, strategies as st
 from judging import Judge
 import numpy as np
@@ -69,7 +69,7 @@ def stream(limits, way, duration, every, prepares=True, motion=None):
     tip_acceleration=st.sampled_from([0.5, 1.0, 4.0]),
     prepares=st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10, 25), deadline=None)
 def test_stream_that_ends_is_never_passed(
     direction, pace, duration, every, tip_speed, tip_acceleration, prepares
 ):
@@ -89,7 +89,7 @@ def test_stream_that_ends_is_never_passed(
 
 
 @given(direction=directions, speed=st.floats(0.02, 0.2), every=st.integers(1, 10))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8, 20), deadline=None)
 def test_goals_that_come_evenly_are_followed_evenly(direction, speed, every):
     """Even where one comes only at every tenth step."""
     along = np.array(direction) / np.linalg.norm(direction)
@@ -123,7 +123,7 @@ def test_right_angle_is_rounded_no_more_than_the_acceleration_asks_for(speed):
     every=st.integers(1, 10),
     prepares=st.booleans(),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(6, 15), deadline=None)
 def test_stream_that_leaves_the_reach_is_followed_as_far_as_it_goes(
     direction, speed, every, prepares
 ):

@@ -14,7 +14,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
-from helpers import joint_xml, mostly_long, robot_xml, stopped
+from helpers import examples, joint_xml, mostly_long, robot_xml, stopped
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from command_judge import accelerations, velocities
 import pinocchio
 
-EXAMPLES, LONGEST_PART = (60, 60) if COMPILED else (2, 10)
+EXAMPLES, LONGEST_PART = (examples(20, 60), 60) if COMPILED else (2, 10)
 DT = 0.01
 FASTEST, HARDEST = 1.5, 5.0
 LIMIT = '<limit lower="-2" upper="2" velocity="3" effort="1"/>'

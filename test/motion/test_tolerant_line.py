@@ -16,7 +16,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.lines.tolerant_line import TolerantLinePlanner
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind
-from helpers import PLANAR, Segment, serial_xml, SIX_AXIS, tree_xml
+from helpers import examples, PLANAR, Segment, serial_xml, SIX_AXIS, tree_xml
 from hypothesis import assume, given, settings
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from judging import Judge, pose_errors, TreeJudge
 import pinocchio
 
-EXAMPLES = 20 if COMPILED else 4
+EXAMPLES = examples(10, 20) if COMPILED else 4
 POSITION, ORIENTATION = 0.005, 0.0873
 SOLVER = SolverOptions(
     position_tolerance=1e-6, orientation_tolerance=1e-6, budget=math.inf, max_restarts=6

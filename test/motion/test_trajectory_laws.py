@@ -12,7 +12,7 @@ from driving import check_played, do, FASTEST, HARDEST, make_motion
 from fabrik_ros import load_urdf
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.controllers.published_trajectory import default_look_ahead
-from helpers import find_robot, mostly_long, REAL_ARMS, said, SIX_AXIS, stopped
+from helpers import examples, find_robot, mostly_long, REAL_ARMS, said, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def chain_of(name):
 
 
 @pytest.mark.parametrize('name', mostly_long(ARMS, 'ur5'))
-@settings(max_examples=15 if COMPILED else 2)
+@settings(max_examples=examples(8, 15) if COMPILED else 2)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([50.0, 100.0, 125.0, 500.0]),
@@ -94,7 +94,7 @@ LATENESS = st.lists(st.one_of(st.floats(0.1, 3.0), st.floats(3.0, 60.0)), min_si
 
 @pytest.mark.long
 @example(1, [1.0], 100.0, 'line', 50.0)
-@settings(max_examples=60 if COMPILED else 2)
+@settings(max_examples=examples(20, 60) if COMPILED else 2)
 @given(
     st.integers(0, 2**32 - 1),
     LATENESS,
@@ -124,7 +124,7 @@ def test_controller_plays_within_the_limits_however_late_the_ticks_are(
             assert acceleration.max() <= HARDEST * (1.0 + 1e-4)
 
 
-@settings(max_examples=30 if COMPILED else 2)
+@settings(max_examples=examples(12, 30) if COMPILED else 2)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([50.0, 100.0, 500.0]), st.booleans())
 def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset):
     motion = make_motion(load_urdf(SIX_AXIS).chain(), seed, 'joint', period=1.0 / rate)

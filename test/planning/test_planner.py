@@ -32,7 +32,7 @@ from fabrik_ros.planning.message_channel import MessageChannel
 from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
 from fabrik_ros.planning.rrt_connect import RrtConnect
 from fabrik_ros.transforms import transform
-from helpers import assert_close
+from helpers import assert_close, examples
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def distance(q):
     return min(d for (i, j), d in planar_distances(q).items())
 
 
-@settings(max_examples=20 if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(10, 20) if COMPILED else 2, deadline=None)
 @given(seeds)
 def test_way_ends_at_the_goal_and_trigonometry_finds_it_free(world, seed):
     rng = np.random.default_rng(seed)
@@ -195,7 +195,7 @@ def test_redundant_arm_is_not_searched_for_a_goal_where_what_its_tip_carries_col
 
 
 @pytest.mark.parametrize('mode', ['position', 'pose'])
-@settings(max_examples=60 if COMPILED else 3, deadline=None)
+@settings(max_examples=examples(20, 60) if COMPILED else 3, deadline=None)
 @given(seed=seeds)
 def test_goal_that_a_free_configuration_reaches_is_not_called_blocked(world, mode, seed):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from collision_models import body, planar_arm, planar_distances, with_bodies
 from fabrik_ros import load_urdf
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
-from helpers import assert_close, mostly_long, Segment, tree_xml
+from helpers import assert_close, examples, mostly_long, Segment, tree_xml
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from fabrik_ros.model.geometry import Box
 from fabrik_ros.planning import plan, PlannerSetup, PlanOutcome
 from plan_judge import PlanJudge
 
-EXAMPLES = 15 if COMPILED else 2
+EXAMPLES = examples(8, 15) if COMPILED else 2
 LINK = 0.4
 ROD = body('<box size="0.3 0.05 0.05"/>', '0.2 0 0')
 NEXT = Segment(xyz=(LINK, 0.0, 0.0), lower=-2.5, upper=2.5)

@@ -17,11 +17,12 @@ from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.planning import plan, PlannerSetup
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.transforms import transform
+from helpers import examples
 
 ROBOT = load_urdf(example_arm('six_axis'))
 ARM = ROBOT.chain()
 START = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
-WAYS = 25 if COMPILED else 2
+WAYS = examples(12, 25) if COMPILED else 2
 PATIENCE = 60.0
 NEAR = 0.005
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))

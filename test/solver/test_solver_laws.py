@@ -31,6 +31,8 @@ TOLERANCE = 1e-6
 
 # Interpreted kernels are a hundred times slower: fewer examples, the same laws.
 COUNT = 100 if COMPILED else 20
+SEARCHED = COUNT if COMPILED else 4
+"""Of targets that take a whole search."""
 laws = settings() if COMPILED else settings(max_examples=30)
 
 
@@ -379,7 +381,7 @@ class TestAutoOnFiveJoints:
     def test_the_position_is_reached_and_the_orientation_honest(self, arm):
         chain, judge = arm
         solver = solver_for(chain)
-        for target in self.targets(arm, COUNT):
+        for target in self.targets(arm, SEARCHED):
             solution = solver.solve(target)
             apart, turned = judge.errors(target, solution.q)
             assert solution.converged
@@ -389,7 +391,7 @@ class TestAutoOnFiveJoints:
 
     def test_solving_again_from_the_answer_mostly_stays_there(self, arm):
         solver, moves = solver_for(arm[0]), []
-        for target in self.targets(arm, COUNT):
+        for target in self.targets(arm, SEARCHED):
             first = solver.solve(target)
             again = solver.solve(target, first.q)
             assert again.orientation_error <= first.orientation_error + 1e-6
