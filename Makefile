@@ -26,7 +26,9 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 # A worker that has no tests left takes some of another's: none is alone with the longest file.
 # A worker that dies ends the run: xdist would wait for its tests for ever.
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
-# Tests over ROS wait most of the time: three at once leave two cores room for what is due now.
+# These wait most of the time, for nodes and other processes: three at once leave two cores room
+# for what is due now.
+WAITING := $(addprefix test/,ros cli view)
 AT_ONCE := -n 3
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
@@ -83,19 +85,19 @@ endef
 test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; thirteen minutes on two cores
 	@echo 'make test takes about thirteen minutes on two cores; make test-long runs the rest.'
 	$(LINT)
-	$(PYTEST) -m 'not long' --ignore test/ros
-	$(PYTEST) -m 'not long' $(AT_ONCE) test/ros
+	$(PYTEST) -m 'not long' $(addprefix --ignore ,$(WAITING))
+	$(PYTEST) -m 'not long' $(AT_ONCE) $(WAITING)
 
-# The laws of simulated motions, which try a few examples in `make test`, and many here.
-LAWS = $(shell grep -rlE --include 'test_*.py' '\bexamples.[0-9]+, [0-9]+' test | sort)
+# Laws try a few examples in `make test`, and many here.
+LAWS = $(shell grep -rlE --include 'test_*.py' '^(from|import) hypothesis' test | grep -v test/ros | sort)
 
 .PHONY: test-long
 test-long: export HYPOTHESIS_PROFILE := many
 test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 14 minutes or so
 	@echo 'make test-long takes 14 minutes or so on two cores.'
-	$(PYTEST) -m long --ignore test/ros
+	$(PYTEST) -m long $(addprefix --ignore ,$(WAITING))
 	$(PYTEST) -m 'not long' $(LAWS)
-	$(PYTEST) -m long $(AT_ONCE) test/ros --ignore $(HOSTILE)
+	$(PYTEST) -m long $(AT_ONCE) $(WAITING) --ignore $(HOSTILE)
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 # The node over real ROS, where distributions differ: messages, parameters, life cycle, clock, signals.
@@ -136,7 +138,7 @@ built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 
 # for minutes and run no line of a kernel besides.
 KERNEL_TESTS := $(addprefix test/,kernels model collision solver planning) \
 	$(patsubst %,test/motion/test_%.py,joint_limiter line_reference line_tracker target_filter \
-	tip_speed singularity planned_path late_steps)
+	tip_speed tip_speed_laws singularity planned_path late_steps stream_laws)
 
 # They search by the thousand, which takes minutes interpreted; their kernels are those that the
 # other tests run, and they run compiled and with bounds checked.

@@ -34,11 +34,11 @@ except ImportError:
 else:
     # Compiling takes seconds, so the first example of a test may be slow: no deadline.
     quiet = [hypothesis.HealthCheck.too_slow]
-    for profile in ('quick', 'many'):  # they differ in the `examples` of the helpers
+    for profile, count in (('quick', 40), ('many', 100)):  # see `examples` of the helpers, too
         hypothesis.settings.register_profile(
             profile,
             deadline=None,
-            max_examples=100,
+            max_examples=count,
             suppress_health_check=quiet,
             derandomize=True,  # the same verdict on the same code; 'thorough' looks for new ones
         )

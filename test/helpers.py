@@ -32,7 +32,7 @@ def mostly_long(names: Iterable[str], *quick: str) -> list:
 
 
 def examples(few: int, many: int) -> int:
-    """How many examples a law of simulated motions tries: few in `make test`, many in the long."""
+    """How many examples a law tries: few in `make test`, many in `make test-long`."""
     return few if os.environ.get('HYPOTHESIS_PROFILE', 'quick') == 'quick' else many
 
 

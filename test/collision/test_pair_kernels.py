@@ -10,13 +10,14 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.kernels.cell_tree import distance_to_cells, SCRATCH, STACK
 from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
+from helpers import examples
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 
 coal = pytest.importorskip('coal', reason='coal measures the distances')
 
-EXAMPLES = 100 if COMPILED else 5
+EXAMPLES = examples(40, 100) if COMPILED else 5
 JOINTS = 3
 SAMPLES = 25
 CLEARANCE = 0.02

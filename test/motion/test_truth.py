@@ -3,7 +3,7 @@
 import functools
 
 from fabrik_ros import FollowerOptions, ReasonKind, State
-from helpers import SIX_AXIS
+from helpers import examples, SIX_AXIS
 import hypothesis
 from hypothesis import strategies as st
 import numpy as np
@@ -22,7 +22,7 @@ def judge():
     return Judge(SIX_AXIS, 'l0', 'l7')
 
 
-@hypothesis.settings(max_examples=25)
+@hypothesis.settings(max_examples=examples(12, 25))
 @hypothesis.given(
     way=ANYWHERE,
     lag=st.sampled_from([0.0, 0.05, 0.3, 0.6]),

@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import functools
 import importlib
 from pathlib import Path
 import re
@@ -262,12 +263,16 @@ def test_pip_takes_these_arguments(words, checkout):
         name, _, extras = requirement.rstrip(']').partition('[')
         assert name == '.' or f"'{name}" in SETUP
         assert all(f"'{extra}': " in SETUP for extra in extras.split(',') if extra)
-    here = [requirement for requirement in requirements if requirement.startswith('.')]
-    if here:
-        options = ['--dry-run', '--no-deps', '--no-index', '--no-build-isolation']
-        command = [sys.executable, '-m', 'pip', 'install', *options, *here]
-        done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    if here := tuple(word for word in requirements if word.startswith('.')):
+        done = try_pip(checkout, here)
         assert 'Would install fabrik-ros' in done.stdout, done.stderr
+
+
+@functools.cache
+def try_pip(checkout: Path, here: tuple[str, ...]) -> subprocess.CompletedProcess:
+    options = ['--dry-run', '--no-deps', '--no-index', '--no-build-isolation']
+    command = [sys.executable, '-m', 'pip', 'install', *options, *here]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize('document', DOCUMENTS, ids=lambda path: path.name)

@@ -12,6 +12,7 @@ from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
 from fabrik_ros.points.point_chain import PointChain, PointStatus
 from fabrik_ros.points.point_limits import Hinge
 from fabrik_ros.points.point_tree import PointTree
+from helpers import examples
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=examples(25, 60))
 
 layouts = st.builds(
     Layout,

@@ -10,11 +10,12 @@ line and on the boundary of the reach.
 from itertools import pairwise
 
 from fabrik_ros.points.point_chain import PointChain, PointStatus
+from helpers import examples
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 import pytest
 
-laws = settings(deadline=None, max_examples=200)
+laws = settings(deadline=None, max_examples=examples(70, 200))
 
 OUT_OF_REACH = (PointStatus.TOO_FAR, PointStatus.TOO_NEAR)
 
@@ -159,7 +160,7 @@ LAWS = (
 )
 
 
-@settings(laws, max_examples=400)
+@settings(laws, max_examples=examples(140, 400))
 @given(scenes())
 def test_every_solution_keeps_all_laws(scene):
     chain, solution = solve(scene)

@@ -12,12 +12,12 @@ import math
 from fabrik_ros.points.point_chain import PointChain, PointStatus
 from fabrik_ros.points.point_limits import BallJoint, Hinge
 from fabrik_ros.points.point_tree import PointTree
-from helpers import mostly_long
+from helpers import examples, mostly_long
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 
-laws = settings(deadline=None, max_examples=100)
+laws = settings(deadline=None, max_examples=examples(40, 100))
 
 PI = math.pi
 HOLDS = 1e-9

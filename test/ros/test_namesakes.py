@@ -24,7 +24,6 @@ SHORT_LEASE = """
 </profiles>
 """
 """Profile of Fast DDS: a crashed node leaves the graph after 3 s instead of 20."""
-ROUNDS = 2
 long = pytest.mark.long
 
 
@@ -203,10 +202,11 @@ def test_second_node_waits_says_why_and_goes_on_when_the_first_is_gone(
     assert not second.complaints()
 
 
+@pytest.mark.parametrize('rounds', [1, pytest.param(3, marks=long)])
 def test_of_nodes_that_start_together_one_wins_and_the_others_go_on_in_turn(
-    bench, six_axis, start
+    bench, six_axis, start, rounds
 ):
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         processes = [start(), start(), start()]
         while processes:
             winner = wait_for_the_winner(bench, processes)

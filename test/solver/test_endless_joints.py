@@ -12,9 +12,12 @@ pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 TARGETS = 60
 
 
+SIX_AXIS = load_urdf(example_arm('six_axis')).source
+
+
 def on_a_rail(lower, upper, kind='prismatic'):
     """Put the six-axis arm on a joint."""
-    source = load_urdf(example_arm('six_axis')).source
+    source = SIX_AXIS
     body = source[source.index('>', source.index('<robot')) + 1 :]
     limit = f'<limit lower="{lower}" upper="{upper}" velocity="1"/><axis xyz="1 0 0"/>'
     joint = joint_xml('rail', 'world', 'base_link', kind, limit)

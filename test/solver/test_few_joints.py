@@ -89,7 +89,7 @@ def check_that_no_search_turns_better(count: int, starts: int, seed: int) -> Non
 
 
 def test_no_search_finds_a_better_orientation():
-    check_that_no_search_turns_better(12 if COMPILED else 2, 6, 3)
+    check_that_no_search_turns_better(5 if COMPILED else 2, 6, 3)
 
 
 @pytest.mark.long

@@ -31,7 +31,7 @@ TOLERANCE = 1e-6
 
 # Interpreted kernels are a hundred times slower: fewer examples, the same laws.
 COUNT = 100 if COMPILED else 20
-SEARCHED = COUNT if COMPILED else 4
+SEARCHED = COUNT if COMPILED else 2
 """Of targets that take a whole search."""
 laws = settings() if COMPILED else settings(max_examples=30)
 
@@ -410,7 +410,7 @@ class TestAutoOnFiveJoints:
             return np.concatenate([weight * (target[:3, 3] - T[:3, 3]), turn])
 
         solver = solver_for(chain)
-        for target in self.targets(arm, 16 if COMPILED else 4):
+        for target in self.targets(arm, 16 if COMPILED else 1):
             best = math.inf
             for _ in range(4):
                 q = chain.random_configuration(rng)
