@@ -82,8 +82,8 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; thirteen minutes on two cores
-	@echo 'make test takes about thirteen minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; nine minutes on two cores
+	@echo 'make test takes about nine minutes on two cores; make test-long runs the rest.'
 	$(LINT)
 	$(PYTEST) -m 'not long' $(addprefix --ignore ,$(WAITING))
 	$(PYTEST) -m 'not long' $(AT_ONCE) $(WAITING)
@@ -93,8 +93,8 @@ LAWS = $(shell grep -rlE --include 'test_*.py' '^(from|import) hypothesis' test 
 
 .PHONY: test-long
 test-long: export HYPOTHESIS_PROFILE := many
-test-long: $(VENV)/with-test $(INSTALLED) ## the tests that "make test" leaves out; 14 minutes or so
-	@echo 'make test-long takes 14 minutes or so on two cores.'
+test-long: $(VENV)/with-test $(INSTALLED) ## the tests and examples that "make test" leaves out; 18 minutes or so
+	@echo 'make test-long takes 18 minutes or so on two cores.'
 	$(PYTEST) -m long $(addprefix --ignore ,$(WAITING))
 	$(PYTEST) -m 'not long' $(LAWS)
 	$(PYTEST) -m long $(AT_ONCE) $(WAITING) --ignore $(HOSTILE)
@@ -126,7 +126,7 @@ coverage: $(VENV)/with-test $(INSTALLED) ## lines that "make test" runs, but for
 	@echo 'Not counted: kernels, which run as machine code. make coverage-kernels counts them.'
 
 .PHONY: coverage-kernels
-coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; 20 minutes
+coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; ten minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' --cov=fabrik_ros/kernels --cov-config=/dev/null \
 		--cov-branch $(COVERAGE) $(KERNEL_TESTS) $(addprefix --ignore ,$(SEARCHES))
 

@@ -151,19 +151,20 @@ EDGE = 0.5
 
 
 @pytest.mark.parametrize(
-    ('asset', 'unit'),
+    ('asset', 'unit', 'scale'),
     [
-        ('<unit meter="1"/>', 1.0),
-        ('<unit name="centimeter" meter="0.01"/>', 0.01),
-        ("<unit\n meter='0.001' name='mm'></unit>", 0.001),
-        ('<unit meter="2.54e-2" name="inch"/>', 0.0254),
-        ('<created>2020</created><unit meter = "0.01"/>', 0.01),
-        ('<!-- <unit meter="0.1"/> --><unit meter="0.01"/>', 0.01),
-        ('<unit name="meter"/>', 1.0),
-        ('', 1.0),
+        ('<unit meter="1"/>', 1.0, 1.0),
+        ('<unit name="centimeter" meter="0.01"/>', 0.01, 1.0),
+        ('<unit name="centimeter" meter="0.01"/>', 0.01, 2.0),
+        ("<unit\n meter='0.001' name='mm'></unit>", 0.001, 1.0),
+        ('<unit meter="2.54e-2" name="inch"/>', 0.0254, 1.0),
+        ('<created>2020</created><unit meter = "0.01"/>', 0.01, 1.0),
+        ('<!-- <unit meter="0.1"/> --><unit meter="0.01"/>', 0.01, 1.0),
+        ('<unit name="meter"/>', 1.0, 1.0),
+        ('', 1.0, 1.0),
+        ('', 1.0, 2.0),
     ],
 )
-@pytest.mark.parametrize('scale', [1.0, 2.0])
 def test_unit_of_a_collada_file_counts_for_links_and_obstacles(tmp_path, asset, unit, scale):
     file = tmp_path / 'corner.dae'
     file.write_text(COLLADA.format(asset=asset, x=EDGE / unit))

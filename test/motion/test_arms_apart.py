@@ -18,7 +18,7 @@ from fabrik_ros import ArmFollower, FollowerOptions, load_urdf, State
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.solver.tree_solver import TreeSolver
-from helpers import mostly_long
+from helpers import examples, mostly_long
 from hypothesis import given, settings, strategies as st
 from judging import pose_errors
 import numpy as np
@@ -275,7 +275,7 @@ def test_tips_that_are_pushed_into_each_other_stop_in_front_of_each_other():
     way=st.tuples(st.floats(-0.5, 1.0), st.floats(0.5, 1.0), st.floats(-0.5, 0.5)),
     distance=st.floats(0.06, 0.3),
 )
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(2, 5), deadline=None)
 def test_law_of_arms_apart(pace, radius, speed, way, distance):
     """However a hand pushes, the other tip keeps up with its own, within all limits."""
     hands = [pushing(LEFT, way, speed, farthest=0.8), circling(RIGHT, radius, pace)]

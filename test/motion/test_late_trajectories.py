@@ -95,7 +95,7 @@ def steps(played):
     return (times[1:-1][found] - START) / SECOND, size[found]
 
 
-@settings(max_examples=examples(3, 6) if COMPILED else 2, deadline=None)
+@settings(max_examples=examples(2, 6) if COMPILED else 2, deadline=None)
 @given(seeds, rates, controllers, paths, jerks, spans(0.5), st.booleans(), st.booleans())
 @example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.36)], False, True)
 @example(1, 100.0, {}, 'joint', 0.0, [(0.3, 0.5)], False, False)

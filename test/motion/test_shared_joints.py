@@ -11,7 +11,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('coal', reason='coal measures the distances')
 
 from fabrik_ros import State
-from helpers import mostly_long
+from helpers import examples, mostly_long
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from trunk import CLEARANCE, Hands, hands_of, Robot, silent, TRUNKS
@@ -134,7 +134,7 @@ def test_streams_in_joint_space_do_not_hold_each_other(trunk):
     way=st.tuples(st.floats(-0.3, 0.3), st.just(1.0), st.floats(-0.3, 0.3)),
     distance=st.floats(0.06, 0.2),
 )
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=examples(2, 4), deadline=None)
 def test_law_of_two_arms_on_any_trunk(trunk, spread, scale, pace, speed, way, distance):
     """However a hand pushes, the other tip keeps up with its own, within all limits."""
     hands = Hands(Robot(trunk, spread, scale))

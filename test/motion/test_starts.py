@@ -45,10 +45,19 @@ OPTIONS = FollowerOptions(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize('door', DOORS)
-@pytest.mark.parametrize('duration', [0.0, 0.3])
-@pytest.mark.parametrize('sag', [0.0, -0.02])
-@pytest.mark.parametrize('by', [0.0, 0.003, -0.04, 0.07])
+PUSHES, SAGS, DURATIONS = (0.0, 0.003, -0.04, 0.07), (0.0, -0.02), (0.0, 0.3)
+
+
+def pushes():
+    """Every push at every door; sags and durations alternate, and are all there in the long."""
+    counts = map(len, (PUSHES, DOORS, SAGS, DURATIONS))
+    for i, j, k, m in itertools.product(*map(range, counts)):
+        is_quick = k == (j + i // 2) % 2 and m == (i + j) % 2
+        marks = [] if is_quick else pytest.mark.long
+        yield pytest.param(PUSHES[i], SAGS[k], DURATIONS[m], DOORS[j], marks=marks)
+
+
+@pytest.mark.parametrize(('by', 'sag', 'duration', 'door'), pushes())
 def test_arm_that_was_moved_by_hand_starts_where_it_is(by, sag, duration, door):
     """Less the offset with which it settled after its last motion: else it would dip."""
     bench = Bench(six_axis(), START, OPTIONS, lag=0.02, sag=sag)

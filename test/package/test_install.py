@@ -201,6 +201,7 @@ def test_colcon_installs_everything_where_ros_looks(workspace):
 
 
 @with_colcon
+@pytest.mark.long
 def test_colcon_symlink_install_leads_to_the_checkout(workspace, source):
     colcon('build', '--symlink-install', cwd=workspace)
     prefix = workspace / 'install/fabrik_ros'

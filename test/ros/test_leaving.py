@@ -198,19 +198,29 @@ def test_node_outlives_others_that_do_not_match_what_it_removes(bench, start):
     assert process.end() == 0, process.last_words()
 
 
-@pytest.mark.parametrize('signals', [ONCE, TERMINATED, pytest.param(TWICE, marks=long)])
+PROGRAMS = {
+    'simulated_arm': ['-m', 'fabrik_ros.sim.simulated_arm'],
+    'demo_targets': ['-m', 'fabrik_ros.ros.beside.demo_targets'],
+    'fabrik_ros_doctor': ['-m', 'fabrik_ros', 'doctor'],
+    'fabrik_ros_target': ['-m', 'fabrik_ros', 'target', '--xyz', '1', '0', '0'],
+}
+SOON = {
+    ('simulated_arm', TERMINATED), ('demo_targets', ONCE), ('fabrik_ros_doctor', TERMINATED),
+    ('fabrik_ros_target', ONCE),
+}  # fmt: skip
+"""Each program and each signal once; the others are left to `make test-long`."""
+
+
 @pytest.mark.parametrize(
-    ('name', 'program'),
+    ('name', 'signals'),
     [
-        ('simulated_arm', ['-m', 'fabrik_ros.sim.simulated_arm']),
-        ('demo_targets', ['-m', 'fabrik_ros.ros.beside.demo_targets']),
-        ('fabrik_ros_doctor', ['-m', 'fabrik_ros', 'doctor']),
-        ('fabrik_ros_target', ['-m', 'fabrik_ros', 'target', '--xyz', '1', '0', '0']),
+        pytest.param(name, signals, marks=[] if (name, signals) in SOON else long)
+        for name in PROGRAMS
+        for signals in (ONCE, TERMINATED, TWICE)
     ],
 )
-def test_other_executables_are_gone_when_they_were_told_to_end(
-    bench, start, name, program, signals
-):
+def test_other_executables_are_gone_when_they_were_told_to_end(bench, start, name, signals):
+    program = PROGRAMS[name]
     bench.tester.create_publisher(DiagnosticArray, '/silent/status', 1)
     bench.tester.create_publisher(MarkerArray, '/silent/markers', 1)  # the doctor waits for it
     processes = [start({}, *program)]
