@@ -12,6 +12,7 @@ import math
 from command_judge import Bounds, CommandJudge
 from drawing import random_numbers
 from fabrik_ros import example_arm, load_urdf, SolverOptions
+from fabrik_ros.kernels import curve
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
@@ -348,3 +349,14 @@ def test_knots_that_are_all_the_same_are_a_path_that_has_arrived(count):
     motion = motion_along([q] * count)
     _, commands = drive(motion)
     assert np.abs(np.array(commands) - q).max() == 0.0
+
+
+@pytest.mark.parametrize('guess', [-3, 0, 1, 2, 9])
+def test_place_and_speed_on_a_curve_are_the_same_wherever_the_search_begins(guess):
+    places = np.array([0.0, 1.0, 2.5, 4.0])
+    grid = np.column_stack([np.linspace(0.0, 4.0, 9), np.linspace(2.0, 0.0, 9), np.ones(9)])
+    for at in (0.0, 0.3, 1.0, 1.7, 3.9):
+        segment = curve.segment_at(places, at, guess)
+        assert places[segment] <= at <= places[segment + 1]
+        speeds = [curve.next_speed(grid, at, 0.5, 0.1, 0.01, start) for start in (guess, 0)]
+        assert speeds[0] == speeds[1]

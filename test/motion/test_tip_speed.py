@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 STEP = 1e-6
+FASTEST, HARDEST, DT = 1.5, 5.0, 0.01
 SLIDES_AND_HINGES = serial_xml(
     [
         Segment('prismatic', axis=(1.0, 0.0, 0.0), lower=-0.5, upper=0.5),
@@ -78,3 +79,37 @@ def test_slide_that_carries_all_goes_as_fast_as_the_tip_may():
     assert share == pytest.approx(0.25)
     assert tip_speed.share_along(np.zeros(5), slide, 0.5, 2.0, 0.01) == pytest.approx(0.125)
     assert tip_speed.share_along(np.zeros(5), 0.1 * slide, 1.0, 2.0, 0.01) == 1.0
+
+
+CHANGE = HARDEST / FASTEST * DT
+"""Greatest change of a speed in a step, in units of the greatest joint velocity [1]."""
+
+
+def next_on_joint_path(chain, tip_speed, q, path, now):
+    """Speed of the next step of an arm; see `TipSpeed.on_joint_path`."""
+    n = len(chain)
+    limits = np.array([chain.lower, chain.upper, np.full(n, FASTEST), np.full(n, HARDEST)])
+    return tip_speed.on_joint_path(limits, q, path, now, 1.0, CHANGE, 2.0, DT, 0.0)
+
+
+def test_arm_whose_points_are_too_fast_brakes_fully_while_its_path_bends():
+    chain, rng = chain_of('ur5'), np.random.default_rng(3)
+    tip_speed = TipSpeed(chain)
+    tip_speed.change_limits(limits_of(chain, 0.25, 1.0))
+    for _ in range(300):
+        q = chain.random_configuration(rng)
+        now, path = rng.normal(size=(2, len(chain)))
+        now *= 2.0 * tip_speed.largest_share(q, FASTEST * now)
+        if np.abs(now).max() > 1.0:
+            continue
+        speed = next_on_joint_path(chain, tip_speed, q, path, now)
+        assert np.abs(speed - now).max() <= CHANGE * (1.0 + 1e-9)
+        assert tip_speed.largest_share(q, FASTEST * speed) > 0.5 * (1.0 + 0.99 * CHANGE)
+
+
+def test_arm_that_is_at_its_goal_brakes_straight_on():
+    chain = chain_of('slides and hinges')
+    tip_speed, now = TipSpeed(chain), 0.1 * np.arange(1.0, 6.0) / 5.0
+    tip_speed.change_limits(limits_of(chain, 0.25, 1.0))
+    speed = next_on_joint_path(chain, tip_speed, np.zeros(5), np.zeros(5), now)
+    assert_close(speed, now * (1.0 - CHANGE / 0.1), 1e-12)
