@@ -462,6 +462,16 @@ class ArmFollower:
         return np.empty((0, len(self.arm.tip_links), 4, 4)) if preview is None else preview.tips
 
     @property
+    def proposed_motion(self) -> tuple[Array, Array]:
+        """
+        Times, shape (m,) [s], and joint values then, shape (m, n), on the path that is proposed.
+
+        They are as fast as the joints and tips may go, without accelerating; none: m is 0.
+
+        """
+        return self._motion.choice.proposed_motion
+
+    @property
     def solve_time(self) -> float:
         """Time that the search for the configuration at the last target took [s]."""
         return self._motion.pursuit.resolving_time

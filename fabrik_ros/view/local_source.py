@@ -16,6 +16,7 @@ from ..model.robot import Robot
 from ..motion.arm_follower import ArmFollower, Target
 from ..motion.follower_options import FollowerOptions
 from ..reasons import ReasonKind
+from ..ros.drawing.planned_motion import PlannedMotion
 from ..transforms import Array
 from .gaps import gaps
 from .solver_source import solids_of, start_values
@@ -57,6 +58,7 @@ class LocalSource:
         if not self._options.home_configuration:
             self._options = replace(self._options, home_configuration=tuple(self._start()))
         self._follower = ArmFollower(chain, self._options, scene=world)
+        self._planned = PlannedMotion()
         self._target: Target | None = None
         self._goals, self._asked_goal, self._goal = count(1), '', ''
         self._requests: list[Callable[[], None]] = []
@@ -189,6 +191,7 @@ class LocalSource:
             path = follower.planned_path[:, 0, :3, 3]
         reason = follower.reason
         kind = None if reason is None else reason.kind
+        q_planned = self._planned.configuration(follower.proposed_motion, now)
         return Snapshot(
             now,
             self._robot,
@@ -205,6 +208,7 @@ class LocalSource:
             self._solids,
             goal=self._goal,
             waits_for_execute=kind is ReasonKind.AWAITS_EXECUTE,
+            planned={} if q_planned is None else dict(zip(names, q_planned.tolist(), strict=True)),
             is_held=kind is ReasonKind.HELD,
             answer=self._answer,
             speed=self._speed,

@@ -18,12 +18,15 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..ros.messages.conversions import seconds, stamped_pose
+from ..motion.choosing.path_choice import Motion, NO_MOTION
+from ..ros.drawing.planned_motion import PlannedMotion
+from ..ros.messages.conversions import motion_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name
 from ..ros.status.diagnostics import awaited_in, is_of_waiting_namesake, target_stamp
 from ..transforms import Array, rotation_from_rpy, transform
@@ -73,6 +76,8 @@ class RosSource:
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
+        self._motion: tuple[list[str], Motion] = [], NO_MOTION
+        self._planned = PlannedMotion()
         self._solids: tuple[Solid, ...] = ()
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
@@ -84,6 +89,7 @@ class RosSource:
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
         listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
+        listen(JointTrajectory, f'{name}/planned_motion', self._on_motion, LATCHED)
         self._scene = self._hear_scene()
         self._requests = NodeRequests(self._node, name)
         self._node.create_timer(LOOK_PERIOD, self._look_after_node)
@@ -162,11 +168,18 @@ class RosSource:
             _tool(facts),
             facts.get(f'{self._prefix()}target_stamp', ''),
             facts.get('waits_for_execute') == 'True',
+            self._played(),
             facts.get('held') == 'True',
             self._requests.answer,
             self._requests.parameters.get('speed_scaling', math.nan),
             self._requests.parameters.get('stream_timeout', Snapshot.stream_timeout),
         )
+
+    def _played(self) -> dict[str, float]:
+        """Joint values by name on the way that waits to be executed."""
+        names, motion = self._motion
+        q = self._planned.configuration(motion, time.monotonic())
+        return {} if q is None else dict(zip(names, q.tolist(), strict=True))
 
     def send_target(self, T_base_tool: Array) -> str:
         """Publish a target pose once it is heard; of several tips the first one goes there."""
@@ -256,6 +269,9 @@ class RosSource:
         points = [(p.pose.position.x, p.pose.position.y, p.pose.position.z) for p in message.poses]
         self._path = np.array(points).reshape(-1, 3)
 
+    def _on_motion(self, message: JointTrajectory) -> None:
+        self._motion = list(message.joint_names), motion_in(message)
+
     def _hear_scene(self) -> Subscription:
         """Listen to what the node knows of its surroundings, from what it said last on."""
         topic = f'{self._name}/scene_markers'
@@ -269,6 +285,7 @@ class RosSource:
         with self._lock:
             self._waiting = None
         self._facts, self._command, self._path = {}, {}, np.empty((0, 3))
+        self._motion = [], NO_MOTION
         self._node.destroy_subscription(self._scene)
         self._solids, self._scene = (), self._hear_scene()
         self._requests.forget()

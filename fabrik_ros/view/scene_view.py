@@ -144,8 +144,8 @@ class SceneView:
         """Draw what has changed."""
         looks, measured = self._looks, self._known(snapshot.measured)
         self._arm.place(measured)
-        commanded = {**measured, **snapshot.commanded} if snapshot.commanded else {}
-        self._ghost.place(commanded, self._arm)
+        elsewhere = snapshot.planned or snapshot.commanded
+        self._ghost.place({**measured, **elsewhere} if elsewhere else {}, self._arm)
         if self._has_changed('base', self._arm.pose(self._base_link)):
             put(self._base, self._arm.pose(self._base_link))
         self._draw_line('chain', self._chain, self._points(measured), looks.chain)

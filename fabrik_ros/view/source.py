@@ -80,6 +80,8 @@ class Snapshot:
     """By which the sender of the target in force knows it again; '' where there is none."""
     waits_for_execute: bool = False
     """Whether a path is proposed, and waits for `Request.EXECUTE`."""
+    planned: Mapping[str, float] = field(default_factory=dict)
+    """Joint values by name on that path, as it is played now; empty where none is."""
     is_held: bool = False
     """Whether a stop is in force, until `Request.RESUME`."""
     answer: str = ''

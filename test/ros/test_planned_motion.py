@@ -1,7 +1,6 @@
 """A motion that is played before it is executed: along its path, no faster than the arm can."""
 
-from fabrik_ros.motion.choosing.path_search import FoundPath
-from fabrik_ros.motion.paths.preview import Preview
+from fabrik_ros.motion.choosing.path_choice import NO_MOTION
 from fabrik_ros.ros.drawing.planned_motion import LONGEST, PAUSE, PlannedMotion
 from hypothesis import given, strategies as st
 import numpy as np
@@ -13,19 +12,15 @@ STEP = 0.03
 """Between two pictures [s]."""
 
 
-def found(q, seconds_apart=0.1):
-    """Find a path through joint values, shape (m, n)."""
-    q = np.array(q)
-    times = seconds_apart * np.arange(len(q))
-    tips = np.empty((len(q), 0, 4, 4))
-    preview = Preview(q[-1], tips, 0 * q[-1], 0.0, times[-1], 1.0, None, q, times)
-    return FoundPath('joint', None, preview)
+def motion(q, seconds_apart=0.1):
+    """Move through joint values, shape (m, n)."""
+    return seconds_apart * np.arange(len(q)), np.array(q)
 
 
 @given(st.lists(st.tuples(*2 * [st.floats(-0.1, 0.1)]), min_size=2, max_size=30), st.floats(0, 99))
 def test_arm_is_never_faster_than_planned_and_begins_again_after_its_end(steps, began_at):
     q = np.cumsum(steps, axis=0)
-    proposal, player = found(q), PlannedMotion()
+    proposal, player = motion(q), PlannedMotion()
     duration = 0.1 * (len(q) - 1)
     times = began_at + np.arange(0.0, duration, STEP)
     played = np.array([player.configuration(proposal, time) for time in times])
@@ -38,7 +33,7 @@ def test_arm_is_never_faster_than_planned_and_begins_again_after_its_end(steps, 
 
 
 def test_long_motion_is_played_in_short_time():
-    proposal, player = found([[0.0], [1.0], [2.0]], seconds_apart=LONGEST), PlannedMotion()
+    proposal, player = motion([[0.0], [1.0], [2.0]], seconds_apart=LONGEST), PlannedMotion()
     assert player.configuration(proposal, 0.0) == [0.0]
     assert player.configuration(proposal, 0.75 * LONGEST) == pytest.approx([1.5])
     assert player.configuration(proposal, LONGEST + 0.1) == [2.0]
@@ -46,7 +41,7 @@ def test_long_motion_is_played_in_short_time():
 
 def test_another_motion_begins_at_its_beginning_and_none_is_played_where_none_waits():
     player = PlannedMotion()
-    assert player.configuration(None, 0.0) is None
-    assert player.configuration(found([[0.0], [1.0]]), 5.0) == [0.0]
-    assert player.configuration(found([[3.0], [4.0]]), 5.05) == [3.0]
-    assert player.configuration(None, 6.0) is None
+    assert player.configuration(NO_MOTION, 0.0) is None
+    assert player.configuration(motion([[0.0], [1.0]]), 5.0) == [0.0]
+    assert player.configuration(motion([[3.0], [4.0]]), 5.05) == [3.0]
+    assert player.configuration(NO_MOTION, 6.0) is None

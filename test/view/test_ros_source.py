@@ -133,12 +133,26 @@ def test_what_a_node_lets_choose_is_chosen_and_its_configurations_are_gone_to(
     wait_until(lambda: source.snapshot().answer.startswith('refused: mode must be one of'))
     source.choices.go_to('up')
     wait_until(lambda: source.snapshot().waits_for_execute)
+    names = robot.chain().joint_names
+    start = measured(source, names)
+    wait_until(lambda: is_played_at(source, names, up))
+    wait_until(lambda: is_played_at(source, names, start))
     source.ask(Request.EXECUTE)
     wait_until(lambda: source.snapshot().state == 'REACHED')
-    measured = source.snapshot().measured
-    names = robot.chain().joint_names
-    np.testing.assert_allclose([measured[name] for name in names], up, atol=2e-3)
+    assert source.snapshot().planned == {}
+    wait_until(lambda: np.allclose(measured(source, names), up, atol=2e-3))
     assert source.choices.present == plain | {'confirm': 'always'}
+
+
+def measured(source, names) -> list[float]:
+    values = source.snapshot().measured
+    return [values[name] for name in names]
+
+
+def is_played_at(source, names, q) -> bool:
+    """Whether the motion that waits is shown at joint values, but for some steps of a picture."""
+    planned = source.snapshot().planned
+    return bool(planned) and np.allclose([planned[name] for name in names], q, atol=0.1)
 
 
 class HandDriven:

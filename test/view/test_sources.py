@@ -12,6 +12,7 @@ from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.errors import CollisionUnavailableError
 from fabrik_ros.model.bent_pose import bent_configuration
 from fabrik_ros.model.geometry import Box
+from fabrik_ros.motion.follower_options import FollowerOptions
 from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.view.local_source import LocalSource
 from fabrik_ros.view.solver_source import SolverSource, start_values
@@ -139,6 +140,23 @@ def test_simulated_arm_has_a_speed_and_says_what_it_refuses(moving):
     moving.set_speed(1.0)
     wait_until(lambda: moving.snapshot().state == 'REACHED')
     assert moving.snapshot().speed == 1.0
+
+
+def test_simulated_arm_plays_the_motion_that_waits_until_it_is_executed():
+    source = LocalSource(ROBOT, CHAIN, options=FollowerOptions(confirm='always'))
+    try:
+        wait_until(lambda: source.snapshot().state == 'IDLE')
+        assert source.snapshot().planned == {}
+        begin = source.snapshot().measured['elbow']
+        source.send_joints({'elbow': begin + 0.5})
+        wait_until(lambda: source.snapshot().planned.get('elbow', begin) > begin + 0.45)
+        wait_until(lambda: source.snapshot().planned['elbow'] < begin + 0.05)
+        assert source.snapshot().measured['elbow'] == pytest.approx(begin, abs=1e-3)
+        source.ask(Request.EXECUTE)
+        wait_until(lambda: source.snapshot().state == 'REACHED')
+        assert source.snapshot().planned == {}
+    finally:
+        source.close()
 
 
 def test_solved_arm_goes_home_at_once():

@@ -2,8 +2,11 @@
 
 import time
 
+import numpy as np
+
 from ...planning.pieces import Pieces
 from ...reasons import Reason, ReasonKind
+from ...transforms import Array
 from .goal import MotionOptions
 from .path_search import FoundPath, LINE
 
@@ -16,6 +19,10 @@ IN_STREAM = Reason(
     'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
 )
 TAKE_IT = '~/execute takes this path'
+
+Motion = tuple[Array, Array]
+"""Times, shape (m,) [s], and joint values then, shape (m, n) [rad or m]."""
+NO_MOTION: Motion = (np.empty(0), np.empty((0, 0)))
 
 
 class PathChoice:
@@ -65,6 +72,12 @@ class PathChoice:
     def is_looking(self) -> bool:
         """Whether a path is looked for, or waits until its patience is over."""
         return self._work is not None
+
+    @property
+    def proposed_motion(self) -> Motion:
+        """The motion that waits to be confirmed; `NO_MOTION` where none does."""
+        preview = None if self.proposal is None else self.proposal.preview
+        return NO_MOTION if preview is None else (preview.times, preview.configurations)
 
     @property
     def reason(self) -> Reason:

@@ -85,7 +85,8 @@ class AheadMarkers:
             self._links = frozenset()
             return Ahead()
         others = self._others()
-        played = self._planned.configuration(follower.motion.choice.proposal, time.monotonic())
+        motion = follower.motion.choice.proposed_motion
+        played = self._planned.configuration(motion, time.monotonic())
         q_ghost = q_goal if played is None else played
         self._links = self._ghost.links_elsewhere(q, q_ghost, others, self._links)
         paths = self._paths(follower, q) if is_going else ()

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ...motion.choosing.path_search import FoundPath
-from ...motion.paths.preview import Preview
+from ...motion.choosing.path_choice import Motion, NO_MOTION
 from ...transforms import Array
 
 LONGEST = 6.0
@@ -16,20 +15,20 @@ class PlannedMotion:
     """Plays the motion that is proposed, from its beginning on when another one is."""
 
     def __init__(self) -> None:
-        self._proposal: FoundPath | None = None
+        self._times, _ = NO_MOTION
         self._began_at = 0.0
 
-    def configuration(self, proposal: FoundPath | None, now: float) -> Array | None:
+    def configuration(self, motion: Motion, now: float) -> Array | None:
         """Tell the joint values, shape (n,) [rad or m], at a time [s]; None without a motion."""
-        if proposal is not self._proposal:
-            self._proposal, self._began_at = proposal, now
-        if proposal is None or proposal.preview is None:
-            return None
-        return played(proposal.preview, now - self._began_at)
+        times, _ = motion
+        if times is not self._times:
+            self._times, self._began_at = times, now
+        return played(motion, now - self._began_at) if len(times) else None
 
 
-def played(preview: Preview, seconds: float) -> Array:
+def played(motion: Motion, seconds: float) -> Array:
     """Tell the joint values, shape (n,) [rad or m], so long after the first beginning [s]."""
-    times = preview.times * (LONGEST / max(preview.duration, LONGEST))
+    times, configurations = motion
+    times = times * (LONGEST / max(times[-1], LONGEST))
     time = seconds % (times[-1] + PAUSE)
-    return np.array([np.interp(time, times, values) for values in preview.configurations.T])
+    return np.array([np.interp(time, times, values) for values in configurations.T])

@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ...errors import RefusedError, shown
+from ...motion.choosing.path_choice import Motion
 from ...motion.controllers.published_trajectory import Knot
 from ...motion.following.arm_state import Command
 from ...reasons import Reason, ReasonKind
@@ -16,8 +17,8 @@ from ...transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from
 from ..clocks.command_clock import NANOSECONDS
 
 
-def seconds(stamp: Time) -> float:
-    """Turn a message stamp into seconds."""
+def seconds(stamp: Time | Duration) -> float:
+    """Turn a message stamp, or a length of time, into seconds."""
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 
@@ -117,6 +118,25 @@ def joint_trajectory(names: tuple[str, ...], points: Sequence[Knot]) -> JointTra
         for time, q, velocity in points
     ]
     return message
+
+
+def planned_trajectory(names: tuple[str, ...], motion: Motion) -> JointTrajectory:
+    """Turn a motion that has no beginning yet into a message."""
+    times, configurations = motion
+    message = JointTrajectory(joint_names=list(names))
+    message.points = [
+        JointTrajectoryPoint(
+            positions=q.tolist(), time_from_start=_duration(round(time * NANOSECONDS))
+        )
+        for time, q in zip(times.tolist(), configurations, strict=True)
+    ]
+    return message
+
+
+def motion_in(message: JointTrajectory) -> Motion:
+    """Return the motion of a message."""
+    times = [seconds(point.time_from_start) for point in message.points]
+    return np.array(times), np.array([point.positions for point in message.points])
 
 
 def _duration(length: int) -> Duration:

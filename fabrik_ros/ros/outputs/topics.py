@@ -9,14 +9,17 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
 
+from ...motion.choosing.path_choice import NO_MOTION
 from ...motion.choosing.path_search import FoundPath
 from ...motion.following.follower import Follower
 from ..clocks.node_clock import NodeClock
 from ..inputs.controller_state import ControllerReference, ControllerState
 from ..inputs.joint_topics import JointTopics
 from ..inputs.robot_state import RobotState
-from ..inputs.tip_topics import TipTopics
+from ..inputs.tip_topics import LATCHED, TipTopics
+from ..messages.conversions import planned_trajectory
 from ..parameters.node_parameters import NodeParameters
 from ..parameters.tip_names import topic_names
 from ..status.reporter import Tally
@@ -85,6 +88,9 @@ class Topics:
         self.tips = self._tips_for(parameters)
         self._shown: FoundPath | None = None
         """The path that was published last."""
+        self._proposed = NO_MOTION
+        """The motion that was published last."""
+        self._motions = node.create_publisher(JointTrajectory, '~/planned_motion', LATCHED)
         self.joints = JointTopics(node, receiver.on_joints, receiver.on_configuration)
 
     def renew(self, before: NodeParameters, parameters: NodeParameters) -> None:
@@ -104,9 +110,12 @@ class Topics:
             self.robot = self._robot_for(parameters)
 
     def show_path(self, follower: Follower | None) -> None:
-        """Publish the path that was found last, once; or that there is none any more."""
+        """Publish the path found last, and the motion that waits; or that there is none."""
         found = None if follower is None else follower.motion.choice.found
-        if follower is None or found is self._shown:
+        if follower is None:
+            return
+        self._show_motion(follower)
+        if found is self._shown:
             return
         self._shown = found
         preview = None if found is None else found.preview
@@ -114,6 +123,14 @@ class Topics:
         for tip in self.tips:
             poses = np.empty((0, 4, 4)) if preview is None else preview.tips[:, tip.number]
             tip.publish_path(poses, follower.robot.base_link, stamp)
+
+    def _show_motion(self, follower: Follower) -> None:
+        """Publish the motion that waits to be confirmed, once; or that there is none any more."""
+        motion = follower.motion.choice.proposed_motion
+        if motion[0] is self._proposed[0]:
+            return
+        self._proposed = motion
+        self._motions.publish(planned_trajectory(follower.robot.joint_names, motion))
 
     @property
     def targets(self) -> list[Subscription]:

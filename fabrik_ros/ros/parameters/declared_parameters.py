@@ -24,6 +24,7 @@ OWN_TOPICS = (
     '~/status',
     '~/markers',
     '~/scene_markers',
+    '~/planned_motion',
     '~/target_joints',
     '~/target_configuration',
     '/diagnostics',
