@@ -16,14 +16,20 @@ UP = np.cross(FROM, RIGHT)
 """Directions to the right and upwards in the picture."""
 FILLED = 0.85
 """Share of the view that is filled, so that there is room for the next move [1]."""
-WIDEST_PHONE = 576
-"""Pages that are less wide have their panel below the picture [pixels]."""
+WIDEST_PHONE = 0.62
+"""
+Pictures are at most so many times as wide as high on phones, where the panel is below [1].
+
+Their pixels do not tell: phones have several for each of the page, and slow computers fewer.
+"""
 FREE_ON_PHONE = 0.4
 """Share of the height that the panel leaves there [1]."""
 NEAREST = 0.05
 """A camera is at least so far away [m]."""
 STIRRED = 0.01
 """A camera that is moved by more is somebody's own [m]."""
+RESHAPED = 0.01
+"""A picture whose aspect changes by a greater share is one of another shape [1]."""
 
 
 class Camera:
@@ -40,8 +46,8 @@ class Camera:
     def __init__(self, server: viser.ViserServer) -> None:
         self._server = server
         self._points = np.zeros((1, 3))
-        self._placed: dict[int, tuple[Array, tuple[int, int]]] = {}
-        """Where the camera of each client was put, and for which size [pixels]."""
+        self._placed: dict[int, tuple[Array, float]] = {}
+        """Where the camera of each client was put, and for which aspect [1]."""
         server.on_client_connect(self._welcome)
         server.on_client_disconnect(self._forget)
 
@@ -58,9 +64,9 @@ class Camera:
         self._look(client)
 
         async def fit(camera: viser.CameraHandle) -> None:
-            place, size = self._placed[client.client_id]
+            place, aspect = self._placed[client.client_id]
             is_moved = np.abs(camera.position - place).max() > STIRRED
-            if _size(camera) != size and not is_moved:
+            if abs(camera.aspect / aspect - 1.0) > RESHAPED and not is_moved:
                 self._look(client)
 
         client.camera.on_update(fit)
@@ -70,10 +76,10 @@ class Camera:
 
     def _look(self, client: viser.ClientHandle) -> None:
         camera = client.camera
-        free = FREE_ON_PHONE if camera.image_width < WIDEST_PHONE else 1.0
+        aspect = camera.aspect
         camera.fov = FIELD
-        place, looked_at = self._places(camera.aspect, free)
-        self._placed[client.client_id] = place, _size(camera)
+        place, looked_at = self._places(aspect, FREE_ON_PHONE if aspect < WIDEST_PHONE else 1.0)
+        self._placed[client.client_id] = place, aspect
         camera.position, camera.look_at = place, looked_at
 
     def _places(self, aspect: float, free: float) -> tuple[Array, Array]:
@@ -97,7 +103,3 @@ class Camera:
         distance = float(np.max(nearer + np.maximum(aside, above))) + NEAREST
         looked_at = centre - (1.0 - free) * math.tan(0.5 * FIELD) * distance * UP
         return looked_at + distance * FROM, looked_at
-
-
-def _size(camera: viser.CameraHandle) -> tuple[int, int]:
-    return camera.image_width, camera.image_height

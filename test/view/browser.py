@@ -25,8 +25,8 @@ SOFTWARE = [
 ]
 PICTURE = {'x': 0, 'y': 200, 'width': 550, 'height': 500}
 """Of the page: without the panel, and without what viser says of software rendering."""
-PATIENCE = 30.0
-"""[s]."""
+PATIENCE = 120.0
+"""Longest wait for anything, on a machine that draws without a graphics card [s]."""
 
 
 def chromium(playwright):
@@ -54,14 +54,22 @@ def shown(source, **options) -> Iterator[str]:
 
 
 class Page:
-    """A page of the view, and what went wrong on it."""
+    """
+    A page of the view, and what went wrong on it.
 
-    def __init__(self, browser, address: str, width: int = 900, height: int = 700) -> None:
+    It draws so many pixels for each of its own: viser by itself draws fewer from then on where
+    pictures take long, as without a graphics card; those that are compared have to be alike.
+    """
+
+    def __init__(
+        self, browser, address: str, width: int = 900, height: int = 700, resolution: float = 1.0
+    ) -> None:
         self.page = browser.new_page(viewport={'width': width, 'height': height})
         self.errors: list[str] = []
         self.page.on('console', self._on_console)
         self.page.on('pageerror', lambda error: self.errors.append(str(error)))
-        self.page.goto(address)
+        self.page.set_default_timeout(1000.0 * PATIENCE)
+        self.page.goto(f'{address}/?fixedDpr={resolution}')
 
     def _on_console(self, message) -> None:
         if message.type == 'error':

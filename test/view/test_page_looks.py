@@ -65,7 +65,7 @@ def at_rest(page) -> np.ndarray:
 
 
 def changed_area(a, b) -> int:
-    """Count pixels that changed with all their neighbours: edges differ with the resolution."""
+    """Count pixels that changed with all their neighbours."""
     changed = np.abs(a - b).max(axis=-1) > 25
     near = np.lib.stride_tricks.sliding_window_view(changed, (3, 3))
     return int(near.all(axis=(2, 3)).sum())
@@ -114,6 +114,11 @@ def test_commanded_arm_is_drawn_where_it_differs_and_only_there(browser, arm):
         apart = wait_for_picture(page, lambda seen: changed_pixels(alone, seen) > 2000)
         orange = (apart[..., 0] > apart[..., 2] + 60) & (np.abs(apart - alone).max(axis=-1) > 40)
         assert orange.sum() > 1000
+        # A motion that waits is shown instead: the arm is told to stay where it is.
+        arm.change(commanded=dict(arm.measured))
+        wait_for_picture(page, lambda seen: changed_area(alone, seen) < 10)
+        arm.change(planned={'elbow': arm.measured['elbow'] + 0.5})
+        wait_for_picture(page, lambda seen: changed_area(apart, seen) < 10)
         page.page.get_by_text('Show', exact=True).click()
         page.box('arm as commanded').click()
         wait_for_picture(page, lambda seen: changed_area(alone, seen) < 10)
@@ -192,6 +197,21 @@ def test_obstacle_of_each_source_is_where_it_stands_and_goes(browser, arm, thing
         arm.change(solids=())
         wait_for_picture(page, lambda seen: not is_magenta(seen).any())
         page.page.close()
+
+
+@pytest.mark.parametrize(('width', 'height'), [(900, 700), (400, 800)])
+def test_the_arm_is_looked_at_from_the_same_place_at_each_resolution(browser, arm, width, height):
+    cameras, places = [], []
+    with pytest.MonkeyPatch.context() as patch, shown_with_cameras(patch, arm, cameras) as address:
+        for resolution in (1.0, 0.75, 2.0):
+            page = Page(browser, address, width, height, resolution)
+            page.wait_for_state('IDLE')
+            at_rest(page)
+            position, looked_at, _, size = cameras[-1]
+            assert size[1] == height * resolution
+            places.append((position, looked_at))
+            page.page.close()
+    np.testing.assert_allclose(places, [places[0]] * 3, atol=0.01)
 
 
 def shown_with_cameras(patch, arm, cameras):
