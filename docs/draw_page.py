@@ -5,7 +5,7 @@ A Chromium looks at a simulated arm, as `fabrik_ros run --no-ros` shows it, and 
 
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import io
 import os
@@ -17,10 +17,12 @@ import time
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.model.geometry import Box, Cylinder, Sphere
+from fabrik_ros.motion.follower_options import FollowerOptions
 from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.transforms import transform
 from fabrik_ros.view.app import View
 from fabrik_ros.view.local_source import LocalSource
+from fabrik_ros.view.source import Snapshot
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -35,10 +37,12 @@ SOFTWARE = (
 )
 COLORS = 96
 """Of a picture: few make small files."""
-PATIENCE = 60.0
-"""Longest wait for a state [s]."""
+PATIENCE = 120.0
+"""Longest wait for a state, or for a picture [s]."""
 SETTLING = 4000
 """Time until the picture is drawn, without a graphics card [ms]."""
+ON_ITS_WAY = 0.6
+"""A joint of the motion that waits is so far from where it is, when the picture is taken [rad]."""
 
 
 def obstacle(name: str, shape: Box | Sphere | Cylinder, *xyz: float, link: str = '') -> Obstacle:
@@ -61,7 +65,8 @@ def shown_arm() -> Iterator[tuple[LocalSource, str]]:
     """Show a simulated arm; gives it and the address of its page."""
     robot = load_urdf(example_arm('six_axis'))
     chain = robot.chain()
-    source = LocalSource(robot, chain, PlannerSetup(robot, chain).world(SCENE))
+    world = PlannerSetup(robot, chain).world(SCENE)
+    source = LocalSource(robot, chain, world, FollowerOptions(confirm='leaving_line'))
     view, ends = View(source, port=0), threading.Event()
     thread = threading.Thread(target=view.run, args=(ends,))
     thread.start()
@@ -77,23 +82,40 @@ def shown_arm() -> Iterator[tuple[LocalSource, str]]:
 def opened(browser: Browser, address: str, width: int, height: int) -> Page:
     """Open the page, without what viser says of software rendering."""
     page = browser.new_page(viewport={'width': width, 'height': height})
-    page.goto(address)
-    page.locator('.mantine-Notification-closeButton').first.click(timeout=1e3 * PATIENCE)
+    page.set_default_timeout(1e3 * PATIENCE)
+    page.goto(f'{address}/?fixedDpr=1')
+    page.locator('.mantine-Notification-closeButton').first.click()
     return page
 
 
 def wait_for(source: LocalSource, *states: str) -> None:
     """Wait until the arm is in one of some states."""
+    wait_until(source, lambda snapshot: snapshot.state in states)
+
+
+def wait_until(source: LocalSource, holds: Callable[[Snapshot], bool]) -> None:
+    """Wait until something holds of the arm."""
     end = time.monotonic() + PATIENCE
-    while source.snapshot().state not in states:
+    while not holds(source.snapshot()):
         if time.monotonic() > end:
-            raise TimeoutError(f'{states} never came: {source.snapshot()}')
+            raise TimeoutError(f'that never came: {source.snapshot()}')
         time.sleep(0.05)
 
 
+def is_on_its_way(snapshot: Snapshot) -> bool:
+    """Whether the motion that waits is shown some way from its beginning."""
+    apart = [abs(q - snapshot.measured[name]) for name, q in snapshot.planned.items()]
+    return max(apart, default=0.0) > ON_ITS_WAY
+
+
 def save(page: Page, name: str) -> None:
-    """Save what the page shows."""
+    """Save what the page shows once it is drawn."""
     page.wait_for_timeout(SETTLING)
+    take(page, name)
+
+
+def take(page: Page, name: str) -> None:
+    """Save what the page shows now."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert('RGB')
     picture.quantize(COLORS, dither=Image.Dither.NONE).save(
         FOLDER / f'page_{name}.png', optimize=True
@@ -131,7 +153,14 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     save(page, 'moving')
     source.set_speed(1.0)
     wait_for(source, 'REACHED')
+    go_to(page, -0.2, -0.4, 0.4)
+    wait_for(source, 'HOLDING')
+    page.wait_for_timeout(SETTLING)
+    wait_until(source, lambda snapshot: not is_on_its_way(snapshot))
+    wait_until(source, is_on_its_way)
+    take(page, 'waiting')
     go_to(page, -0.2, -1.0, 0.6)
+    wait_for(source, 'MOVING')
     wait_for(source, 'HOLDING')
     save(page, 'out_of_reach')
     go_to(page, 0.45, 0.35, 0.45)

@@ -8,7 +8,7 @@ written here, the page looks plainer and works.
 
 """
 
-STATUS_HEIGHT = 8.6
+STATUS_HEIGHT = 9.0
 """Of the place for state and reason, whatever there is to say [em]."""
 
 STYLE = f"""
