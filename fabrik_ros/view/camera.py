@@ -65,8 +65,11 @@ class Camera:
 
         async def fit(camera: viser.CameraHandle) -> None:
             place, aspect = self._placed[client.client_id]
-            is_moved = np.abs(camera.position - place).max() > STIRRED
-            if abs(camera.aspect / aspect - 1.0) > RESHAPED and not is_moved:
+            is_there = _is_at(camera, place)
+            is_reshaped = abs(camera.aspect / aspect - 1.0) > RESHAPED
+            # A page that is slow to open goes where pages begin once it was put elsewhere.
+            begins = not is_there and _is_at(camera, self._server.initial_camera.position)
+            if begins or (is_there and is_reshaped):
                 self._look(client)
 
         client.camera.on_update(fit)
@@ -103,3 +106,7 @@ class Camera:
         distance = float(np.max(nearer + np.maximum(aside, above))) + NEAREST
         looked_at = centre - (1.0 - free) * math.tan(0.5 * FIELD) * distance * UP
         return looked_at + distance * FROM, looked_at
+
+
+def _is_at(camera: viser.CameraHandle, place: Array) -> bool:
+    return bool(np.abs(camera.position - place).max() <= STIRRED)
