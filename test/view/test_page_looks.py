@@ -47,7 +47,7 @@ def is_magenta(picture, green_share=0.45) -> np.ndarray:
 
 
 def wait_for_picture(page, holds) -> np.ndarray:
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + PATIENCE
     while not holds(picture := page.picture()):
         assert time.monotonic() < end, 'the picture is never as it should be'
         page.page.wait_for_timeout(200)
@@ -290,7 +290,7 @@ def test_each_button_asks_for_what_it_says(browser, arm):
 
 
 def wait_until(page, holds) -> None:
-    end = time.monotonic() + 20.0
+    end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end
         page.page.wait_for_timeout(20)
