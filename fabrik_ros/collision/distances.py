@@ -126,7 +126,7 @@ class PairDistances:
         """Most that such pairs come nearer [m], if joints move by `around`, shape (n,)."""
         return np.asarray(self._motion_bounds[pairs] @ around)
 
-    def due(
+    def undecided(
         self,
         q: Array,
         least: Array,
@@ -136,14 +136,23 @@ class PairDistances:
         """
         Numbers of the pairs that may be as near as `least`, shape (p,), as far as is known.
 
-        Joint values and pairs are those of `bounds`. Where there are many, the balls around the
-        solids are checked first.
+        Joint values and pairs are those of `bounds`.
         """
         around = self._nowhere if around is None else around
         if pairs is None and self._are_apart(q, least, around):
             return NO_PAIRS
         pairs = self._all if pairs is None else pairs
-        due = pairs[self.bounds(q, around, pairs) <= least[pairs]]
+        return pairs[self.bounds(q, around, pairs) <= least[pairs]]
+
+    def due(
+        self,
+        q: Array,
+        least: Array,
+        around: Array | None = None,
+        pairs: npt.NDArray[np.intp] | None = None,
+    ) -> npt.NDArray[np.intp]:
+        """Find out the same; where there are many, the balls around the solids are checked."""
+        due = self.undecided(q, least, around, pairs)
         if len(due) > MANY_PAIRS:
             self.learn_from_balls(q, least, due)
             due = due[self.bounds(q, around, due) <= least[due]]

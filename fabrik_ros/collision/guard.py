@@ -309,7 +309,7 @@ class CollisionGuard:
         """Pairs that might come too near, if each joint were anywhere between those passed."""
         middle, around = box = np.empty((2, passed.shape[1]))
         box_around(passed, box)
-        return self._distances.due(middle, self._clearance, around)
+        return self._distances.undecided(middle, self._clearance, around)
 
     def _paths(
         self, q: Array, q_next: Array, rest: Array, speed: Array, fastest: Array

@@ -1,8 +1,18 @@
 """Paths that kernels look at: free is what measuring finds free, and what is known is true."""
 
+import math
+
 from collision_models import planar_arm
 from fabrik_ros import load_urdf
-from fabrik_ros.collision import Obstacle, PointCells, Scene, SelfCollision, WorldCollision
+from fabrik_ros.collision import (
+    CollisionGuard,
+    Obstacle,
+    PointCells,
+    Scene,
+    SelfCollision,
+    WorldCollision,
+)
+from fabrik_ros.collision.distances import MANY_PAIRS, PairDistances
 from fabrik_ros.collision.outlines import box_outline, capsule_outline
 from fabrik_ros.collision.point_cells import CellMeter
 from fabrik_ros.collision.straight_paths import find_blocking, SHORTEST_PART, StraightPath
@@ -103,6 +113,20 @@ def test_what_paths_leave_behind_promises_nothing_that_is_not_so(seed):
         for q in (path.start, path.end, CHAIN.random_configuration(rng)):
             bounds = world.distances.bounds(q)
             assert np.all(bounds <= gaps_at(world, q, pairs) + world.clearances + ERROR)
+
+
+@pytest.mark.skipif(not COMPILED, reason='interpreted, every pair is measured outside kernels')
+def test_steps_leave_many_pairs_to_kernels_which_look_at_their_balls(monkeypatch):
+    places = [(1.2 * math.cos(turn), 1.2 * math.sin(turn), 0.6) for turn in range(2 * MANY_PAIRS)]
+    boxes = [
+        Obstacle(f'o{k}', SHAPES[0], transform(np.eye(3), np.array(place)))
+        for k, place in enumerate(places)
+    ]
+    world = WorldCollision(SelfCollision(ROBOT, CHAIN), Scene(boxes), clearance=CLEARANCE)
+    q, ones = np.full(JOINTS, 0.1), np.ones(JOINTS)
+    assert len(world.distances.unknown()) > MANY_PAIRS
+    monkeypatch.delattr(PairDistances, 'learn_from_balls')
+    assert CollisionGuard(world).allows(q, q + 0.01, ones, 5.0 * ones, ones)
 
 
 def test_pairs_that_may_penetrate_are_measured_as_kernels_know_no_depth():
