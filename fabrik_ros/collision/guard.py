@@ -298,7 +298,9 @@ class CollisionGuard:
         if least.version != self._collision.version:  # the world has changed since
             least.values = self._least_from(least.q, least.ease)
             least.version = self._collision.version
-        near = self._distances.due(0.5 * (q + q_next), least.values, 0.5 * np.abs(q_next - q))
+        near = self._distances.undecided(
+            0.5 * (q + q_next), least.values, 0.5 * np.abs(q_next - q)
+        )
         if len(near) == 0:
             return ''
         part = StraightPath(q, q_next, self._nothing_strays)
