@@ -45,9 +45,10 @@ class MeshFinder:
     Notes
     -----
     `package://name/rest` is `rest` in a folder of the package `name`: one that was given for it;
-    `<folder>/name` for each of `folders` and of ROS_PACKAGE_PATH, and `<prefix>/share/name` for
-    each prefix of AMENT_PREFIX_PATH; each of `folders` and the folder of the URDF, and what they
-    lie in, where it is called `name` or has a package.xml that says so; beside such a package.
+    `<folder>/name` for each of `folders` and of ROS_PACKAGE_PATH, `<prefix>/share/name` for each
+    prefix of AMENT_PREFIX_PATH, and `name` beside the URDF or its folder; each of `folders` and
+    the folder of the URDF, and what they lie in, where it is called `name` or has a package.xml
+    that says so; beside such a package.
 
     """
 
@@ -61,9 +62,9 @@ class MeshFinder:
         self._package_folders = plain + shares + _paths('ROS_PACKAGE_PATH')
         self._urdf_folder = Path(urdf_folder) if urdf_folder else None
         self._inner = plain + ([self._urdf_folder] if self._urdf_folder else [])
-        above_urdf = [Path(urdf_folder).parent] if urdf_folder else []
+        self._beside_urdf = list(map(Path, folders_beside(urdf_folder)))
         own = [folder for _, folder in self._of_packages]
-        self._allowed = list(map(_normal, [*own, *self._package_folders, *above_urdf]))
+        self._allowed = list(map(_normal, [*own, *self._package_folders, *self._beside_urdf[1:]]))
 
     def find(self, name: str) -> Path:
         """
@@ -123,7 +124,7 @@ class MeshFinder:
         for name, folder in self._of_packages:
             if name == package:
                 yield self._allowed, folder / rest
-        for folder in self._package_folders:
+        for folder in (*self._package_folders, *self._beside_urdf):
             yield self._allowed, folder / package / rest
             if folder.name == package:
                 yield self._allowed, folder / rest

@@ -125,6 +125,22 @@ def test_package_is_known_by_its_manifest_and_so_is_the_one_beside_it(mesh, tmp_
     assert 'no such file' in refusal(finder(package / 'urdf'), 'package://gripper/jaw.stl')
 
 
+@pytest.mark.parametrize('below', ['share', 'share/urdf'])
+def test_folder_beside_the_description_is_a_package_too(mesh, tmp_path, below):
+    """As in pybullet's panda.urdf: package://meshes/link.stl, with `meshes` beside the file."""
+    folder = str(tmp_path / below)
+    for finder in (MeshFinder(urdf_folder=folder), MeshFinder(meshes.folders_beside(folder))):
+        assert finder.find(NAME) == mesh
+
+
+@pytest.mark.parametrize('name', ['package://..', 'package://arm_description/../..'])
+def test_package_beside_the_description_leads_no_farther_than_the_folder_above(
+    mesh, tmp_path, name
+):
+    finder = MeshFinder(urdf_folder=str(tmp_path / 'share' / 'urdf'))
+    assert 'no such file' in refusal(finder, f'{name}/secret.stl')
+
+
 def test_package_in_a_folder_of_another_name_is_named(mesh, tmp_path):
     finder = MeshFinder([f'my_arm={mesh.parents[1]}'])
     assert finder.find(NAME.replace('arm_description', 'my_arm')) == mesh
