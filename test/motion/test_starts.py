@@ -337,6 +337,60 @@ def test_arm_that_was_just_pushed_does_not_start_at_a_second_source(
 
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
+    door=st.sampled_from(DOORS), off=st.floats(0.15, 2.0), sign=st.sampled_from([-1.0, 1.0]),
+    seed=st.integers(0, 10_000), share=st.floats(0.2, 0.4), after=st.integers(0, 30),
+    lasts=st.integers(5, 100),
+)  # fmt: skip
+@hypothesis.example(send_pose, 0.219, 1.0, 6704, 0.158, 7, 95)
+@hypothesis.example(send_pose, 1.071, -1.0, 1261, 0.176, 7, 48)
+def test_nothing_starts_at_a_second_source_that_speaks_more_often(
+    door, off, sign, seed, share, after, lasts
+):
+    """It has just come, and sends most of the states, without order."""
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    true, held = bench.arm.q, bench.sent[-1]
+    measured, rng = bench.arm.measured, np.random.default_rng(seed)
+    bench.arm.measured = lambda: measured() if rng.random() < share else true + sign * off
+    bench.go(after * DT)
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(lasts * DT)
+    bench.arm.measured = measured
+    bench.go(2.0)
+    moved = [q for q in bench.sent[-200 - after - lasts :] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < NEARBY + HARDEST * DT**2
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), lag=st.sampled_from([0.0, 0.02, 0.05]),
+    push=st.floats(0.045, 0.09), sign=st.sampled_from([-1.0, 1.0]), begin=st.floats(0.0, 0.3),
+    duration=st.sampled_from([0.0, 0.05, 0.3, 1.0]), pause=st.floats(0.1, 1.0),
+)  # fmt: skip
+@hypothesis.example(send_pose, 0.0, 0.09, 1.0, 0.0, 1.0, 0.3)
+def test_arm_that_is_pushed_as_it_comes_to_rest_does_not_count_as_sagging(
+    door, lag, push, sign, begin, duration, pause
+):
+    """Arms sag by 0.03 at most as they come to rest, or lag a little; what is beyond is a push."""
+    bench = Bench(six_axis(), START, OPTIONS, lag=lag)
+    bench.step({'j0': START[0] + 0.1})
+    while not bench.follower.is_at_rest:
+        bench.step()
+    bench.go(begin)
+    bench.push(sign * push * np.ones(6), duration)
+    bench.go(pause)
+    true, held = bench.arm.q, bench.sent[-1]
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(2.5)
+    moved = [q for q in bench.sent[-250:] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < 0.04
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
     door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
     before=st.integers(-10, 20), lasts=st.integers(1, 250), after=st.integers(0, 250),
 )  # fmt: skip

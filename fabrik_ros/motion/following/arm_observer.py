@@ -13,7 +13,7 @@ from ...transforms import Array
 from .following_rules import FollowingRules
 from .joint_belief import believable_speed
 from .measured_joints import MeasuredJoints
-from .resting_arm import RestingArm
+from .resting_arm import LEAP_DOUBT, RestingArm
 
 FOLLOWING_TIME = 0.3
 """Longest time by which a measured arm may trail its commands, besides `delay` [s]."""
@@ -97,7 +97,9 @@ class ArmObserver:
             least, greatest = self._commanded or (q, q)
             self._commanded = np.minimum(least, q), np.maximum(greatest, q)
         elif self.resting.began == math.inf:
-            self.resting.begin(now, self.delay, q)
+            has_moved = self._commanded is not None and self._is_known
+            measured = self.near_command(self.q, q) if has_moved else None
+            self.resting.begin(now, self.delay, q, measured)
             self._commanded = q, q
 
     def begin_at(self, now: float, q_command: Array) -> None:
@@ -155,7 +157,7 @@ class ArmObserver:
         names = self._in_doubt(now)
         if names:
             return self._doubt_about(names)
-        if self.resting.is_calm and not self._sources_take_turns(now):
+        if self.resting.is_calm and not (self._sources_take_turns(now) or self._has_leapt(now)):
             return None
         several = self._publishers if len(self.state_sources) > 1 else ''
         return Reason(ReasonKind.STATE_IN_DOUBT, f'{MOVES}{several}')
@@ -163,6 +165,10 @@ class ArmObserver:
     def _sources_take_turns(self, now: float) -> bool:
         """Whether there seem to be two sources of states, which may turn out to contradict."""
         return self._measured.take_turns(self._robot.joint_names, now)
+
+    def _has_leapt(self, now: float) -> bool:
+        """Whether joints were somewhere else at once, which another source may still deny."""
+        return abs(now - self._measured.jumped_at(self._robot.joint_names)) <= LEAP_DOUBT
 
     @property
     def _publishers(self) -> str:
@@ -191,10 +197,15 @@ class ArmObserver:
         """Take note of where the arm is while it rests at its last command, shape (n,)."""
         measured, names = self._measured, self._robot.joint_names
         measured_at = measured.newest_time(names)
-        if measured.oldest_time(names) > -math.inf and measured_at != self._watched_at:
+        if self._is_known and measured_at != self._watched_at:
             self._watched_at = measured_at
             has_jumped = measured.jumped_at(names) > self.resting.began
             self.resting.add(now, self.near_command(self.q, q_command), has_jumped)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether every joint was measured, however long ago."""
+        return self._measured.oldest_time(self._robot.joint_names) > -math.inf
 
     def moved(self, q_command: Array) -> Array | None:
         """
@@ -202,8 +213,7 @@ class ArmObserver:
 
         Zeros where nobody did; None where it has not settled, or has no last command.
         """
-        is_known = self._measured.oldest_time(self._robot.joint_names) > -math.inf
-        if not (is_known and self.resting.has_settled):
+        if not (self._is_known and self.resting.has_settled):
             return None
         return self.resting.moved(self.near_command(self.q, q_command))
 

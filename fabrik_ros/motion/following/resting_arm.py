@@ -24,6 +24,8 @@ CREEP, CREEP_TIME = 2e-4, 0.2
 """An arm that creeps on by less than this in this time has come to rest [rad or m], [s]."""
 SURE_TO_CREEP = 0.5
 """Time in which an arm may go on to come nearer though it stood still for a moment [s]."""
+DRIFT_TIME = 0.2
+"""Time over which the speed is taken at which an arm comes to rest [s]."""
 SLOWEST = 1.0
 """Time constant of the slowest arm, which creeps on as it comes to rest [s]."""
 LONGEST_SETTLING = 1.5
@@ -32,6 +34,15 @@ NOISE_MARGIN = 1.5
 """Noise is at most so many times what came and went lately [1]."""
 MOST_NOISE = 0.02
 """More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
+HAND_SPEED, JITTER = 1.0, 0.02
+"""
+Hands move a joint no faster than this [rad/s or m/s], in a time between measurements that may be
+longer than it seems by this [s].
+"""
+MOST_SINKING = 0.03
+"""An arm that comes to rest moves no farther away from its last command by itself [rad or m]."""
+LEAP_DOUBT = 0.25
+"""For so long an arm that moved faster may not be there: another source may deny it [s]."""
 NOISE_TIME = 0.5
 """Time over which the mean of a noisy arm is taken [s]."""
 
@@ -49,6 +60,8 @@ class RestingArm:
 
     def __init__(self) -> None:
         self._values: deque[tuple[float, Array]] = deque()
+        self._leapt_at = -math.inf
+        """When it was last measured where no hand moves it so fast [s]."""
         self.forget()
 
     def forget(self) -> None:
@@ -59,6 +72,8 @@ class RestingArm:
     def _begin_anew(self) -> None:
         self.began = self._since = math.inf
         self._command: Array | None = None
+        self._first: Array | None = None
+        """Where it was measured when it was sent its last command."""
         self._settled: Array | None = None
         self._drift: Array | float = 0.0
         """How far it may drift on as it comes to rest [rad or m]."""
@@ -66,7 +81,7 @@ class RestingArm:
         """When it last came nearer to its last command [s]."""
         self._threshold: Array | float = 2.0 * CALM
 
-    def begin(self, now: float, delay: float, q_command: Array) -> None:
+    def begin(self, now: float, delay: float, q_command: Array, q: Array | None) -> None:
         """
         Take note that the arm has got its last command.
 
@@ -78,10 +93,14 @@ class RestingArm:
             Time from a command until the arm is to be there [s].
         q_command : array, shape (n,)
             The command [rad or m].
+        q : array, shape (n,), or None
+            Where an arm that has moved is measured by now [rad or m]; None where that is not
+            known, or it has not moved: then it may sag by any length.
 
         """
         self.forget()
         self._rest_at(now, delay, q_command)
+        self._first = q
 
     def _rest_at(self, now: float, delay: float, q_command: Array) -> None:
         self.began, self._since, self._command = now, now + delay, q_command
@@ -106,6 +125,8 @@ class RestingArm:
             Whether a joint has been somewhere else at once since the arm rests.
 
         """
+        if self._values:
+            self._look_whether_it_leaps(now, q, *self._values[-1])
         self._values.append((now, q))
         while not 0.0 <= now - self._values[0][0] <= NOISE_TIME:
             self._values.popleft()
@@ -129,7 +150,9 @@ class RestingArm:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the newest measurements agree with each other, but for noise."""
+        """Whether the newest measurements agree with each other, but for noise, and stay so."""
+        if self._values and 0.0 <= self._values[-1][0] - self._leapt_at <= LEAP_DOUBT:
+            return False
         if len(self._values) < FEWEST_VALUES or not (self.has_settled or self._is_unknown):
             return True
         newest = [q for _, q in islice(reversed(self._values), FEWEST_VALUES)]
@@ -170,23 +193,50 @@ class RestingArm:
         moved: Array = np.where(np.abs(away) > self._threshold, away, 0.0)
         return moved
 
+    def _look_whether_it_leaps(self, now: float, q: Array, before: float, q_before: Array) -> None:
+        farthest = CALM + HAND_SPEED * (max(now - before, 0.0) + JITTER)
+        if np.max(np.abs(q - q_before)) > farthest:
+            self._leapt_at = now
+
     def _look_whether_settled(self, now: float) -> None:
         newest: list[Array] = []
         for time, q in reversed(self._values):
             newest.append(q)
             if len(newest) >= FEWEST_VALUES and now - time >= CALM_TIME:
                 if np.max(np.ptp(newest, axis=0)) <= CALM:
-                    self._settle(now, newest, (newest[0] - newest[-1]) * SLOWEST / (now - time))
+                    self._settle(now, newest, SLOWEST * self._speed(now))
                 break
         if self._settled is None and now - self._since > LONGEST_SETTLING:
             self._settle(now, [q for _, q in self._values])
+
+    def _speed(self, now: float) -> Array:
+        """Speed of the joints, shape (n,), over the last measurements [rad/s or m/s]."""
+        times, values = zip(
+            *((t, q) for t, q in self._values if now - t <= DRIFT_TIME), strict=True
+        )
+        away = np.array(times) - np.mean(times)
+        speed: Array = away @ np.array(values) / (away @ away)
+        return speed
 
     def _settle(self, now: float, values: list[Array], drift: Array | None = None) -> None:
         """Take an arm to have settled at the mean of measurements, and how far it drifts on."""
         self._crept_at = now
         self._drift = np.zeros_like(values[0]) if drift is None else drift
-        self._settled = np.mean(values, axis=0)
+        self._settled = self._as_it_comes_to_rest(np.mean(values, axis=0))
         self._threshold = np.maximum(2.0 * CALM, CALM + np.ptp(values, axis=0))
+
+    def _as_it_comes_to_rest(self, q: Array) -> Array:
+        """
+        Joint values, shape (n,), as near to a measurement as the arm can have come by itself.
+
+        An arm that comes to rest is little farther from its last command than when it was sent
+        that, as it sags: what is beyond is the work of hands.
+        """
+        if self._command is None or self._first is None:
+            return q
+        most = np.abs(self._first - self._command) + np.maximum(self._noise, MOST_SINKING)
+        settled: Array = self._command + np.clip(q - self._command, -most, most)
+        return settled
 
     def _creep(self, now: float, q_command: Array, settled: Array, q: Array) -> None:
         """Take note that a slow arm drifts on, or comes nearer to its last command."""
@@ -196,5 +246,6 @@ class RestingArm:
         drifts &= np.abs(step) > CREEP
         creeps = comes_nearer | drifts
         if creeps.any():
-            self._settled, self._crept_at = np.where(creeps, q, settled), now
+            self._settled = self._as_it_comes_to_rest(np.where(creeps, q, settled))
+            self._crept_at = now
             self._drift = np.where(drifts, self._drift - step, self._drift)

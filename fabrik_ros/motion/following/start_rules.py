@@ -222,7 +222,9 @@ class StartRules:
             return None if is_there else reference
         if goes_on and (moved is None or not moved.any()):
             return None
-        return q if moved is None else self._moved_start(commanded, moved, near)
+        start = q if moved is None else self._moved_start(commanded, moved, near)
+        offset = float(np.max(np.abs(start - near)))
+        return start if offset <= observer.rules.resync_tolerance else q
 
     def _moved_start(self, commanded: Array, moved: Array, q: Array) -> Array:
         """Command that was moved as the arm was, no farther outside the limits than that."""
