@@ -10,6 +10,7 @@ the fixed axes x, then y, then z.
 from __future__ import annotations
 
 from collections.abc import Sequence
+import itertools
 import math
 
 import numpy as np
@@ -257,29 +258,33 @@ def as_pose(T: Array) -> Array:
     return transform(U @ V, T[:3, 3])
 
 
-def why_no_pose(T: Array) -> str:
+def why_no_pose(T: Array, most_askew: float = MOST_ASKEW) -> str:
     """Say why an array is no pose nor near one, with what is allowed; '' where it is."""
     if T.shape != (4, 4):
         return f'it has shape {T.shape}, expected (4, 4)'
-    if not np.isfinite(T).all():
+    rows = T.tolist()
+    if not all(map(math.isfinite, itertools.chain(*rows))):
         return 'it has entries that are not finite'
-    if not np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]):
-        return f'its last row is {T[3].tolist()}, expected the last row 0 0 0 1'
-    R = T[:3, :3]
-    askew = float(np.abs(R @ R.T - np.eye(3)).max())
-    determinant = float(np.linalg.det(R))
-    if askew > MOST_ASKEW or not determinant > 0.0:
+    if rows[3] != [0.0, 0.0, 0.0, 1.0]:
+        return f'its last row is {rows[3]}, expected the last row 0 0 0 1'
+    askew, determinant = _askew(*(row[:3] for row in rows[:3]))
+    if not (askew <= most_askew and determinant > 0.0):
         return (
             'its upper left 3x3 block must be a rotation: R R^T differs from the identity by '
-            f'{askew:.3g} (at most {MOST_ASKEW:g}), its determinant is {determinant:.3g} (above 0)'
+            f'{askew:.3g} (at most {most_askew:g}), its determinant is {determinant:.3g} (above 0)'
         )
     return ''
 
 
+def _askew(x: Sequence[float], y: Sequence[float], z: Sequence[float]) -> tuple[float, float]:
+    """Tell how far R R^T differs from the identity, and the determinant, by the rows of R."""
+    (a, b, c), (d, e, f), (g, h, i) = x, y, z
+    lengths = a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i
+    products = a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i
+    askew = max(*(abs(length - 1.0) for length in lengths), *map(abs, products))
+    return askew, a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+
+
 def is_pose(T: Array, tolerance: float = 1e-6) -> bool:
     """Whether an array is a pose: finite, shape (4, 4), a rotation within `tolerance`."""
-    if T.shape != (4, 4) or not np.isfinite(T).all():
-        return False
-    R = T[:3, :3]
-    is_rotation = np.abs(R @ R.T - np.eye(3)).max() <= tolerance and np.linalg.det(R) > 0.0
-    return bool(is_rotation) and bool(np.array_equal(T[3], [0.0, 0.0, 0.0, 1.0]))
+    return not why_no_pose(T, tolerance)

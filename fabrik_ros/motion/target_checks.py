@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..errors import did_you_mean, listed, RefusedError, shown, TargetError
 from ..model.mechanism import Mechanism
-from ..transforms import Array, as_pose, why_no_pose
+from ..transforms import Array, as_pose, is_pose, why_no_pose
 from .following.joint_goal import check_joint_values
 
 
@@ -74,6 +74,8 @@ def checked_poses(tip_links: Sequence[str], target: npt.ArrayLike) -> list[tuple
     poses = T.reshape(-1, 4, 4)
     given = [t for t in range(count) if count == 1 or not np.isnan(poses[t]).all()]
     for t in given:
+        if is_pose(poses[t]):
+            continue
         if why := why_no_pose(poses[t]):
             raise TargetError(
                 f"the target of '{tip_links[t]}' is no pose: expected finite numbers, a rotation "

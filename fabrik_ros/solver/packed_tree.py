@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels import search as kernels, tree_search
-from ..kernels.limits import LOWER, UPPER
+from ..kernels.limits import narrow_around
 from ..kernels.tree_buffers import allocate
 from ..model.tree import Tree
 from ..transforms import Array
@@ -58,10 +58,11 @@ class PackedTree(NamedTuple):
         rows, lists, vectors = (np.empty_like(memory) for memory in self.memory)
         return self._replace(rows=rows, lists=lists, vectors=vectors)
 
-    def around(self, q: Array, move: float) -> 'PackedTree':
-        """Limit every joint to `move` [rad or m] on either side of `q`."""
-        inside = np.minimum(np.maximum(q, self.limits[LOWER]), self.limits[UPPER])
-        return self.within(inside - move, inside + move)
+    def around(self, q: Array, moves: Array) -> 'PackedTree':
+        """Limit every joint to one of `moves`, shape (n,) [rad or m], on either side of `q`."""
+        limits = np.empty(self.limits.shape)
+        narrow_around(self.limits, q, moves, limits)
+        return PackedTree(self.model, limits, *self[2:])
 
     def within(self, lower: Array, upper: Array) -> 'PackedTree':
         """Bound every joint [rad or m]; bounds that lie outside the limits come to lie on them."""

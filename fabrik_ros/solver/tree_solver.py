@@ -132,6 +132,7 @@ class TreeSolver:
         self._packed = pack_tree(tree, own, weights)
         self._mid = tree.mid_configuration()
         self._confined = self.options.max_joint_move != math.inf
+        self._moves = np.full(len(tree), self.options.max_joint_move)
         self._first = FIRST_TRIES
         if self.options.max_restarts is not None:
             self._first = min(self._first, tries_with(self.options.max_restarts))
@@ -177,7 +178,7 @@ class TreeSolver:
         begin = self._mid if seed is None else self._values(seed, 'seed')
         packed = self._packed
         if self._confined:
-            packed = packed.around(begin, self.options.max_joint_move)
+            packed = packed.around(begin, self._moves)
         return self._solve(packed, self._poses(targets), begin)
 
     def solve_within(

@@ -74,9 +74,9 @@ class Goal:
         return cls(T, held, is_target)
 
     def is_same(self, other: Goal) -> bool:
-        """Whether another goal has the same poses, held in the same frames."""
-        are_alike = np.array_equal(self.in_world, other.in_world)
-        return are_alike and np.array_equal(self.T, other.T, equal_nan=True)
+        """Whether another goal has the very same poses, held in the same frames."""
+        are_alike = self.in_world.tobytes() == other.in_world.tobytes()
+        return are_alike and self.T.tobytes() == other.T.tobytes()
 
     def with_target(self, tip: int, T: Array, in_world: bool) -> Goal:
         """Return a goal with another target, shape (4, 4), for one of the tips."""

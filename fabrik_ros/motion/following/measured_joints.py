@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 import math
 
 from .joint_belief import JointBelief
+from .two_sources import MEMORY
 
 
 class MeasuredJoints:
@@ -99,13 +100,14 @@ class MeasuredJoints:
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old, of all that has come."""
-        missing = [name for name in names if not self._is_fresh(name, now, timeout)]
+        missing = self._too_old(names, now, timeout)
         if missing:
             self.hear()
-        return [name for name in missing if not self._is_fresh(name, now, timeout)]
+        return self._too_old(missing, now, timeout)
 
-    def _is_fresh(self, name: str, now: float, timeout: float) -> bool:
-        return abs(now - self._time(name)) <= timeout
+    def _too_old(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
+        time_of = self._time
+        return [name for name in names if not abs(now - time_of(name)) <= timeout]
 
     def oldest_time(self, names: Iterable[str]) -> float:
         """When the oldest value of some joints was received [s]; -inf: one never was."""
@@ -113,13 +115,12 @@ class MeasuredJoints:
 
     def contradictions(self, names: Iterable[str], now: float) -> dict[str, tuple[float, float]]:
         """Both values of each joint about which two sources contradict each other [rad or m]."""
-        found: dict[str, tuple[float, float]] = {}
-        for name in names:
-            joint = self._joints.get(name)
-            values = None if joint is None else joint.sources.contradiction(now)
-            if values is not None:
-                found[name] = values
-        return found
+        joints = self._joints
+        return {
+            name: joints[name].sources.contradiction
+            for name in names
+            if name in joints and abs(now - joints[name].sources.contradicted_at) <= MEMORY
+        }
 
     def take_turns(self, names: Iterable[str], now: float) -> bool:
         """Whether values of some joint took turns lately, as those of two sources do."""

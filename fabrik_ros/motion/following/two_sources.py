@@ -72,9 +72,24 @@ class TwoSources:
     cycle : float
         How far the joint goes until it stands as before [rad]; inf unless it is continuous.
 
+    Attributes
+    ----------
+    contradicted_at : float
+        When they last contradicted each other [s]; -inf: never.
+    contradiction : tuple of float
+        Their values then [rad or m].
+
     """
 
-    __slots__ = ('_found', '_last', '_other', '_turns', '_unexplained', 'cycle')
+    __slots__ = (
+        '_last',
+        '_other',
+        '_turns',
+        '_unexplained',
+        'contradicted_at',
+        'contradiction',
+        'cycle',
+    )
 
     def __init__(self, cycle: float) -> None:
         self.cycle = cycle
@@ -85,8 +100,8 @@ class TwoSources:
         """When a value of one followed one of the other [s]."""
         self._unexplained: deque[float] = deque(maxlen=TURNS)
         """Those since the last one that a source explains which is only behind the other [s]."""
-        self._found = -math.inf, math.nan, math.nan
-        """When they last contradicted each other [s], and their values."""
+        self.contradicted_at = -math.inf
+        self.contradiction = math.nan, math.nan
 
     def take(self, value: float, time: float, stamp: float) -> None:
         """Take a value [rad or m], received at a time and measured at another [s]."""
@@ -126,11 +141,6 @@ class TwoSources:
         else:
             last.go_on(value, time, stamp, self.cycle)
 
-    def contradiction(self, now: float) -> tuple[float, float] | None:
-        """Values of two sources that contradict each other [rad or m]; None where none do."""
-        time, *values = self._found
-        return (values[0], values[1]) if abs(now - time) <= MEMORY else None
-
     def are_expected(self, now: float) -> bool:
         """Whether values took turns lately, as those of two sources do."""
         return len(self._turns) >= FEW_TURNS and abs(now - self._turns[-1]) <= MEMORY
@@ -149,7 +159,8 @@ class TwoSources:
         elif (
             len(self._unexplained) >= needed and source.time - self._unexplained[-needed] <= MEMORY
         ):
-            self._found = source.time, source.value, other.value
+            self.contradicted_at = source.time
+            self.contradiction = source.value, other.value
 
 
 def _distance(value: float, other: float, cycle: float) -> float:
