@@ -98,7 +98,7 @@ class JointBelief:
             return
         if other is not None and not abs(time - other.time) <= MEMORY:
             other = self._other = None
-        if self._is_older(believed, value, stamp):
+        if stamp < believed.stamp and self._is_late(believed, value, stamp):
             return
         if self._leads_to(believed, value, time, stamp):
             believed.go_on(value, time, stamp)
@@ -130,15 +130,18 @@ class JointBelief:
             self.believed, self._other = other, believed
             believed.run, self.jumped_at = 0, now
 
-    def _is_older(self, believed: Track, value: float, stamp: float) -> bool:
-        """Whether a value was measured before, and came late: by a relay, or another way."""
+    def _is_late(self, believed: Track, value: float, stamp: float) -> bool:
+        """Whether a value that was measured before came late: by a relay, or another way."""
         age = believed.stamp - stamp
         reach = NOISE + self._speed * age
-        return 0.0 < age <= RELAYED and self._distance(believed.value, value) <= reach
+        return age <= RELAYED and self._distance(believed.value, value) <= reach
 
     def _leads_to(self, track: Track, value: float, time: float, stamp: float) -> bool:
+        distance = self._distance(track.value, value)
+        if distance <= NOISE:
+            return True
         passed = max(abs(time - track.time), min(stamp - track.stamp, MEMORY))
-        return self._distance(track.value, value) <= NOISE + self._speed * (passed + JITTER)
+        return distance <= NOISE + self._speed * (passed + JITTER)
 
     def _distance(self, value: float, other: float) -> float:
         return abs(math.remainder(value - other, self._cycle))
