@@ -23,6 +23,8 @@ RETURNING = 0.5
 """Share of their way back that spare joints go in a second at full speed [1/s]."""
 LONGEST_WAY_BACK = 0.3
 """Way back that counts at most [rad or m]."""
+FADING_TIME = 0.2
+"""Time in which spare joints give up their way back, or take it up again [s]."""
 LANDED = 1e-6
 """The goal is reached where what remains takes less than this at full speed [s]."""
 
@@ -44,6 +46,8 @@ class LineReference(TipReference):
         super().__init__(T, q, limits)
         self.goal, self._q_begin = T, q
         self._filter = TargetFilter()
+        self._returning = 1.0
+        """Share of their way back for which the line leaves spare joints room [1]."""
         self.head_for(T)
         self._filter.clear()
 
@@ -90,11 +94,12 @@ class LineReference(TipReference):
 
         In a stream they tend to where they were at its begin. Shortest steps alone would let them
         drift farther in each round of a path that closes, until they cannot follow it any more.
+        They give way where the line needs all the speed that joints and joint centres have.
         """
         if not self.is_filtered:
             return self.q
         way = np.minimum(np.maximum(self._q_begin - self.q, -LONGEST_WAY_BACK), LONGEST_WAY_BACK)
-        return self.q + (RETURNING * distance) * way
+        return self.q + (RETURNING * self._returning * distance) * way
 
     def change_limits(self, limits: MotionLimits) -> bool:
         """Go on as fast as before under other limits; tells whether the greatest speeds differ."""
@@ -192,6 +197,13 @@ class LineReference(TipReference):
         self._filter.pass_time(dt)
         self._remaining = self._space.between(T, self.goal)
         super().advance(speed, dt, T, q)
+        self._leave_room(dt)
+
+    def _leave_room(self, dt: float) -> None:
+        """Let spare joints return only as far as the line may be faster than it is."""
+        used = (1.0 - self.greatest_share) / max(1.0 - self.pace, TINY)
+        change, most = max(0.0, 1.0 - used) - self._returning, dt / FADING_TIME
+        self._returning += min(max(change, -most), most)
 
     def has_arrived(self) -> bool:
         """Whether the reference is at the goal."""
