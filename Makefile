@@ -101,8 +101,9 @@ test-long: $(VENV)/with-test $(INSTALLED) ## the tests and examples that "make t
 	$(RUN) -X faulthandler -m pytest $(HOSTILE)
 
 # The node over real ROS, where distributions differ: messages, parameters, life cycle, clock, signals.
-JAZZY_TESTS := $(patsubst %,test/ros/test_%.py,conversions node_process services outputs \
-	receiving clock frames jog statuses)
+JAZZY_TESTS := $(patsubst %,test/ros/%.py,test_node_process test_services clocks/test_clock \
+	clocks/test_receiving inputs/test_frames inputs/test_jog messages/test_conversions \
+	outputs/test_outputs status/test_statuses)
 
 .PHONY: test-jazzy
 test-jazzy: ## the node on ROS 2 Jazzy, from wheels; two minutes
@@ -137,8 +138,10 @@ built-test: $(VENV)/with-test $(INSTALLED) ## built kernels beside jitted ones, 
 # What calls kernels. Of motion those tests that come nearest to them: the others simulate motions
 # for minutes and run no line of a kernel besides.
 KERNEL_TESTS := $(addprefix test/,kernels model collision solver planning) \
-	$(patsubst %,test/motion/test_%.py,joint_limiter line_reference line_tracker target_filter \
-	tip_speed tip_speed_laws singularity planned_path late_steps stream_laws)
+	$(patsubst %,test/motion/%.py,limits/test_joint_limiter limits/test_tip_speed \
+	limits/test_tip_speed_laws lines/test_line_reference lines/test_line_tracker \
+	lines/test_target_filter lines/test_singularity paths/test_planned_path \
+	choosing/test_stream_laws following/test_late_steps)
 
 # They search by the thousand, which takes minutes interpreted; their kernels are those that the
 # other tests run, and they run compiled and with bounds checked.

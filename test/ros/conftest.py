@@ -8,7 +8,9 @@ import zlib
 from domains import free_domain
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+# Tests share benches, arms and scenes.
+sys.path[:0] = [str(HERE), *sorted(str(path) for path in HERE.iterdir() if path.is_dir())]
 pytest.register_assert_rewrite('bench', 'hostile_scene', 'witness')
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'

@@ -24,8 +24,8 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import get_parameter_value, Parameter, parameter_value_to_python
 from rclpy.validate_topic_name import validate_topic_name
 
-PAGE = Path(__file__).parents[2] / 'docs' / 'node.md'
-CONFIG = Path(__file__).parents[2] / 'config' / 'fabrik.yaml'
+PAGE = Path(__file__).parents[3] / 'docs' / 'node.md'
+CONFIG = Path(__file__).parents[3] / 'config' / 'fabrik.yaml'
 NOT_IN_FILE = {'robot_description'}
 """Too long for a file."""
 POSITIVE = [

@@ -19,7 +19,7 @@ import pinocchio
 from test_text_layout import Eye
 from visualization_msgs.msg import Marker
 
-CONFIG = Path(__file__).parents[2] / 'config' / 'demo.rviz'
+CONFIG = Path(__file__).parents[3] / 'config' / 'demo.rviz'
 GRID = 14
 THIN = 1e-4
 """Radius of a ray [m]."""

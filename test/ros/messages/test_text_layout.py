@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 import numpy as np
 import yaml
 
-CONFIG = Path(__file__).parents[2] / 'config' / 'demo.rviz'
+CONFIG = Path(__file__).parents[3] / 'config' / 'demo.rviz'
 FIELD = math.tan(math.radians(22.5))
 """Half the height of RViz' picture at a distance of 1: its cameras see 45 degrees."""
 ASPECT = 680 / 500

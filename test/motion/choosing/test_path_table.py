@@ -177,7 +177,7 @@ print(moves, motion.reason)
 @pytest.mark.long
 def test_rules_hold_without_a_compiler():
     here = Path(__file__).parent
-    folders = [here, here.parent, here.parents[1]]
+    folders = [here, here.parents[1], here.parents[2]]
     paths = os.pathsep.join([*map(str, folders), os.environ.get('PYTHONPATH', '')])
     environment = {**os.environ, 'NUMBA_DISABLE_JIT': '1', 'PYTHONPATH': paths}
     run = subprocess.run(

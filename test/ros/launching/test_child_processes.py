@@ -38,7 +38,7 @@ time.sleep(1000)
 def said(tmp_path, monkeypatch) -> Path:
     """Return the file in which the child says who it is and how it ends."""
     (tmp_path / 'sleeper.py').write_text(MODULE)
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     path = os.pathsep.join([str(root), str(tmp_path), os.environ.get('PYTHONPATH', '')])
     monkeypatch.setenv('PYTHONPATH', path)
     return tmp_path / 'said'

@@ -31,7 +31,7 @@ NOTICE = 30_000_000
 """Before that a controller may not have heard of a new message yet [ns]."""
 ALL = ['joint_state', 'trajectory', 'array']
 MIXED = ['wrist_3', 'shoulder_pan', 'elbow', 'shoulder_lift', 'wrist_2', 'wrist_1']
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
