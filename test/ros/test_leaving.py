@@ -26,7 +26,8 @@ ONCE, TWICE = (signal.SIGINT,), (signal.SIGINT, signal.SIGINT)
 TERMINATED, HUNG_UP = (signal.SIGTERM,), (signal.SIGHUP,)
 BLIND = {'wait_for_state': 'false', 'start_configuration': str([*map(float, START)])}
 FAULTY = """
-from fabrik_ros.ros import main, neighbours
+from fabrik_ros.ros import main
+from fabrik_ros.ros.status import neighbours
 
 def fail(self):
     raise RuntimeError('an error that nobody thought of')
@@ -36,7 +37,8 @@ main.main()
 """
 """A node that ends by an error of its own."""
 OUTLIVED = """
-from fabrik_ros.ros import main, neighbours
+from fabrik_ros.ros import main
+from fabrik_ros.ros.status import neighbours
 from rclpy.exceptions import InvalidHandle
 
 check, failures = neighbours.Neighbours._check, [True]

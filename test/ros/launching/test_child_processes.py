@@ -27,7 +27,7 @@ except KeyboardInterrupt:
 """
 PARENT = """
 import sys, time
-from fabrik_ros.ros.child_processes import ChildProcesses
+from fabrik_ros.ros.launching.child_processes import ChildProcesses
 children = ChildProcesses()
 children.start('a sleeper', 'sleeper', sys.argv[1])
 time.sleep(1000)
