@@ -354,11 +354,16 @@ class Scene:
 
     def lie(self, lie: Callable[[Arm], list[JointState]], reports: int) -> None:
         """Have the arm lie until so many more statuses have come."""
-        self.arm.lie, self._lie_until = lie, self.statuses + reports
+        self.arm.lie, self.arm.ghost, self._lie_until = lie, None, self.statuses + reports
 
     def haunt(self, ghost: np.ndarray, reports: int) -> None:
-        """Have somebody else publish other joint values until so many more statuses have come."""
-        self.arm.ghost, self._lie_until = ghost, self.statuses + reports
+        """
+        Have somebody else publish other joint values until so many more statuses have come.
+
+        The arm tells the truth meanwhile: a second source that alone speaks is believed.
+        """
+        self.arm.lie, self.arm.ghost = Arm.truth, ghost
+        self._lie_until = self.statuses + reports
 
     def _clock_ticks(self) -> None:
         now = time.monotonic()

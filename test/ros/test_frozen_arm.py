@@ -1,5 +1,6 @@
 """A protective stop: the arm freezes under a stream of targets, and is released again."""
 
+import sys
 import time
 
 import pytest
@@ -9,6 +10,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import JOINTS, matrix_message, Puppet, shifted, six_axis_judge, START, values_at
 from command_judge import accelerations, velocities
+from fabrik_ros.motion.following.follower import Follower
 from fabrik_ros.ros.outputs import command_loop
 import numpy as np
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -96,3 +98,26 @@ def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_sta
     monkeypatch.setattr(command_loop.time, 'sleep', oversleep)
     assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
     assert follower.is_at_rest
+
+
+def test_process_that_is_stopped_within_a_step_keeps_the_limits(bench, six_axis, monkeypatch):
+    """By one clock time has passed, by the other, read before, it has not."""
+    heed, steps = Follower.heed_blockage, []
+
+    def heed_late(follower, now):
+        heed(follower, now)
+        if sys._getframe(1).f_code.co_name == '_step' and follower.is_on_the_way:
+            steps.append(now)
+            time.sleep(0.093 if len(steps) % 20 == 10 else 0.0)
+
+    monkeypatch.setattr(Follower, 'heed_blockage', heed_late)
+    bench.start_node(robot_description=six_axis, output=['joint_state'])
+    Puppet(bench, values_at(JOINTS, START))
+    bench.wait_for_state('IDLE')
+    bench.send(shifted(six_axis_judge(six_axis).pose(START), y=0.2, z=-0.05))
+    bench.wait_for_state('REACHED')
+    assert len(steps) > 20
+    for times, q in bench.commands.runs():
+        if len(times) > 2:
+            assert np.abs(velocities(times, q)).max() <= FASTEST * (1.0 + 1e-6)
+            assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-4)

@@ -60,9 +60,17 @@ class NodeClock:
         age = age_of(received)
         return 1e-9 * (self.now_ns() - age)
 
-    def steady_ns(self) -> int | None:
-        """Time that never jumps [ns]; None in simulated time."""
-        return None if self.is_simulated else time.monotonic_ns()
+    def read_ns(self) -> tuple[int, int | None]:
+        """
+        Return the time, and that of a clock that never jumps [ns].
+
+        None for the latter in simulated time, and where something came between the two readings,
+        so that they cannot be compared.
+        """
+        if self.is_simulated:
+            return self.now_ns(), None
+        begin, system, end = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        return system, begin if end - begin <= LONGEST_READING else None
 
     def set_by(self) -> float:
         """
@@ -73,10 +81,10 @@ class NodeClock:
         if self.is_simulated:
             self._offset = None
             return 0.0
-        begin, system, end = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        if end - begin > LONGEST_READING:
+        system, steady = self.read_ns()
+        if steady is None:
             return 0.0
-        before, self._offset = self._offset, system - begin
+        before, self._offset = self._offset, system - steady
         by = 0 if before is None else self._offset - before
         return 1e-9 * by if abs(by) > LEAST_JUMP else 0.0
 

@@ -194,7 +194,7 @@ class CommandLoop:
         follower = self.follower
         if follower is None or follower.is_at_rest:
             return
-        now, steady = self._clock.now_ns(), self._clock.steady_ns()
+        now, steady = self._clock.read_ns()
         has_paused = self._stamps.has_paused(now, steady)
         # The arm waits where its last command was, or its controller has the stop that it had.
         if has_paused if self._stepper is None else self._stepper.must_wait(now):
@@ -244,21 +244,21 @@ class CommandLoop:
         this command. Where targets come at the rate of the commands the ticks follow the targets;
         else the next tick sends nothing.
         """
-        now, stamps = self._clock.now_ns(), self._stamps
+        (now, steady), stamps = self._clock.read_ns(), self._stamps
         if is_target:
             stamps.note_target(now)
         if self._timer is None or not stamps.is_due(now):
             return
-        self._step(now, with_target=True)
+        self._step(now, steady, with_target=True)
         if stamps.was_interrupted or stamps.is_led(now):
             self._set_tick_period(now)
             self._timer.reset()
         self._prepare_next_step()
 
     def _tick(self) -> None:
-        now = self._clock.now_ns()
+        now, steady = self._clock.read_ns()
         if not self._stamps.is_early(now):
-            self._step(now)
+            self._step(now, steady)
         self._set_tick_period(now)
         self._prepare_next_step()
 
@@ -269,8 +269,8 @@ class CommandLoop:
             self._tick_period = timer.timer_period_ns = period
             timer.reset()
 
-    def _step(self, now: int, with_target: bool = False) -> None:
-        """Take a step at `now` [ns], and send its command."""
+    def _step(self, now: int, steady: int | None, with_target: bool = False) -> None:
+        """Take a step at `now` [ns], by a steady clock too, and send its command."""
         follower, motion = self.follower, self._motion
         if follower is None:
             return
@@ -286,7 +286,7 @@ class CommandLoop:
             return
         begin = time.perf_counter()
         stamps, last = self._stamps, self._stamps.last
-        stamp, dt = stamps.next(now, self._clock.steady_ns(), with_target)
+        stamp, dt = stamps.next(now, steady, with_target)
         if stamps.went_back and (motion.limiter.is_moving or follower.is_held_in_world):
             self._on_jump_back(-1e-9 * stamps.back_by)
         if self._stepper is None:
