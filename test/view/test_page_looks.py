@@ -161,9 +161,9 @@ def projected(arm, view_camera, point) -> tuple[float, float]:
 
 
 BASE = [(-1, -1, -0.5), (1, -1, -0.5), (0, 1, -0.5)]
-CORNERS = 0.06 * np.array([*BASE, BASE[0], BASE[2], (0, 0, 0.5), BASE[1], BASE[2], (0, 0, 0.5)])
+CORNERS = 0.04 * np.array([*BASE, BASE[0], BASE[2], (0, 0, 0.5), BASE[1], BASE[2], (0, 0, 0.5)])
 THINGS = {
-    'file': (Box((0.1, 0.1, 0.1)), ObstacleSource.FILE),
+    'file': (Box((0.06, 0.06, 0.06)), ObstacleSource.FILE),
     'markers': (Sphere(0.06), ObstacleSource.MARKERS),
     'capsule': (Capsule(0.04, 0.08), ObstacleSource.FILE),
     'triangles': (Triangles(CORNERS.astype(np.float32).tobytes()), ObstacleSource.MARKERS),
@@ -183,7 +183,7 @@ THINGS = {
 @pytest.mark.parametrize('thing', THINGS)
 def test_obstacle_of_each_source_is_where_it_stands_and_goes(browser, arm, thing):
     shape, source = THINGS[thing]
-    place = np.array([0.1, 0.45, 0.1])
+    place = np.array([0.35, 0.35, 0.1])
     arm.change(solids=(solid(shape, place, source),))
     cameras = []
     with pytest.MonkeyPatch.context() as patch, shown_with_cameras(patch, arm, cameras) as address:
