@@ -24,7 +24,7 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..motion.choosing.path_choice import Motion, NO_MOTION
+from ..motion.choosing.path_choice import NO_MOTION, ProposedMotion
 from ..ros.drawing.planned_motion import PlannedMotion
 from ..ros.messages.conversions import motion_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name
@@ -76,7 +76,7 @@ class RosSource:
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
-        self._motion: tuple[list[str], Motion] = [], NO_MOTION
+        self._motion: tuple[list[str], ProposedMotion] = [], NO_MOTION
         self._planned = PlannedMotion()
         self._solids: tuple[Solid, ...] = ()
         self._context = rclpy.Context()

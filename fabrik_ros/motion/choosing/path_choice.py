@@ -20,9 +20,9 @@ IN_STREAM = Reason(
 )
 TAKE_IT = '~/execute takes this path'
 
-Motion = tuple[Array, Array]
+ProposedMotion = tuple[Array, Array]
 """Times, shape (m,) [s], and joint values then, shape (m, n) [rad or m]."""
-NO_MOTION: Motion = (np.empty(0), np.empty((0, 0)))
+NO_MOTION: ProposedMotion = (np.empty(0), np.empty((0, 0)))
 
 
 class PathChoice:
@@ -74,7 +74,7 @@ class PathChoice:
         return self._work is not None
 
     @property
-    def proposed_motion(self) -> Motion:
+    def proposed_motion(self) -> ProposedMotion:
         """The motion that waits to be confirmed; `NO_MOTION` where none does."""
         preview = None if self.proposal is None else self.proposal.preview
         return NO_MOTION if preview is None else (preview.times, preview.configurations)

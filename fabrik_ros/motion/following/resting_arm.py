@@ -204,16 +204,15 @@ class RestingArm:
             newest.append(q)
             if len(newest) >= FEWEST_VALUES and now - time >= CALM_TIME:
                 if np.max(np.ptp(newest, axis=0)) <= CALM:
-                    self._settle(now, newest, SLOWEST * self._speed(now))
+                    drift = SLOWEST * self._speed(min(time, now - DRIFT_TIME))
+                    self._settle(now, newest, drift)
                 break
         if self._settled is None and now - self._since > LONGEST_SETTLING:
             self._settle(now, [q for _, q in self._values])
 
-    def _speed(self, now: float) -> Array:
-        """Speed of the joints, shape (n,), over the last measurements [rad/s or m/s]."""
-        times, values = zip(
-            *((t, q) for t, q in self._values if now - t <= DRIFT_TIME), strict=True
-        )
+    def _speed(self, since: float) -> Array:
+        """Speed of the joints, shape (n,), in measurements since a time [s] [rad/s or m/s]."""
+        times, values = zip(*((t, q) for t, q in self._values if t >= since), strict=True)
         away = np.array(times) - np.mean(times)
         speed: Array = away @ np.array(values) / (away @ away)
         return speed

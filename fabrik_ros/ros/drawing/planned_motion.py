@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...motion.choosing.path_choice import Motion, NO_MOTION
+from ...motion.choosing.path_choice import NO_MOTION, ProposedMotion
 from ...transforms import Array
 
 LONGEST = 6.0
@@ -18,7 +18,7 @@ class PlannedMotion:
         self._times, _ = NO_MOTION
         self._began_at = 0.0
 
-    def configuration(self, motion: Motion, now: float) -> Array | None:
+    def configuration(self, motion: ProposedMotion, now: float) -> Array | None:
         """Tell the joint values, shape (n,) [rad or m], at a time [s]; None without a motion."""
         times, _ = motion
         if times is not self._times:
@@ -26,7 +26,7 @@ class PlannedMotion:
         return played(motion, now - self._began_at) if len(times) else None
 
 
-def played(motion: Motion, seconds: float) -> Array:
+def played(motion: ProposedMotion, seconds: float) -> Array:
     """Tell the joint values, shape (n,) [rad or m], so long after the first beginning [s]."""
     times, configurations = motion
     times = times * (LONGEST / max(times[-1], LONGEST))

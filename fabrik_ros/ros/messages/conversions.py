@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ...errors import RefusedError, shown
-from ...motion.choosing.path_choice import Motion
+from ...motion.choosing.path_choice import ProposedMotion
 from ...motion.controllers.published_trajectory import Knot
 from ...motion.following.arm_state import Command
 from ...reasons import Reason, ReasonKind
@@ -120,7 +120,7 @@ def joint_trajectory(names: tuple[str, ...], points: Sequence[Knot]) -> JointTra
     return message
 
 
-def planned_trajectory(names: tuple[str, ...], motion: Motion) -> JointTrajectory:
+def planned_trajectory(names: tuple[str, ...], motion: ProposedMotion) -> JointTrajectory:
     """Turn a motion that has no beginning yet into a message."""
     times, configurations = motion
     message = JointTrajectory(joint_names=list(names))
@@ -133,7 +133,7 @@ def planned_trajectory(names: tuple[str, ...], motion: Motion) -> JointTrajector
     return message
 
 
-def motion_in(message: JointTrajectory) -> Motion:
+def motion_in(message: JointTrajectory) -> ProposedMotion:
     """Return the motion of a message."""
     times = [seconds(point.time_from_start) for point in message.points]
     return np.array(times), np.array([point.positions for point in message.points])

@@ -452,3 +452,16 @@ def test_arm_that_was_moved_far_away_and_some_way_back_is_not_pulled(back):
     bench.go(1.0)
     for told in bench.sent[-130:]:
         assert np.array_equal(told, held) or np.abs(told - there).max() <= NEARBY
+
+
+@pytest.mark.parametrize('every', [3, 10, 20])
+def test_arm_whose_states_come_seldom_sets_out_again_without_a_jump(every):
+    """At 5 Hz two states are farther apart than the time over which its speed is taken."""
+    bench, count = Bench(six_axis(), START, OPTIONS, lag=0.05), itertools.count()
+    measured = bench.arm.measured
+    bench.arm.measured = lambda: measured() if next(count) % every == 0 else None
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(1.0)
+    held = bench.sent[-1]
+    first = bench.first_command(send_pose)
+    assert np.abs(first - held).max() < NEARBY
