@@ -127,7 +127,7 @@ coverage: $(VENV)/with-test $(INSTALLED) ## lines that "make test" runs, but for
 	@echo 'Not counted: kernels, which run as machine code. make coverage-kernels counts them.'
 
 .PHONY: coverage-kernels
-coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; ten minutes
+coverage-kernels: $(VENV)/with-test $(INSTALLED) ## lines of kernels that tests run; 20 minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' --cov=fabrik_ros/kernels --cov-config=/dev/null \
 		--cov-branch $(COVERAGE) $(KERNEL_TESTS) $(addprefix --ignore ,$(SEARCHES))
 
@@ -149,11 +149,11 @@ SEARCHES := $(addprefix test/,solver/test_blocked_by_limits.py solver/test_endle
 	solver/test_few_joints.py planning/test_joint_routes.py)
 
 .PHONY: solver-test-interpreted
-solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 5 minutes
+solver-test-interpreted: $(VENV)/with-test $(INSTALLED) ## solver tests, uncompiled; at most 12 minutes
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m 'not long' $(KERNEL_TESTS) $(addprefix --ignore ,$(SEARCHES))
 
 .PHONY: solver-test-bounds
-solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; at most 4 minutes
+solver-test-bounds: $(VENV)/with-test $(INSTALLED) ## solver tests, bounds checked; at most 5 minutes
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m 'not long' $(KERNEL_TESTS)
 
 .PHONY: fuzz
