@@ -183,9 +183,9 @@ class Inbox:
         """
         Get the arm for a message received at a time [ns]; note one that `asks` for motion.
 
-        Joint states that came before it count, whether or not they have had their turn.
+        Where the arm is to start, joint states that came before count, whether or not they have
+        had their turn.
         """
-        self.hear_joint_states()
         try:
             active = self._state.active_arm()
             if time.monotonic_ns() - age_of(received) < self._state.active_since:
@@ -194,6 +194,8 @@ class Inbox:
             if asks:
                 self._state.gate.ask(self._state.clock.at(received))
             raise
+        if active.follower.is_at_rest:
+            self.hear_joint_states()
         return active
 
     def _check_age(self, what: str, stamp: float, now: float) -> None:

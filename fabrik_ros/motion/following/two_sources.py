@@ -110,6 +110,9 @@ class TwoSources:
             self._last = Source(value, time, stamp)
             return
         off = _distance(value, last.value, self.cycle)
+        if other is None and off <= NOISE:
+            last.go_on(value, time, stamp, self.cycle)
+            return
         if other is not None and abs(time - other.time) <= MEMORY:
             gap = _distance(other.value, last.value, self.cycle)
             nearest = CLEARLY * gap if gap > NOISE else -1.0

@@ -6,6 +6,9 @@ import time
 
 from rclpy.node import Node
 
+LEEWAY = 0.002
+"""Work beyond half of the time that is done at once, as messages come unevenly [s]."""
+
 
 class Turns:
     """
@@ -14,8 +17,8 @@ class Turns:
     An executor that keeps events in a queue has one for every message that came while it was
     busy, and with each it takes the newest message there is. Where that takes longer than the
     next message is away, the queue grows without end, and whatever else waits in it (joint
-    states, ticks, services) comes later and later. So work that comes soon after other work goes
-    to the end of the queue, one piece at a time, and what is newer takes its place there.
+    states, ticks, services) comes later and later. So work that fills more than half of the time
+    goes to the end of the queue, one piece at a time, and what is newer takes its place there.
 
     Parameters
     ----------
@@ -28,13 +31,13 @@ class Turns:
         self._node = node
         self._waiting: dict[Hashable, Callable[[], None]] = {}
         """The newest work of each kind that waits for its turn, the oldest first."""
-        self._end, self._duration = -math.inf, 0.0
-        """When the last work ended, by a steady clock, and how long it took [s]."""
+        self._end, self._excess = -math.inf, 0.0
+        """When the last work ended, by a steady clock, and what exceeded half of the time [s]."""
 
     def take(self, kind: Hashable, work: Callable[[], None]) -> None:
         """Do some work now, or once what came before it is done, unless it is superseded."""
-        is_soon = time.perf_counter() - self._end < self._duration
-        if not (is_soon or self._waiting) or self._node.executor is None:
+        is_much = self._excess - (time.perf_counter() - self._end) > LEEWAY
+        if not (is_much or self._waiting) or self._node.executor is None:
             self._do(work)
             return
         if not self._waiting:
@@ -56,5 +59,6 @@ class Turns:
         try:
             work()
         finally:
+            left = max(0.0, self._excess - (begin - self._end))
             self._end = time.perf_counter()
-            self._duration = self._end - begin
+            self._excess = left + self._end - begin

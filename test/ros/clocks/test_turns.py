@@ -1,10 +1,14 @@
 """Work that takes longer than the next is away: it holds nothing up, and the newest counts."""
 
+import time
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.clocks.turns import Turns
+from fabrik_ros.ros.clocks import turns as turns_module
+from fabrik_ros.ros.clocks.turns import LEEWAY, Turns
 from fabrik_ros.ros.executor import make_executor
 import numpy as np
 import rclpy
@@ -51,6 +55,7 @@ class Office:
         """Take so long that more work comes on both topics, and a light message."""
         self.events.append('work')
         self.done.append((topic, number, self.count))
+        time.sleep(2.0 * LEEWAY)
         if len(self.done) < ROUNDS:
             for _ in range(MEANWHILE):
                 for kind in KINDS:
@@ -98,3 +103,20 @@ def test_work_that_is_done_is_the_newest_of_its_kind_and_no_kind_is_forgotten(of
 def test_work_that_comes_seldom_is_done_at_once(office):
     office.turns.take('left', lambda: office.done.append('first'))
     assert office.done == ['first']
+
+
+def test_work_that_leaves_most_of_the_time_is_done_at_once_however_unevenly_it_comes(
+    office, monkeypatch
+):
+    now = 0.0
+    monkeypatch.setattr(turns_module, 'time', SimpleNamespace(perf_counter=lambda: now))
+
+    def work(number):
+        nonlocal now
+        now += 0.3 * LEEWAY
+        office.done.append(number)
+
+    for number in range(20):  # two pieces together, and nothing for a while
+        office.turns.take('left', lambda n=number: work(n))
+        now += LEEWAY * (number % 2)
+    assert office.done == list(range(20))
