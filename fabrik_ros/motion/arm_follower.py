@@ -457,7 +457,7 @@ class ArmFollower:
     @property
     def planned_path(self) -> Array:
         """Poses of the k tips along the path found last, shape (m, k, 4, 4); none: m is 0."""
-        found = self._motion.choice.found
+        found = self._motion.found
         preview = None if found is None else found.preview
         return np.empty((0, len(self.arm.tip_links), 4, 4)) if preview is None else preview.tips
 
@@ -469,7 +469,7 @@ class ArmFollower:
         They are as fast as the joints and tips may go, without accelerating; none: m is 0.
 
         """
-        return self._motion.choice.proposed_motion
+        return self._motion.proposed_motion
 
     @property
     def solve_time(self) -> float:

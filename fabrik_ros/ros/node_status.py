@@ -73,7 +73,7 @@ class NodeStatus:
 
     def _path_facts(self, follower: Follower) -> dict[str, Any]:
         """Say which path was found last, to whichever goal there is."""
-        found = follower.motion.choice.found
+        found = follower.motion.found
         preview = None if found is None else found.preview
         return {
             'path': '' if found is None or found.path is None else found.kind,
@@ -82,7 +82,7 @@ class NodeStatus:
             'path_share': 0.0 if preview is None else preview.share,
             'path_deviation_position': 0.0 if found is None else found.deviation.position,
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
-            'waits_for_execute': follower.motion.choice.proposal is not None,
+            'waits_for_execute': follower.motion.waits_for_execute,
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
-from ..motion.choosing.path_choice import NO_MOTION, ProposedMotion
+from ..motion.paths.preview import NO_MOTION, ProposedMotion
 from ..ros.drawing.planned_motion import PlannedMotion
 from ..ros.messages.conversions import motion_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name

@@ -460,7 +460,7 @@ def test_no_motion_of_a_real_arm_commands_a_collision(name, seed, path, next_dt)
     for step in range(300):
         if step % 60 == 0:
             if motion.aim(arm.forward_kinematics(arm.random_configuration(rng))):
-                end = motion.choice.found.preview.q if motion.choice.found else motion.q
+                end = motion.found.preview.q if motion.found else motion.q
                 assert judge.distance(end) > clearance - 1e-5
                 assert judge.keeps(end, clearance - 1e-5)
                 assert not judge.keeps(end, judge.distance(end) + 1e-5)

@@ -189,9 +189,9 @@ def test_line_that_is_blocked_under_way_twice_is_left_in_the_end():
     blocked = Reason(ReasonKind.COLLISION_AHEAD, 'something is in the way')
     assert arm.aim(np.array([0.9, 1.5]))
     for _ in range(3):
-        kinds.append(arm.motion.choice.found.kind)
+        kinds.append(arm.motion.found.kind)
         arm.steps(10)
-        arm.motion.departure.stop_short(blocked)
+        arm.motion.stop_short(blocked)
         while not arm.motion.is_at_rest:
             arm.steps(1)
         arm.motion.look(0.0)
@@ -278,9 +278,7 @@ def test_detour_waits_until_it_is_confirmed_and_is_taken_then():
     assert arm.motion.reason.kind is ReasonKind.AWAITS_EXECUTE
     assert 'max_detour 0.20' in why(arm.motion)
     (joint,) = arm.motion.reason.joints
-    beyond = arm.motion.choice.proposal.preview.travel - np.abs(
-        arm.motion.choice.proposal.preview.q - start
-    )
+    beyond = arm.motion.found.preview.travel - np.abs(arm.motion.found.preview.q - start)
     assert joint == arm.motion.robot.joint_names[int(np.argmax(beyond))]
     assert beyond.max() > 0.2
     arm.steps(100)
@@ -296,7 +294,7 @@ def test_no_joint_turns_farther_beyond_the_direct_way_than_max_detour_unasked(mo
     start = np.array([-0.5, 0.0])
     arm = PostArm([place(np.zeros(2), TIP)], TIP, start, path='joint', max_detour=most)
     if not arm.aim(np.array([0.5, 0.0])):
-        assert arm.motion.choice.proposal is not None
+        assert arm.motion.waits_for_execute
         return
     travel, before = np.zeros(2), start
     while not arm.motion.is_at_rest:

@@ -69,7 +69,7 @@ def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(world)
         assert way.found, way.reason
         motion.reset(q)
         path = PlannedPath(motion.limiter, way.knots, straight_room=way.straight_room)
-        found = finish(motion.pursuit.search.along(path, 'planned'))
+        found = finish(motion.pursuit.finder.along(path, 'planned'))
         if found.reason is not None:
             blocked.append(str(found.reason))
         q = way.knots[-1]

@@ -27,8 +27,7 @@ from ..limits.limits import MotionLimits
 from ..lines.goal_frame import GoalFrame
 from ..paths.path import PartialStep, Path
 from .arm_apart import ArmApart, Numbers
-from .goal import Goal, MotionOptions
-from .path_choice import IN_STREAM
+from .goal import Goal, IN_STREAM, MotionOptions
 from .shared_joints import SharedJoints
 
 Mask = npt.NDArray[np.bool_]

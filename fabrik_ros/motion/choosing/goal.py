@@ -18,6 +18,10 @@ from ..lines.tip_reference import masked
 
 AUTO_TOLERANCE = 0.005, 0.0873
 """How far `auto` may leave the line at singularities [m, rad]: 5 mm and 5 degrees."""
+IN_STREAM = Reason(
+    ReasonKind.PATH_BLOCKED,
+    'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
+)
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,8 @@ from ..paths.path import Path
 from ..paths.preview import Onlooker
 from ..paths.reference_path import LinePath
 from .goal import Goal, GoalResolver, MotionOptions, ResolvedGoal
+from .path_finder import FoundPath, LINE, PathFinder, RoutePlanner, Task, ToGoal
 from .path_maker import PathMaker
-from .path_search import Attempt, FIRST, FoundPath, LINE, PathSearch
-from .planned_routes import RoutePlanner
 
 RESOLVING_TIME = 0.1
 """
@@ -86,6 +85,8 @@ class GoalPursuit:
     ----------
     options : MotionOptions
         How goals are pursued.
+    finder : PathFinder
+        Looks for paths that are checked first.
     resolved : ResolvedGoal or None
         What is known of the goal.
     solution : Solution or None
@@ -151,7 +152,7 @@ class GoalPursuit:
         planner = TolerantLinePlanner(
             robot, self._solver_options, self._tips, *options.path_tolerances
         )
-        self.search = PathSearch(
+        self.finder = PathFinder(
             robot, limiter, self._maker, planner, routes, onlooker, options, self.route_planner
         )
 
@@ -159,7 +160,7 @@ class GoalPursuit:
         """Compile what goals and lines need."""
         self._solvers.warm_up()
         self._tracker.warm_up()
-        self.search.warm_up()
+        self.finder.warm_up()
 
     def forget(self) -> None:
         """Have no goal."""
@@ -299,14 +300,19 @@ class GoalPursuit:
 
     # -- by a path that is checked first
 
-    def find_path(self, goal: Goal, attempt: Attempt = FIRST) -> Pieces[FoundPath]:
-        """Look for a path to a goal, for an arm that rests; see `PathSearch.to_goal`."""
-        resolved = self.resolve(goal, resting=True)
+    def find(self, task: Task) -> Pieces[FoundPath]:
+        """Look for a path, for an arm that rests; see `PathFinder`."""
+        if isinstance(task, ToGoal):
+            return self._find_to_goal(task)
+        return self.finder.to_configuration(task.q)
+
+    def _find_to_goal(self, task: ToGoal) -> Pieces[FoundPath]:
+        resolved = self.resolve(task.goal, resting=True)
         yield
         if self._stays(resolved):
             return FoundPath(LINE, None, reason=resolved.reason)
         T_base = self._frame.to_base(resolved.T)
-        return (yield from self.search.to_goal(resolved, T_base, attempt))
+        return (yield from self.finder.to_goal(resolved, T_base, task.attempt))
 
     def take(self, found: FoundPath) -> None:
         """Take note that a path that was found is followed now."""

@@ -40,12 +40,13 @@ from ..limits.limits import MotionLimits
 from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
 from ..paths.path import Path
+from ..paths.preview import NO_MOTION, ProposedMotion
 from .arms_apart import ArmsApart
-from .departure import Departure
-from .goal import Goal, MotionOptions
+from .goal import Goal, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
-from .path_choice import PathChoice
-from .planned_routes import RoutePlanner
+from .path_finder import FoundPath, RoutePlanner, ToConfiguration, ToGoal
+from .phases import Event, LOOKS, Phase
+from .state_machine import Jog, StateMachine
 
 MOST_PARTS = 10
 """Most parts of a late step [1]."""
@@ -98,8 +99,6 @@ class Motion:
         Has the goal and what solvers said of it.
     arms : ArmsApart
         Leads arms that share no joints apart, in a stream.
-    departure : Departure
-        Decides by which path the arm sets out, and when.
     is_held_up : bool
         Whether something stopped it on the way to a goal of a stream, and it has not moved since,
         though more goals lead it on.
@@ -128,7 +127,7 @@ class Motion:
             robot, self.limiter, self.frame, guard, solver_options, options, tips, route_planner
         )
         self.arms = ArmsApart(robot, self.limiter, self.frame, solver_options, options, tips)
-        self.departure = Departure(self, self.pursuit, self.arms)
+        self._machine = StateMachine(self, self.pursuit, self.arms)
         self.reset(robot.mid_configuration())
 
     def reset(self, q: Array) -> None:
@@ -143,7 +142,7 @@ class Motion:
         self.is_held_up = False
         self._kept: Path | None = None
         """Path in the world at the end of which the arm rests, until the base moves."""
-        self.departure.end_stream()
+        self._machine.reset()
         self._rested_at = self.q
 
     def change(
@@ -165,11 +164,11 @@ class Motion:
         self.pursuit.change(solver_options, options, tips)
         self.arms.change(solver_options, options, tips)
         self._change_limits_of_paths()
-        self.departure.change_rules()
+        self._machine.handle(Event.RULES_CHANGED)
 
     def _paths(self) -> set[Path]:
         """Paths that are followed now or may be later."""
-        found = None if self.choice.found is None else self.choice.found.path
+        found = None if self.found is None else self.found.path
         return {path for path in (self.path, self._kept, found) if path is not None}
 
     def _change_limits_of_paths(self) -> None:
@@ -223,25 +222,61 @@ class Motion:
         return self.path is None
 
     @property
-    def choice(self) -> PathChoice:
-        """Has the path that was found, and the one that is proposed."""
-        return self.departure.choice
+    def phase(self) -> Phase:
+        """What the arm does, by the table of states."""
+        return self._machine.phase
+
+    @property
+    def found(self) -> FoundPath | None:
+        """The newest path that was found; None while there is none."""
+        return self._machine.found
+
+    @property
+    def proposed_motion(self) -> ProposedMotion:
+        """The motion that waits to be confirmed; `NO_MOTION` where none does."""
+        proposal = self._machine.proposal
+        preview = None if proposal is None else proposal.preview
+        return NO_MOTION if preview is None else (preview.times, preview.configurations)
+
+    @property
+    def waits_for_execute(self) -> bool:
+        """Whether a path waits to be confirmed."""
+        return self.phase is Phase.PROPOSED
+
+    @property
+    def resolved(self) -> ResolvedGoal | None:
+        """What is known of the goal."""
+        return self.pursuit.resolved
+
+    @property
+    def in_stream(self) -> bool:
+        """Whether the goal belongs to a stream, and is followed by the line alone."""
+        return self._machine.in_stream
 
     @property
     def is_looking(self) -> bool:
         """Whether it is not known yet by which path the arm goes on, if by any."""
-        return self.departure.is_looking
+        return self.phase in LOOKS
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether the rest of the path is checked again, as the world has changed."""
+        return self._machine.is_checking
+
+    @property
+    def blocked_by_change(self) -> Reason | None:
+        """Why the path that the arm was on is blocked since the world changed."""
+        return self._machine.blocked_by_change
 
     @property
     def is_stopping(self) -> bool:
         """Whether the arm is on the way to rest, and will stay there."""
-        path = self.path
-        return path is not None and path.is_stop and not self.departure.waits_for_rest
+        return self.phase is Phase.STOPPING
 
     @property
     def is_jogging(self) -> bool:
         """Whether a jog, not a goal, leads the arm."""
-        return self.path is not None and self.path.is_jog
+        return self.phase is Phase.JOGGING
 
     @property
     def is_at_goal(self) -> bool:
@@ -253,9 +288,9 @@ class Motion:
         """Why the arm rests, or will rest, short of what it was asked for; what it waits for."""
         if self.path is not None and not self.is_held_up:
             return self.path.reason
-        if not self.choice.is_looking:
+        if not self._searches:
             return self._rest_reason
-        return self._planning or self.choice.reason
+        return self._planning or self._machine.search_reason
 
     @property
     def tip_reasons(self) -> list[Reason | None]:
@@ -268,7 +303,11 @@ class Motion:
     @property
     def is_planning(self) -> bool:
         """Whether a planner looks for the path to the goal."""
-        return self.choice.is_looking and self._planning is not None
+        return self._searches and self._planning is not None
+
+    @property
+    def _searches(self) -> bool:
+        return self.phase in (Phase.SEARCHING, Phase.HEADING)
 
     @property
     def _planning(self) -> Reason | None:
@@ -320,7 +359,17 @@ class Motion:
             A path that leaves the line is not taken before this time is over [s].
 
         """
-        self.departure.pursue(goal, in_stream, patience)
+        if in_stream and not self._must_ask:
+            self._machine.handle(Event.STREAM_GOAL, goal)
+        else:
+            self._machine.handle(Event.GOAL, ToGoal(goal, patience=patience))
+
+    @property
+    def _must_ask(self) -> bool:
+        """Whether even a goal of a stream waits until its path is confirmed."""
+        options = self.pursuit.options
+        leaves_line = options.path == 'joint' and options.confirm == 'leaving_line'
+        return options.confirm == 'always' or leaves_line
 
     def errors_between(self, T: Array, T_goal: Array) -> tuple[Array, Array]:
         """
@@ -377,15 +426,25 @@ class Motion:
             Longest time that this may take [s].
 
         """
-        self.departure.look(dt, seconds)
+        self._machine.look(dt, seconds)
 
     def execute(self) -> bool:
         """Set out on the path that was proposed, if that is free still; tell if there is one."""
-        return self.departure.execute()
+        is_proposed = self.waits_for_execute
+        self._machine.handle(Event.EXECUTE)
+        return is_proposed
 
     def follow(self, path: Path | None) -> None:
         """Follow a path from now on."""
         self.path, self._kept = path, None
+
+    def follow_straight(self, q: Array) -> None:
+        """Go straight to joint values of shape (n,); the reason of the rest before stays."""
+        self.path = JointPath(self.limiter, q, reason=self._rest_reason)
+
+    def follow_kept(self) -> None:
+        """Follow the path at the end of which the arm rests, as the base moves."""
+        self.path, self._kept = self._kept, None
 
     def stay(self, reason: Reason | None) -> None:
         """Rest, for a reason: there is no path."""
@@ -393,13 +452,16 @@ class Motion:
 
     def pursue_configuration(self, q: Array) -> None:
         """Look for a path in joint space to joint values, shape (n,): see `look`."""
-        self._forget_goal()
-        self.departure.pursue_configuration(q)
+        self.forget_goal()
+        self._machine.handle(Event.JOINTS, ToConfiguration(q))
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space, without a look."""
-        self._forget_goal()
-        self.follow(JointPath(self.limiter, q))
+        self._machine.handle(Event.STREAM_JOINTS, q)
+
+    def return_to(self, q: Array) -> None:
+        """Go back to measured joint values, shape (n,), that the commands came through."""
+        self._machine.handle(Event.RETURN, q)
 
     def jog(
         self,
@@ -426,23 +488,16 @@ class Motion:
             Which tips may go anywhere; the others keep their poses where they are not jogged.
 
         """
-        if self.is_stopping:
-            return
-        if not self.is_jogging:
-            self._forget_goal()
-        free = np.asarray(unconstrained, dtype=bool)
-        path = self.pursuit.jog_path(self.path, np.broadcast_to(free, len(self.robot.tip_links)))
-        self.follow(path)
-        path.steer(twist, in_tip, tip)
+        free = np.broadcast_to(np.asarray(unconstrained, dtype=bool), len(self.robot.tip_links))
+        self._machine.handle(Event.JOG, Jog(twist, in_tip, tip, free))
 
     def end_jog(self, tip: int) -> None:
         """End the jog of a tip: it brakes to rest."""
         if self.path is not None:
             self.path.steer(np.zeros(6), False, tip)
 
-    def _forget_goal(self) -> None:
+    def forget_goal(self) -> None:
         """Pursue no goal any longer."""
-        self.departure.end_stream()
         self.pursuit.forget()
         self._rest_reason = self._kept = None
         self.is_held_up = False
@@ -450,7 +505,8 @@ class Motion:
             self.path.reason = None
         if self.frame.is_world:
             self.frame.hold(np.zeros_like(self.frame.in_world))
-            self.path = None
+            if self.path is not None:
+                self.path = StopPath(self.limiter, None)
 
     def carry(self, T_base_world: Array, dt: float) -> None:
         """
@@ -468,26 +524,29 @@ class Motion:
         """
         self.frame.base.follow(T_base_world, dt)
         if self.frame.base.moves and self.path is None and self._kept is not None:
-            self.path, self._kept = self._kept, None
+            self._machine.handle(Event.BASE_MOVES)
 
     def change_world(self) -> Reason | None:
         """
         Check the motion in a world that has changed, and tell why the arm has to brake.
 
         None where its way to rest is free. Then the path ahead is checked, in pieces: see `look`;
-        where it is blocked now, the arm stops, and `departure` has the reason.
+        where it is blocked now, the arm stops, and `blocked_by_change` has the reason.
         """
         pair = self.limiter.pair_on_stop() if self.limiter.is_moving else ''
         if pair:
             return Reason(ReasonKind.CONTACT_POSSIBLE, f'contact possible: {pair}')
-        self.departure.change_world()
+        self._machine.handle(Event.WORLD_CHANGED)
         return None
 
     # -- to rest
 
     def stop(self, reason: Reason | None) -> None:
         """Slow down to rest as fast as the joints may, for a reason."""
-        self.departure.forget()
+        self._machine.handle(Event.STOP, reason)
+
+    def brake(self, reason: Reason | None) -> None:
+        """Slow down to rest, for a reason; there is no path where the arm rests already."""
         self.pursuit.resolve_no_more()
         self.limiter.begin_to_brake()
         self._rest_reason, self.is_held_up = reason, False
@@ -572,7 +631,7 @@ class Motion:
                 return False
             if self._goes_on_in_part(velocity, dt, limiter.refusal):
                 return True
-            self._stop_short(self.pursuit.reason_in_front(limiter.refusal))
+            self.stop_short(self.pursuit.reason_in_front(limiter.refusal))
         elif self.path is not None:
             self.path.lose_speed()
         return False
@@ -621,12 +680,12 @@ class Motion:
         if other is not None:
             self.follow(other)
         else:
-            self._stop_short(path.blocked)
+            self.stop_short(path.blocked)
 
-    def _stop_short(self, reason: Reason | None) -> None:
+    def stop_short(self, reason: Reason | None) -> None:
         """Stop short of the goal, for a reason; in a stream, be held up until the way is free."""
-        self.departure.stop_short(reason)
-        self.is_held_up = self.departure.in_stream
+        self._machine.be_blocked(reason)
+        self.is_held_up = self.in_stream
 
     def _end_step(self) -> None:
         path = self.path
@@ -643,13 +702,13 @@ class Motion:
         path.lose_speed()
         self._rest_reason = path.reason
         self.is_held_up &= path.is_stop
-        self.is_held_up |= self.departure.in_stream and path.blocked is not None
+        self.is_held_up |= self.in_stream and path.blocked is not None
         self.limiter.come_to_rest()
         self._kept = path if path.stays_in_world else None
         if path.then is not None:
             self.path = path.then()
         else:
-            self.departure.arrive()
+            self._machine.handle(Event.ARRIVED)
 
     # -- for controllers of trajectories
 
@@ -657,7 +716,7 @@ class Motion:
         """Follow the stop trajectory, as controllers have done: `JointLimiter.follow_stop`."""
         if self.path is None and self.limiter.is_moving:
             # The steps that came to rest here were taken back: go there again.
-            self.path = JointPath(self.limiter, self._rested_at, reason=self._rest_reason)
+            self._machine.handle(Event.SET_BACK, self._rested_at)
         self.limiter.follow_stop(duration, dt)
         path = self.path
         if path is not None:
@@ -681,8 +740,9 @@ class Motion:
     def _leave_for(self, rest: Array) -> None:
         """Go on to the goal; to `rest`, shape (n,), where the motion had arrived there already."""
         if self.path is None:
-            self.path = JointPath(self.limiter, rest, reason=self._rest_reason)
-        self.path.come_back()
+            self._machine.handle(Event.SET_BACK, rest)
+        if self.path is not None:
+            self.path.come_back()
 
     def checkpoint(self) -> Checkpoint:
         """Remember the state of the joints, to come back to it by `restore`."""

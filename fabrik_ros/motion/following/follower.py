@@ -266,8 +266,8 @@ class Follower:
             return None
         if self._goal_in_joints is not None:
             return self._goal_in_joints.q
-        motion, resolved = self.motion, self.motion.pursuit.resolved
-        found = None if motion.departure.in_stream else motion.choice.found
+        motion, resolved = self.motion, self.motion.resolved
+        found = None if motion.in_stream else motion.found
         if found is not None and found.preview is not None and found.preview.share == 1.0:
             return found.preview.q
         return None if resolved is None else resolved.solution.q
@@ -486,7 +486,7 @@ class Follower:
             raise RefusedError(MOVED_AWAY)
         self._set_out()
         self._goal_time = now
-        if self._goal_in_joints is not None and motion.choice.proposal is None:
+        if self._goal_in_joints is not None and not motion.waits_for_execute:
             q = self.observer.near_command(self._goal_in_joints.q, motion.q)
             motion.pursue_configuration(q)
         elif not motion.execute():
@@ -650,7 +650,7 @@ class Follower:
 
     def heed_blockage(self, now: float) -> None:
         """Stop where the path is blocked since the world changed; look for another one in time."""
-        reason = self.motion.departure.blocked_by_change
+        reason = self.motion.blocked_by_change
         if reason is not None:
             self._block(reason, now)
         if not self.is_at_rest:
@@ -750,12 +750,12 @@ class Follower:
             Longest time that this may take [s].
 
         """
-        if not (self.is_looking or self.motion.departure.is_checking):
+        if not (self.is_looking or self.motion.is_checking):
             return
         if self.is_at_rest and not self._may_set_out(now):
             return
         self.motion.look(dt, seconds)
-        if self.motion.departure.blocked_by_change is not None:
+        if self.motion.blocked_by_change is not None:
             self.heed_blockage(now)
 
     def _may_set_out(self, now: float) -> bool:
@@ -854,13 +854,13 @@ class Follower:
         motion = self.motion
         self._try_again_time -= dt
         may = self.is_held_in_world and motion.frame.base.moves and motion.is_at_goal
-        may = may and not self.is_looking and motion.choice.proposal is None
+        may = may and not (self.is_looking or motion.waits_for_execute)
         if not (may and motion.reason is not None and self._try_again_time <= 0.0):
             return
         self._try_again_time = TRY_AGAIN_TIME
         if self.goal is not None:
             self._repeat_time = REPEAT_TIME
-            motion.pursue(self.goal, in_stream=motion.departure.in_stream)
+            motion.pursue(self.goal, in_stream=motion.in_stream)
 
     def _end_lost_jogs(self, now: float) -> None:
         """End the jogs that were not repeated in time; stop the arm if its tips brake slowly."""
@@ -880,7 +880,7 @@ class Follower:
         back = self.observer.way_back(now, self.motion.q) if must_go_back else None
         self.is_going_back = back is not None
         if back is not None:
-            self.motion.go_to(back)
+            self.motion.return_to(back)
 
     def _watch(self, now: float) -> None:
         """Look for reasons to stop."""
@@ -928,7 +928,7 @@ class Follower:
 
     def _is_pursued(self, now: float) -> bool:
         """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""
-        if self.is_looking or self.motion.choice.proposal is not None:
+        if self.is_looking or self.motion.waits_for_execute:
             return True
         state, reason = self.state(now)
         stays_short = reason is not None and reason.kind is ReasonKind.STAYS_SHORT

@@ -21,6 +21,9 @@ from ..limits.joint_motion import JointMotion
 
 PIECE = 4
 """Configurations checked in one piece of work [1]."""
+ProposedMotion = tuple[Array, Array]
+"""Times, shape (m,) [s], and joint values then, shape (m, n) [rad or m]."""
+NO_MOTION: ProposedMotion = (np.empty(0), np.empty((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)

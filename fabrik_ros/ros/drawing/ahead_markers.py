@@ -85,7 +85,7 @@ class AheadMarkers:
             self._links = frozenset()
             return Ahead()
         others = self._others()
-        motion = follower.motion.choice.proposed_motion
+        motion = follower.motion.proposed_motion
         played = self._planned.configuration(motion, time.monotonic())
         q_ghost = q_goal if played is None else played
         self._links = self._ghost.links_elsewhere(q, q_ghost, others, self._links)
@@ -119,7 +119,7 @@ class AheadMarkers:
 
     def _paths(self, follower: Follower, q: Array) -> tuple[Array, ...]:
         """Places on the paths that are still ahead; none where the tips follow a stream."""
-        found = follower.motion.choice.found
-        if found is None or found.preview is None or follower.motion.departure.in_stream:
+        found = follower.motion.found
+        if found is None or found.preview is None or follower.motion.in_stream:
             return ()
         return tuple(self._path.points(found.preview.tips, self.arm.chain.tip_poses(q)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...motion.choosing.path_choice import NO_MOTION, ProposedMotion
+from ...motion.paths.preview import NO_MOTION, ProposedMotion
 from ...transforms import Array
 
 LONGEST = 6.0

@@ -9,9 +9,9 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ...errors import RefusedError, shown
-from ...motion.choosing.path_choice import ProposedMotion
 from ...motion.controllers.published_trajectory import Knot
 from ...motion.following.arm_state import Command
+from ...motion.paths.preview import ProposedMotion
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
 from ..clocks.command_clock import NANOSECONDS

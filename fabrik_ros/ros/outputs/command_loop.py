@@ -184,7 +184,7 @@ class CommandLoop:
     def end(self) -> None:
         """Send nothing more, and look for no path."""
         self.follower = None
-        self._motion.departure.forget()
+        self._motion.stop(None)
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None

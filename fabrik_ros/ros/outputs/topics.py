@@ -11,9 +11,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from ...motion.choosing.path_choice import NO_MOTION
-from ...motion.choosing.path_search import FoundPath
+from ...motion.choosing.path_finder import FoundPath
 from ...motion.following.follower import Follower
+from ...motion.paths.preview import NO_MOTION
 from ..clocks.node_clock import NodeClock
 from ..inputs.controller_state import ControllerReference, ControllerState
 from ..inputs.joint_topics import JointTopics
@@ -111,7 +111,7 @@ class Topics:
 
     def show_path(self, follower: Follower | None) -> None:
         """Publish the path found last, and the motion that waits; or that there is none."""
-        found = None if follower is None else follower.motion.choice.found
+        found = None if follower is None else follower.motion.found
         if follower is None:
             return
         self._show_motion(follower)
@@ -126,7 +126,7 @@ class Topics:
 
     def _show_motion(self, follower: Follower) -> None:
         """Publish the motion that waits to be confirmed, once; or that there is none any more."""
-        motion = follower.motion.choice.proposed_motion
+        motion = follower.motion.proposed_motion
         if motion[0] is self._proposed[0]:
             return
         self._proposed = motion

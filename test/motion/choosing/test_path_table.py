@@ -97,7 +97,7 @@ def test_several_tips_take_one_path(path):
     goals[0, :3, 3] += 0.0, 0.1, 0.1
     goals[1] = np.nan
     assert motion.aim(goals)
-    assert motion.choice.found.preview.tips.shape[1] == 2
+    assert motion.found.preview.tips.shape[1] == 2
     q = go(motion)
     assert np.linalg.norm(judges().poses(q[-1])[0, :3, 3] - goals[0, :3, 3]) < ARRIVED
     assert np.ptp(q[:, 6:], axis=0).max() < 1e-9, 'the arm without a target stays'
@@ -109,7 +109,7 @@ def test_five_joints_keep_the_position_on_the_line():
     target = moved(judge.pose(FIVE_BENT), y=0.06, z=0.03, yaw=0.4)
     motion = motion_for(chain, FIVE_BENT)
     assert motion.aim(target)
-    assert motion.choice.found.kind == 'line'
+    assert motion.found.kind == 'line'
     check_on_the_line([judge.pose(q) for q in go(motion)], target)
 
 
@@ -120,7 +120,7 @@ def test_axis_keeps_to_the_line_and_turns_freely():
     target = moved(start, y=0.2, z=0.1, yaw=2.0)
     motion = motion_for(chain, BENT, mode='axis', axis=(0.0, 0.0, 1.0))
     assert motion.aim(target)
-    assert motion.choice.found.kind == 'line'
+    assert motion.found.kind == 'line'
     tips = [judge.pose(q) for q in go(motion)]
     check_on_the_line(tips, target)
     axes = np.array([T[:3, 2] for T in tips])
@@ -148,7 +148,7 @@ def test_points_take_both_paths(path):
     target = moved(judge.pose(PLANAR_BENT), x=-0.1, y=0.1)
     motion = motion_for(chain, PLANAR_BENT, path, mode='position', method='points')
     assert motion.aim(target)
-    assert motion.choice.found.kind == ('joint' if path == 'joint' else 'line')
+    assert motion.found.kind == ('joint' if path == 'joint' else 'line')
     tips = [judge.pose(q) for q in go(motion)]
     assert np.linalg.norm(tips[-1][:3, 3] - target[:3, 3]) < ARRIVED
     if path != 'joint':
@@ -166,7 +166,7 @@ start = judge_of(chain, PLANAR).pose(PLANAR_BENT)
 for path in ('line', 'joint'):
     motion = motion_for(chain, PLANAR_BENT, path, mode='position')
     motion.aim(moved(start, x=-0.1, y=0.1))
-    print(motion.choice.found.kind, *go(motion)[-1])
+    print(motion.found.kind, *go(motion)[-1])
 motion = motion_for(chain, PLANAR_BENT, 'line', mode='position')
 moves = motion.aim(moved(start, x=-2.0 * start[0, 3], y=-2.0 * start[1, 3]))
 print(moves, motion.reason)
@@ -199,7 +199,7 @@ def test_without_collisions_the_cheapest_path_is_straight():
     start = judge.pose(BENT)
     motion = motion_for(chain, BENT, 'joint')
     assert motion.aim(moved(start, x=-2.0 * start[0, 3], y=-0.26, yaw=3.0))
-    travel = motion.choice.found.preview.travel
+    travel = motion.found.preview.travel
     q = go(motion)
     assert np.allclose(travel, np.abs(q[-1] - BENT), atol=1e-6)
     gone = (q - BENT) @ (q[-1] - BENT) / np.linalg.norm(q[-1] - BENT) ** 2

@@ -384,10 +384,11 @@ class TestStreamInTheWorld:
         creeping = CreepingBase(confirm='always')
         creeping.accept(NEAR)
         creeping.go(0.3)
-        proposal = creeping.scene.motion.choice.proposal
+        proposal = creeping.scene.motion.found
         assert proposal is not None
         creeping.go(2.0)
-        assert creeping.scene.motion.choice.proposal is proposal
+        assert creeping.scene.motion.waits_for_execute
+        assert creeping.scene.motion.found is proposal
 
 
 class TestExecute:
@@ -413,11 +414,12 @@ class TestExecute:
 
     def test_repeats_leave_the_proposal_as_it_is(self):
         scene = self.proposing()
-        proposal = scene.motion.choice.proposal
+        proposal = scene.motion.found
         for _ in range(30):
             scene.accept(NEAR)
             scene.go(0.1)
-        assert scene.motion.choice.proposal is proposal
+        assert scene.motion.found is proposal
+        assert scene.motion.waits_for_execute
         assert scene.commands == []
 
     def test_line_on_which_a_joint_turns_there_and_back_is_a_detour(self):
@@ -511,12 +513,12 @@ class TestExecute:
     def test_path_that_waits_is_looked_for_anew_when_the_rules_change(self):
         scene = self.proposing(path='joint')
         motion = scene.motion
-        before = motion.choice.proposal
+        before = motion.found
         options = replace(motion.pursuit.options, path='line')
         motion.change(motion.limits, SolverOptions(mode='position'), options)
-        assert motion.choice.proposal is not before
+        assert motion.found is not before
         scene.rest()
-        assert motion.choice.proposal.kind == 'line'
+        assert motion.found.kind == 'line'
         assert scene.commands == []
 
     def test_arm_whose_state_is_lost_executes_nothing(self):

@@ -131,7 +131,7 @@ def test_line_through_the_base_of_an_arm_ends_at_a_place_with_a_reason_and_is_no
     motion = motion_of(PLANAR, start)
     goal = planar_judge.pose((-2.7, 1.2))
     assert not motion.aim(goal)
-    preview = motion.choice.found.preview
+    preview = motion.found.preview
     assert preview.reason.kind is ReasonKind.PATH_BLOCKED
     assert preview.reason is motion.reason
     assert 0.0 < preview.share < 1.0

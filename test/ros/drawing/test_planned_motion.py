@@ -1,6 +1,6 @@
 """A motion that is played before it is executed: along its path, no faster than the arm can."""
 
-from fabrik_ros.motion.choosing.path_choice import NO_MOTION
+from fabrik_ros.motion.paths.preview import NO_MOTION
 from fabrik_ros.ros.drawing.planned_motion import LONGEST, PAUSE, PlannedMotion
 from hypothesis import given, strategies as st
 import numpy as np

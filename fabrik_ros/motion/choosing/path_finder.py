@@ -11,6 +11,7 @@ end is a detour: it is what remains where nothing else is found.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ...model.mechanism import Mechanism
 from ...planning.joint_routes import JointRoutes, Route
 from ...planning.pieces import Pieces
 from ...planning.plan_request import PlanRequest
+from ...planning.plan_result import Plan
 from ...planning.planner_process import PlannerFailure
 from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
@@ -29,9 +31,8 @@ from ..paths.joint_path import JointPath
 from ..paths.path import Path
 from ..paths.planned_path import PlannedPath
 from ..paths.preview import Ahead, Onlooker, Preview
-from .goal import MotionOptions, ResolvedGoal
+from .goal import Goal, MotionOptions, ResolvedGoal
 from .path_maker import PathMaker
-from .planned_routes import plan_with, RoutePlanner
 
 TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
@@ -66,6 +67,34 @@ FIRST = Attempt.FIRST
 
 
 @dataclass(frozen=True, eq=False)
+class ToGoal:
+    """A goal that a path is to be found to."""
+
+    goal: Goal
+    attempt: Attempt = FIRST
+    patience: float = 0.0
+    """A path that leaves the line is not taken before this time is over [s]."""
+
+    @property
+    def following(self) -> 'ToGoal | None':
+        """What to look for where the path turns out to be blocked; None after the last attempt."""
+        attempt = self.attempt.following
+        return attempt and ToGoal(self.goal, attempt)
+
+
+@dataclass(frozen=True, eq=False)
+class ToConfiguration:
+    """Joint values, shape (n,) [rad or m], that a path is to be found to."""
+
+    q: Array
+    patience: float = 0.0
+    following: None = None
+
+
+Task = ToGoal | ToConfiguration
+
+
+@dataclass(frozen=True, eq=False)
 class FoundPath:
     """What was found: a path that was looked at, or the reason why there is none."""
 
@@ -89,7 +118,31 @@ class FoundPath:
         return self.path is not None and self.detour is None
 
 
-class PathSearch:
+class RoutePlanner(Protocol):
+    """Looks for paths in joint space in the background; no call waits for it."""
+
+    planning_time: float
+    """Longest search for one path [s]."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it looks for a path."""
+
+    @property
+    def time_passed(self) -> float:
+        """Time since the search began [s]."""
+
+    def request(self, request: PlanRequest) -> None:
+        """Begin to look for a path in the world as it is now."""
+
+    def poll(self) -> Plan | PlannerFailure | None:
+        """Return the result; None as long as the search goes on."""
+
+    def cancel(self) -> None:
+        """Cancel the search."""
+
+
+class PathFinder:
     """
     Looks for paths.
 
@@ -229,7 +282,7 @@ class PathSearch:
             limits.joint_velocity,
             planner.planning_time,
         )
-        answer = yield from plan_with(planner, request)
+        answer = yield from _planned(planner, request)
         if isinstance(answer, PlannerFailure):
             return FoundPath(PLANNED, None, reason=Reason(ReasonKind.PLANNER_FAILED, answer.text))
         if not answer.found:
@@ -357,6 +410,24 @@ class PathSearch:
         path = self._maker.joint_path(resolved, (resolved.solution.q,))
         joint = yield from self.along(path, JOINT)
         return FoundPath(JOINT, path, joint.preview)
+
+
+def _planned(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
+    """Let a planner look for a path; its search is cancelled if the caller drops these pieces."""
+    try:
+        answer = yield from _answer_of(planner, request)
+        if isinstance(answer, PlannerFailure) and answer.is_restarting:
+            answer = yield from _answer_of(planner, request)
+        return answer
+    finally:
+        planner.cancel()
+
+
+def _answer_of(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
+    planner.request(request)
+    while (answer := planner.poll()) is None:
+        yield
+    return answer
 
 
 def _meets_itself(tried: list[FoundPath]) -> bool:
