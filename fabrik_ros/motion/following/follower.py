@@ -31,10 +31,11 @@ from .arm_state import (
 from .arrival import Arrival
 from .blockage import Blockage
 from .following_rules import FollowingRules, home_of
+from .job import Job
 from .joint_goal import check_joint_values, is_part_of, JointGoal
 from .measured_joints import MeasuredJoints
 from .start_gate import StartGate, TOLD_TO_HOLD
-from .start_rules import Engagement, StartRules
+from .start_rules import StartRules
 
 REPEAT_TIME = 0.5
 """Time for which the last command is repeated after arrival [s]."""
@@ -96,8 +97,8 @@ class Follower:
         self.gate = StartGate() if gate is None else gate
         self.observer = ArmObserver(robot, measured, rules)
         measured.on_update = self._on_measured
-        self._engagement = Engagement()
-        self._start = StartRules(robot, motion, self.observer, self.gate, self._engagement)
+        self._job = Job()
+        self._start = StartRules(robot, motion, self.observer, self.gate, self._job)
         self._arrival = Arrival(robot, motion, self.observer)
         self.goal: Goal | None = None
         self._joints: JointGoal | None = None
@@ -151,8 +152,8 @@ class Follower:
             )
             state = State.JOGGING if motion.is_jogging else State.MOVING
             return state, paused or motion.reason
-        reason = self._engagement.hold_reason or motion.reason
-        if self._is_stopping or (self._engagement.is_engaged and reason is not None):
+        reason = self._job.stop_reason or motion.reason
+        if self._is_stopping or (self._job.is_engaged and reason is not None):
             return State.HOLDING, self._reason_to_hold(now, reason, missing)
         if self.observer.fault is not None:
             return State.HOLDING, self.observer.fault
@@ -173,13 +174,13 @@ class Follower:
         """Reason of an arm that stops, or rests short of where it was sent."""
         if self._is_stopping:
             return reason
-        if self._engagement.hold_reason is not None:
+        if self._job.stop_reason is not None:
             is_ready = reason is not None and self._is_ready_again(now)
             return ready_again(reason) if reason is not None and is_ready else reason
         return joined((self.observer.fault or missing or self._moved_away, reason))
 
     def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
-        if not self._engagement.is_engaged:
+        if not self._job.is_engaged:
             return State.IDLE, None
         if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
@@ -197,8 +198,8 @@ class Follower:
 
     def _is_ready_again(self, now: float) -> bool:
         """Whether what stopped the arm is gone, so that it waits for a target."""
-        engagement, observer = self._engagement, self.observer
-        is_gone = engagement.has_failed and observer.unknown_state(now, '') is None
+        job, observer = self._job, self.observer
+        is_gone = job.has_failed and observer.unknown_state(now, '') is None
         is_gone &= observer.fault is None and not self._blockage.is_there
         return is_gone and not self.gate.is_blocked(now)
 
@@ -239,18 +240,18 @@ class Follower:
     @property
     def is_engaged(self) -> bool:
         """Whether the arm was sent somewhere or jogged, and no `resume` has ended that since."""
-        return self._engagement.is_engaged
+        return self._job.is_engaged
 
     @property
     def should_publish(self) -> bool:
         """Whether the arm moves, or reached its goal so lately that the command is repeated."""
-        return self._engagement.is_engaged and (not self.is_at_rest or self._repeat_time > 0.0)
+        return self._job.is_engaged and (not self.is_at_rest or self._repeat_time > 0.0)
 
     @property
     def is_held_in_world(self) -> bool:
         """Whether a goal in force stays where it is in the world while the base moves."""
-        engagement = self._engagement
-        is_in_force = engagement.is_engaged and engagement.hold_reason is None
+        job = self._job
+        is_in_force = job.is_engaged and job.stop_reason is None
         return is_in_force and self.motion.frame.is_world
 
     def goal_in_base(self) -> Array | None:
@@ -316,7 +317,7 @@ class Follower:
             self._goal_time = now
             return
         has_target = self.goal is not None and bool(self.goal.is_target.any())
-        begins_anew = not has_target or self._engagement.hold_reason is not None
+        begins_anew = not has_target or self._job.stop_reason is not None
         begins_anew |= self._start.begin(now)
         if T_base_world is not None and not self.is_held_in_world:
             self.motion.frame.base.begin(T_base_world)
@@ -477,7 +478,7 @@ class Follower:
         self._start.check_start(now)
         motion, goal = self.motion, self.goal
         stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
-        if goal is None or not stands_short or self._engagement.hold_reason is not None:
+        if goal is None or not stands_short or self._job.stop_reason is not None:
             text = f'there is no path to execute: {self.state(now)[1] or self.state(now)[0].value}'
             raise RefusedError(Reason(ReasonKind.NOTHING_PROPOSED, text))
         if self._start.begin(now):
@@ -501,8 +502,8 @@ class Follower:
 
     def _has_goal_of(self, values: Mapping[str, float], now: float) -> bool:
         """Whether joint values are the goal already, and the arm goes or stays there."""
-        goal, engagement = self._goal_in_joints, self._engagement
-        if goal is None or engagement.hold_reason is not None:
+        goal, job = self._goal_in_joints, self._job
+        if goal is None or job.stop_reason is not None:
             return False
         if self.is_at_rest and self.state(now)[1] is MOVED_AWAY:
             return False
@@ -565,19 +566,19 @@ class Follower:
 
     def _set_out(self) -> None:
         self._blockage.forget()
-        self._engagement.begin()
+        self._job.begin()
         self._repeat_time = 0.0
         self._doubted_since = math.inf
 
     def hold(self, reason: Reason) -> None:
         """Slow down to rest and publish no more commands until the next target, for a reason."""
         self._blockage.forget()
-        self._stop_for(reason)
+        self._stop_for(reason, is_fault=False)
 
-    def _stop_for(self, reason: Reason) -> None:
+    def _stop_for(self, reason: Reason, is_fault: bool) -> None:
         self._repeat_time = 0.0
         self._jogs.clear()
-        self._engagement.hold_reason = reason
+        self._job.stop(reason, is_fault)
         if not self.is_going_back:
             self.motion.stop(reason)
 
@@ -607,8 +608,9 @@ class Follower:
                 self.gate.interrupt_joints(self._goal_in_joints.asked)
         self.gate.block(reason, now)
         self._start.begins_anew = True
-        self._engagement.has_failed, self._must_go_back = True, goes_back
-        self.hold(reason)
+        self._must_go_back = goes_back
+        self._blockage.forget()
+        self._stop_for(reason, is_fault=True)
 
     # -- a world that changes
 
@@ -645,8 +647,7 @@ class Follower:
         """Stop as an obstacle blocks the path, and go on as `on_blocked` says."""
         replans = self.rules.on_blocked == 'replan' and self.goal is not None
         self.gate.block(reason, now)
-        self._engagement.has_failed = True
-        self._stop_for(self._blockage.begin(reason, replans, now))
+        self._stop_for(self._blockage.begin(reason, replans, now), is_fault=True)
 
     def heed_blockage(self, now: float) -> None:
         """Stop where the path is blocked since the world changed; look for another one in time."""
@@ -678,7 +679,7 @@ class Follower:
             raise RefusedError(self._moved_away or SEND_AGAIN)
         self._start.begin(now)
         self._blockage.go_on()
-        self._engagement.begin()
+        self._job.begin()
         self._goal_time = now
         self._pursue_goal()
         self._look_at_once(now)
@@ -703,8 +704,8 @@ class Follower:
             self.gate.release(RESUMED, now)
             self._go_on(now)
             return
-        if self.gate.is_held or self._engagement.hold_reason is not None:
-            self._engagement.end()
+        if self.gate.is_held or self._job.stop_reason is not None:
+            self._job.end()
             self.goal = None
         if not self._start.is_under_way:
             self.gate.release(RESUMED, now)
@@ -721,7 +722,7 @@ class Follower:
             return None
         self._watch(now)
         self._end_lost_jogs(now)
-        holds = self._engagement.hold_reason is not None
+        holds = self._job.stop_reason is not None
         if self.is_at_rest:
             self._repeat_time = 0.0 if holds or self.was_moved else self._repeat_time - dt
             self.motion.rest(dt)
@@ -829,10 +830,10 @@ class Follower:
     def _on_measured(self, now: float) -> None:
         if self.is_at_rest:
             self.observer.watch(now, self.motion.command[0])
-        reason = self._engagement.hold_reason
+        reason = self._job.stop_reason
         if reason is not None and reason.kind is ReasonKind.DOES_NOT_FOLLOW:
             # Values of another source looked like an arm that does not follow.
-            self._engagement.hold_reason = self.observer.why_contradicted(now) or reason
+            self._job.stop_reason = self.observer.why_contradicted(now) or reason
 
     def _doubt(self, now: float) -> Reason | None:
         """Why it is not certain where an arm at rest stands; None where it is."""
@@ -886,9 +887,9 @@ class Follower:
         """Look for reasons to stop."""
         if self.is_going_back and not self.observer.may_go_back(now):
             self.is_going_back = False
-            self.motion.stop(self._engagement.hold_reason)
-        if self._engagement.has_failed and self._engagement.hold_reason is not None:
-            self.gate.block(self._engagement.hold_reason, now)
+            self.motion.stop(self._job.stop_reason)
+        if self._job.has_failed and self._job.stop_reason is not None:
+            self.gate.block(self._job.stop_reason, now)
         if self.is_at_rest or self._is_stopping:
             return
         age, timeout = now - self._goal_time, self.rules.target_timeout

@@ -1,6 +1,5 @@
 """When an arm may start, and from where."""
 
-from dataclasses import dataclass
 import math
 
 import numpy as np
@@ -11,6 +10,7 @@ from ...reasons import Reason, ReasonKind
 from ...transforms import Array
 from ..choosing.motion import Motion
 from .arm_observer import ArmObserver
+from .job import Job
 from .start_gate import StartGate
 
 METRES_FACTOR = 3.0
@@ -18,26 +18,6 @@ METRES_FACTOR = 3.0
 
 SAME = 1e-6
 """Largest difference of a reference and a command that are the same [rad or m]."""
-
-
-@dataclass
-class Engagement:
-    """Whether an arm has something to do, and why it holds."""
-
-    is_engaged: bool = False
-    """Whether it was sent somewhere or jogged, and no `resume` has ended that since."""
-    hold_reason: Reason | None = None
-    """Why it was stopped on the way; None while it goes on."""
-    has_failed: bool = False
-    """Whether a fault stopped it: then it does not set out again by itself."""
-
-    def begin(self) -> None:
-        """Take note that the arm sets out."""
-        self.is_engaged, self.hold_reason, self.has_failed = True, None, False
-
-    def end(self) -> None:
-        """Take note that the arm has nothing to do."""
-        self.is_engaged, self.hold_reason, self.has_failed = False, None, False
 
 
 class StartRules:
@@ -54,7 +34,7 @@ class StartRules:
         What is known of the arm.
     gate : StartGate
         Decides whether the arm may set out.
-    engagement : Engagement
+    job : Job
         Whether it has something to do.
 
     Attributes
@@ -73,20 +53,20 @@ class StartRules:
         motion: Motion,
         observer: ArmObserver,
         gate: StartGate,
-        engagement: Engagement,
+        job: Job,
     ) -> None:
         self._robot, self._motion, self._observer = robot, motion, observer
-        self._gate, self._engagement = gate, engagement
+        self._gate, self._job = gate, job
         self.begins_anew, self.is_provisional = True, False
 
     @property
     def is_under_way(self) -> bool:
         """Whether an engaged arm has a path to follow."""
-        return self._engagement.is_engaged and not self._motion.is_at_rest
+        return self._job.is_engaged and not self._motion.is_at_rest
 
     def still_stopping(self) -> Reason:
         """Say that the arm is still stopping, and why."""
-        text = f'the arm is still stopping: {self._engagement.hold_reason or ""}'
+        text = f'the arm is still stopping: {self._job.stop_reason or ""}'
         return Reason(ReasonKind.STILL_STOPPING, text)
 
     def check_distance(self, T_base_target: Array, tip: int) -> None:
@@ -152,7 +132,7 @@ class StartRules:
             If so; the message says why.
 
         """
-        if self._engagement.hold_reason is not None and self.is_under_way:
+        if self._job.stop_reason is not None and self.is_under_way:
             raise RefusedError(self.still_stopping())
         self.check_causes(now)
         if self._observer.rules.wait_for_state and not self.is_under_way:
