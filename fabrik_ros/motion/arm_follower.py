@@ -474,7 +474,7 @@ class ArmFollower:
     @property
     def solve_time(self) -> float:
         """Time that the search for the configuration at the last target took [s]."""
-        return self._motion.pursuit.resolving_time
+        return self._motion.resolving_time
 
 
 def _configurations(

@@ -52,15 +52,15 @@ class NodeStatus:
             return Report(state, reason, awaited, facts)
         q = None if follower is None else arm.shown_configuration()
         facts |= {
-            'solve_time': arm.motion.pursuit.resolving_time,
+            'solve_time': arm.motion.resolving_time,
             'base_link': arm.chain.base_link,
             'tip_link': ', '.join(arm.tip_links),
             'description_warnings': '; '.join(arm.robot.warnings),
             'tool_offset': ' '.join(map(repr, self._state.parameters.tool_offset)),
             'warnings': '; '.join(filter(None, [facts['warnings'], arm.loop.warning])),
             'look_ahead': arm.loop.look_ahead,
-            'jerk_limited': arm.motion.limiter.limits_jerk,
-            'longest_stop': arm.motion.limiter.longest_stop + arm.loop.period,
+            'jerk_limited': arm.motion.limits_jerk,
+            'longest_stop': arm.motion.longest_stop + arm.loop.period,
             'planner': arm.planner_state,
             **arm.watch.facts(q),
             **arm.others.facts(),

@@ -267,3 +267,21 @@ def test_import_loads_neither_ros_nor_what_may_be_missing_nor_a_window_system():
 def test_import_works_without_numba():
     # None in sys.modules makes an import fail as if the package were missing.
     assert 'fabrik_ros' in modules_loaded_by('sys.modules["numba"] = None\nimport fabrik_ros')
+
+
+INSIDE = {'path', 'limiter', 'frame', 'pursuit', 'arms'}
+"""What is behind the door `Motion`."""
+
+
+def reached_through(module: str) -> Iterator[str]:
+    """List what a module asks of the inside of a motion, as it is written."""
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text())):
+        if isinstance(node, ast.Attribute) and node.attr in INSIDE:
+            owner = ast.unparse(node.value).split('.')[-1]
+            if owner in ('motion', '_motion'):
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if inner_room_of(m) != 'choosing'])
+def test_nobody_reaches_through_the_door_of_motion(module):
+    assert not list(reached_through(module))

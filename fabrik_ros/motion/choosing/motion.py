@@ -37,6 +37,7 @@ from ..limits.jerk_filter import JerkFilter
 from ..limits.jerk_limiter import JerkLimiter
 from ..limits.joint_limiter import Checkpoint, JointLimiter
 from ..limits.limits import MotionLimits
+from ..limits.stop_trajectory import StopTrajectory
 from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
 from ..paths.path import Path
@@ -247,6 +248,53 @@ class Motion:
     def resolved(self) -> ResolvedGoal | None:
         """What is known of the goal."""
         return self.pursuit.resolved
+
+    @property
+    def options(self) -> MotionOptions:
+        """How goals are pursued."""
+        return self.pursuit.options
+
+    @property
+    def resolving_time(self) -> float:
+        """Time that it took to find the configuration at the goal [s]."""
+        return self.pursuit.resolving_time
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the joints move, or did in the last step."""
+        return self.limiter.is_moving
+
+    @property
+    def limits_jerk(self) -> bool:
+        """Whether the jerk of the commands is limited."""
+        return self.limiter.limits_jerk
+
+    @property
+    def longest_stop(self) -> float:
+        """Longest time from full speed to rest [s]."""
+        return self.limiter.longest_stop
+
+    def stop_trajectory(self) -> StopTrajectory:
+        """Positions on the way to rest: see `JointLimiter.stop_trajectory`."""
+        return self.limiter.stop_trajectory()
+
+    def knot_lead(self, dt: float) -> float:
+        """Time by which commands lead the curve through them [s]: see `JointLimiter.knot_lead`."""
+        return self.limiter.knot_lead(dt)
+
+    @property
+    def is_held_in_world(self) -> bool:
+        """Whether the goal of any tip stays where it is in the world while the base moves."""
+        return self.frame.is_world
+
+    @property
+    def base_moves(self) -> bool:
+        """Whether the base moves."""
+        return self.frame.base.moves
+
+    def seen_from_base(self, goal: Goal) -> Array:
+        """Poses of a goal as they are now in the base frame, shape (k, 4, 4)."""
+        return self.frame.seen_from_base(goal.T, goal.in_world)
 
     @property
     def in_stream(self) -> bool:
@@ -507,6 +555,10 @@ class Motion:
             self.frame.hold(np.zeros_like(self.frame.in_world))
             if self.path is not None:
                 self.path = StopPath(self.limiter, None)
+
+    def begin_in_world(self, T_base_world: Array) -> None:
+        """Tell where the world is now, shape (4, 4), before the first goal that is held in it."""
+        self.frame.base.begin(T_base_world)
 
     def carry(self, T_base_world: Array, dt: float) -> None:
         """

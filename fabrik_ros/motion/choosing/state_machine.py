@@ -351,7 +351,7 @@ class StateMachine:
     def _brake_for(self, reason: Reason | None, then: Task | HeadFor | None) -> None:
         self._forget()
         self._mover.brake(reason)
-        self._then = then
+        self._then = replace(then, patience=0.0) if isinstance(then, Task) else then
 
     def _brake(self, then: Task | HeadFor) -> None:
         """Come to rest, and begin something then."""
@@ -390,10 +390,9 @@ class StateMachine:
 
     def _come_to_rest_again(self, q: Array) -> None:
         """Go on to where the arm had come to rest; what it did there begins anew then."""
-        then = self._then or (self._task and replace(self._task, patience=0.0))
-        self._forget()
+        self._then = self._then or (self._task and replace(self._task, patience=0.0))
+        self._current = self._task = None
         self._mover.follow_straight(q)
-        self._then = then
 
     # -- actions: what changes around it
 

@@ -58,7 +58,7 @@ class TrajectoryStepper:
         self, motion: Motion, period: int, look_ahead: float, adapts: bool = False
     ) -> None:
         self.curve = PublishedTrajectory(look_ahead)
-        self._motion, self._limiter, self._period = motion, motion.limiter, period
+        self._motion, self._period = motion, period
         self._dt = period / NANOSECONDS
         self._look_ahead = LookAhead(self.curve.look_ahead, period, adapts)
         self._watch = DeliveryWatch(period)
@@ -121,7 +121,7 @@ class TrajectoryStepper:
         self._before, self._checkpoint = self.curve.copy(), self._motion.checkpoint()
         self._last_before, self._changes_at = self._last, None
         curve, watch = self.curve, self._watch
-        if curve.moves and not self._limiter.is_moving:  # the motion was reset or halted
+        if curve.moves and not self._motion.is_moving:  # the motion was reset or halted
             curve.finish()
         rests = not curve.moves
         if rests:
@@ -167,13 +167,13 @@ class TrajectoryStepper:
         return command
 
     def _may_extend(self) -> bool:
-        speed = self._limiter.joints.limits.joint_velocity
+        speed = self._motion.limits.joint_velocity
         return self._watch.may_extend(self.curve, speed, self._changes_at)
 
     def _step(self, advance: Callable[[int], Command | None], from_rest: bool) -> Command | None:
         curve = self.curve
         if not curve.moves:
-            lead = round(self._limiter.knot_lead(self._dt) * NANOSECONDS)
+            lead = round(self._motion.knot_lead(self._dt) * NANOSECONDS)
             curve.begin(self._motion.command[0], self._last - self._period - lead)
         if self._changes_at is None:
             self._changes_at = curve.fork
@@ -185,8 +185,8 @@ class TrajectoryStepper:
         return command
 
     def _extend(self) -> None:
-        lead = self._limiter.knot_lead(self._dt)
-        self.curve.extend(self._last, self._limiter.stop_trajectory(), lead)
+        lead = self._motion.knot_lead(self._dt)
+        self.curve.extend(self._last, self._motion.stop_trajectory(), lead)
 
     def _played(self, now: int) -> int:
         """How much of the curve after the fork can no longer be changed [ns], in periods."""
@@ -257,7 +257,7 @@ class TrajectoryStepper:
 
         """
         watch, reference = self._watch, Reference(time, q, velocity, begin)
-        acceleration = self._limiter.joints.limits.joint_acceleration
+        acceleration = self._motion.limits.joint_acceleration
         place = watch.compare(reference, acceleration)
         late = watch.late
         if late is not None and UNHEARD <= late.duration < 2 * UNHEARD:  # however late it will be

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
+from ..choosing.phases import Phase
 
 PAUSED = Reason(ReasonKind.PAUSED, 'paused: speed_scaling is 0')
 JOG_ENDED = Reason(ReasonKind.JOG_ENDED, 'jogging has ended')
@@ -41,6 +42,22 @@ class State(Enum):
     HOLDING = 'holding still'
 
 
+STATES = {
+    Phase.SEARCHING: State.LOOKING,
+    Phase.PROPOSED: State.HOLDING,
+    Phase.FOLLOWING: State.MOVING,
+    Phase.HEADING: State.MOVING,
+    Phase.STREAMING: State.MOVING,
+    Phase.STRAIGHT: State.MOVING,
+    Phase.JOGGING: State.JOGGING,
+    Phase.CHANGING: State.MOVING,
+    Phase.STOPPING: State.HOLDING,
+    Phase.RETURNING: State.HOLDING,
+}
+"""
+State in each phase, for an arm that goes on; one that stands is `HOLDING` with the reason, and
+what `RESTING` has come to depends on the measured arm (`arrival.py`).
+"""
 UNDER_WAY = frozenset(
     state.name for state in (State.LOOKING, State.PLANNING, State.MOVING, State.JOGGING)
 )

@@ -16,6 +16,7 @@ from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..choosing.goal import Goal
 from ..choosing.motion import Motion
+from ..choosing.phases import Phase
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
 from .arm_state import (
@@ -27,6 +28,7 @@ from .arm_state import (
     RESUMED,
     SEND_AGAIN,
     State,
+    STATES,
 )
 from .arrival import Arrival
 from .blockage import Blockage
@@ -76,8 +78,6 @@ class Follower:
         Where the tips are to be; None before the first target, and while the arm is jogged.
     observer : ArmObserver
         Compares what is measured with the commands.
-    is_going_back : bool
-        Whether the arm did not follow, and the commands come back to where it is.
     looks_in_ticks : bool
         Whether `accept` and `tick` look for paths, for as long as that takes; else the caller
         has to call `look`.
@@ -116,7 +116,6 @@ class Follower:
         self._jogs = ActiveJogs()
         self._blockage = Blockage()
         self._must_go_back = False
-        self.is_going_back = False
         home_of(robot, rules)
         if last_command is not None:
             motion.reset(last_command[1].q)
@@ -144,14 +143,13 @@ class Follower:
         if self._jog_is_blocked:
             return State.HOLDING, motion.reason
         if self.is_looking and self.is_at_rest:
-            state = State.PLANNING if motion.is_planning else State.LOOKING
+            state = State.PLANNING if motion.is_planning else STATES[Phase.SEARCHING]
             return state, missing or self._doubt(now) or motion.reason
         if self.is_on_the_way:
             paused = (
                 (self.observer.paused_by or PAUSED) if motion.limits.speed_scaling == 0.0 else None
             )
-            state = State.JOGGING if motion.is_jogging else State.MOVING
-            return state, paused or motion.reason
+            return STATES[motion.phase], paused or motion.reason
         reason = self._job.stop_reason or motion.reason
         if self._is_stopping or (self._job.is_engaged and reason is not None):
             return State.HOLDING, self._reason_to_hold(now, reason, missing)
@@ -223,6 +221,11 @@ class Follower:
         return moves and not self._jog_is_blocked and not self.is_going_back
 
     @property
+    def is_going_back(self) -> bool:
+        """Whether the arm did not follow, and the commands come back to where it is."""
+        return self.motion.phase is Phase.RETURNING
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether the last command does not move."""
         return self.motion.is_at_rest
@@ -252,13 +255,13 @@ class Follower:
         """Whether a goal in force stays where it is in the world while the base moves."""
         job = self._job
         is_in_force = job.is_engaged and job.stop_reason is None
-        return is_in_force and self.motion.frame.is_world
+        return is_in_force and self.motion.is_held_in_world
 
     def goal_in_base(self) -> Array | None:
         """Poses of the goal as they are now in the base frame, shape (k, 4, 4)."""
         if self.goal is None:
             return None
-        return self.motion.frame.seen_from_base(self.goal.T, self.goal.in_world)
+        return self.motion.seen_from_base(self.goal)
 
     @property
     def goal_configuration(self) -> Array | None:
@@ -320,7 +323,7 @@ class Follower:
         begins_anew = not has_target or self._job.stop_reason is not None
         begins_anew |= self._start.begin(now)
         if T_base_world is not None and not self.is_held_in_world:
-            self.motion.frame.base.begin(T_base_world)
+            self.motion.begin_in_world(T_base_world)
         kept = None if begins_anew else self.goal
         self.goal = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
         self._goal_time = now
@@ -457,7 +460,7 @@ class Follower:
         self._jogs.clear()
         self._set_out()
         q = self.observer.near_command(self._joints.q, self.motion.q)
-        asks = self.motion.pursuit.options.confirm != 'never'
+        asks = self.motion.options.confirm != 'never'
         if in_stream and under_way is not None and not self.is_looking and not asks:
             self.motion.go_to(q)
         else:
@@ -854,7 +857,7 @@ class Follower:
         """Set out again for a goal in the world that may be in reach by now."""
         motion = self.motion
         self._try_again_time -= dt
-        may = self.is_held_in_world and motion.frame.base.moves and motion.is_at_goal
+        may = self.is_held_in_world and motion.base_moves and motion.is_at_goal
         may = may and not (self.is_looking or motion.waits_for_execute)
         if not (may and motion.reason is not None and self._try_again_time <= 0.0):
             return
@@ -879,14 +882,12 @@ class Follower:
             return
         must_go_back, self._must_go_back = self._must_go_back, False
         back = self.observer.way_back(now, self.motion.q) if must_go_back else None
-        self.is_going_back = back is not None
         if back is not None:
             self.motion.return_to(back)
 
     def _watch(self, now: float) -> None:
         """Look for reasons to stop."""
         if self.is_going_back and not self.observer.may_go_back(now):
-            self.is_going_back = False
             self.motion.stop(self._job.stop_reason)
         if self._job.has_failed and self._job.stop_reason is not None:
             self.gate.block(self._job.stop_reason, now)

@@ -287,7 +287,7 @@ class CommandLoop:
         begin = time.perf_counter()
         stamps, last = self._stamps, self._stamps.last
         stamp, dt = stamps.next(now, steady, with_target)
-        if stamps.went_back and (motion.limiter.is_moving or follower.is_held_in_world):
+        if stamps.went_back and (motion.is_moving or follower.is_held_in_world):
             self._on_jump_back(-1e-9 * stamps.back_by)
         if self._stepper is None:
             if stamps.was_interrupted:

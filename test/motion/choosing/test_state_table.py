@@ -245,7 +245,7 @@ def test_event_does_what_its_cell_says_and_nothing_where_it_has_none(phase, even
 
 def test_arm_that_cannot_head_on_brakes_and_looks_once_it_rests():
     bench = Bench(P.STRAIGHT)
-    bench.machine.handle(E.GOAL, ToGoal(OTHER_GOAL))
+    bench.machine.handle(E.GOAL, ToGoal(OTHER_GOAL, patience=0.2))
     assert (bench.kind, bench.mover.reason) == ('stop', CHANGING_PATH)
     bench.machine.look(0.0, 0.0)
     assert bench.phase is P.CHANGING, 'it moves still'
@@ -253,7 +253,7 @@ def test_arm_that_cannot_head_on_brakes_and_looks_once_it_rests():
     bench.machine.look(0.0, 0.0)
     assert bench.phase is P.SEARCHING
     assert bench.machine.search_reason is LOOKING
-    assert [task.goal for task in bench.pursuit.seen] == [OTHER_GOAL]
+    assert [(task.goal, task.patience) for task in bench.pursuit.seen] == [(OTHER_GOAL, 0.0)]
 
 
 def test_path_that_turns_out_to_be_blocked_is_tried_in_three_ways_and_no_more():
