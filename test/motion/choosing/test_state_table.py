@@ -6,6 +6,8 @@ are asked for. That real arms keep its laws is tested in `test_state_laws.py`.
 
 """
 
+from pathlib import Path
+import re
 from types import SimpleNamespace
 
 from fabrik_ros.motion.choosing.goal import IN_STREAM, MotionOptions
@@ -390,3 +392,26 @@ def test_every_phase_and_every_event_is_in_the_table():
     assert {phase for phase, _ in TABLE} == set(Phase)
     assert {event for _, event in TABLE} == set(Event)
     assert len(TABLE) == sum(len(rule.phases) for rule in RULES), 'no two rules for one cell'
+
+
+def names(words):
+    """Phases that a line of the page names."""
+    if words == 'resting':
+        return RESTS
+    if words == 'moving':
+        return set(Phase) - RESTS
+    named = {Phase[word] for word in words.removeprefix('all but').removeprefix('all').split()}
+    return set(Phase) - named if words.startswith('all') else named
+
+
+def test_page_shows_the_table():
+    page = (Path(__file__).parents[3] / 'docs' / 'architecture.md').read_text()
+    for one in (*Phase, *Event):
+        assert re.search(rf'^{one.name} +{re.escape(one.value)}$', page, re.MULTILINE)
+    lines = page.split('\nevent ')[1].split('\n```')[0].splitlines()[1:]
+    shown = {}
+    for line in lines:
+        event, phases, action, following = re.split(r'  +', line.strip())
+        for phase in names(phases):
+            shown[phase, Event[event]] = action, phase if '(' in following else Phase[following]
+    assert shown == {cell: tuple(value) for cell, value in TABLE.items()}
