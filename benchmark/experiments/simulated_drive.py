@@ -36,7 +36,7 @@ from fabrik_ros.planning import (
 )
 from fabrik_ros.reasons import Reason
 from fabrik_ros.ros.parameters.node_parameters import NodeParameters
-from fabrik_ros.ros.world.planning import setup_of
+from fabrik_ros.ros.world.collision_watch import setup_of
 import numpy as np
 from way_judge import BoxAround
 

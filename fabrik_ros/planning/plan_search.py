@@ -2,7 +2,7 @@
 One search for a way, from start to end.
 
 Configurations at the goal are drawn from the solver. Where no straight way leads to the first
-ones, RRT-Connect searches for a route, and goes on drawing. The route is shortened, and its
+ones, RRT-Connect searches for a path, and goes on drawing. The path is shortened, and its
 corners are rounded.
 
 """
@@ -142,11 +142,11 @@ class PlanSearch:
         if not goals.found:
             return self._no_goal(goals)
         first = sorted(goals.found, key=self._cost(start))
-        route = self._direct(start, first, space) or self._searched(start, first, goals, space)
-        if route is None or self._is_cancelled():
+        waypoints = self._direct(start, first, space) or self._searched(start, first, goals, space)
+        if waypoints is None or self._is_cancelled():
             return self._not_found()
-        route = shortened(route, space.is_edge_free, self._length, self._rng)
-        knots = rounded(route, space.is_curve_free, self._robot.size)
+        waypoints = shortened(waypoints, space.is_edge_free, self._length, self._rng)
+        knots = rounded(waypoints, space.is_curve_free, self._robot.size)
         return self._not_found() if self._is_cancelled() else knots
 
     def _goals(self, start: Array, space: FreeSpace) -> GoalSampler:
@@ -179,7 +179,7 @@ class PlanSearch:
     def _searched(
         self, start: Array, first: list[Array], goals: GoalSampler, space: FreeSpace
     ) -> list[Array] | None:
-        """Search for a route, to the first goals and to others that are drawn meanwhile."""
+        """Search for a path, to the first goals and to others that are drawn meanwhile."""
         lower, upper = self._box(start)
         joints = np.flatnonzero(self._moves & (upper - lower > FIXED))
         if len(joints) == 0:
@@ -202,15 +202,15 @@ class PlanSearch:
             if number:  # the goals so far may lie in pockets: go for new ones first
                 new = [q for _ in range(FIRST_DRAWS) for q in goals.draw()]
                 waiting[:] = [*new, *goals.found[number % len(goals.found) :], *goals.found]
-            route = search.route(
+            waypoints = search.path(
                 start[joints],
                 drawn,
                 lambda a, b: space.is_edge_free(whole(a), whole(b)),
                 is_over,
                 self._request.seed + number,
             )
-            if route is not None or self._should_stop():
-                return None if route is None else [whole(values) for values in route]
+            if waypoints is not None or self._should_stop():
+                return None if waypoints is None else [whole(values) for values in waypoints]
         return None
 
     def _box(self, start: Array) -> tuple[Array, Array]:

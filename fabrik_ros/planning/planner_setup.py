@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..collision.meshes import MeshFinder
@@ -47,6 +47,8 @@ class PlannerSetup:
         Whether links keep clear of each other, and not of obstacles alone.
     requires_shapes : bool
         Whether it is an error where a shape of the robot is missing.
+    requires_arm : bool
+        Whether it is one where a shape of a link that the arm moves is missing.
     other_joints : mapping of str to float
         Values of joints outside the arm [rad or m]; those left out are assumed at 0, or at the
         limit next to it.
@@ -65,18 +67,27 @@ class PlannerSetup:
     obstacle_clearance: float = OBSTACLE_CLEARANCE
     checks_links: bool = True
     requires_shapes: bool = False
+    requires_arm: bool = False
     other_joints: Mapping[str, float] = field(default_factory=dict)
 
-    def world(self, scene: Scene) -> WorldCollision:
-        """
-        Make what knows the distances of links from each other and from obstacles.
+    @property
+    def finder(self) -> MeshFinder:
+        """Finds the meshes of obstacles."""
+        return MeshFinder(self.mesh_paths, self.scene_folder)
 
-        That takes a second or more: which links may touch is found out by trying.
+    def own_pairs(self, tell: Callable[[str], None] = lambda _: None) -> SelfCollision:
+        """
+        Pair up the links of the robot that may not touch.
+
+        Parameters
+        ----------
+        tell : callable
+            Is told of work that takes long.
 
         Raises
         ------
         CollisionError
-            If that is impossible: see `SelfCollision` and `WorldCollision`.
+            If that is impossible, or a shape is missing that is required: see `SelfCollision`.
 
         """
         own = SelfCollision(
@@ -87,14 +98,37 @@ class PlannerSetup:
             allowed_collisions=self.allowed_collisions,
             clearance=self.clearance,
             pair_clearances=self.pair_clearances,
+            tell=tell,
         )
         if self.requires_shapes:
             own.check_whole()
+        if self.requires_arm:
+            own.check_arm_whole()
+        return own
+
+    def world(self, scene: Scene, own: SelfCollision | None = None) -> WorldCollision:
+        """
+        Make what knows the distances of links from each other and from obstacles.
+
+        Parameters
+        ----------
+        scene : Scene
+            The obstacles.
+        own : SelfCollision, optional
+            The pairs of links, where they are known; to find them takes a second or more, as
+            which links may touch is found out by trying.
+
+        Raises
+        ------
+        CollisionError
+            If that is impossible: see `own_pairs` and `WorldCollision`.
+
+        """
         return WorldCollision(
-            own,
+            self.own_pairs() if own is None else own,
             scene,
             clearance=self.obstacle_clearance,
-            finder=MeshFinder(self.mesh_paths, self.scene_folder),
+            finder=self.finder,
             checks_links=self.checks_links,
         )
 

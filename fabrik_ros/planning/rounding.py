@@ -1,5 +1,5 @@
 """
-Smooth curves along routes: corners are rounded, so that an arm need not stop at them.
+Smooth curves along paths: corners are rounded, so that an arm need not stop at them.
 
 A corner is replaced by a parabola that leaves the edge before it and meets the edge behind it at
 the same distance, up to half of the shorter edge. Where that is not free the parabola is drawn
@@ -26,13 +26,15 @@ STRAIGHT = 1e-9
 """Largest bend of a corner that counts as straight [rad or m]."""
 
 
-def rounded(route: Sequence[Array], is_curve_free: Callable[[Array], bool], reach: float) -> Array:
+def rounded(
+    waypoints: Sequence[Array], is_curve_free: Callable[[Array], bool], reach: float
+) -> Array:
     """
-    Round the corners of a route.
+    Round the corners of a path.
 
     Parameters
     ----------
-    route : sequence of array, shape (n,)
+    waypoints : sequence of array, shape (n,)
         Configurations that are joined by straight free edges [rad or m].
     is_curve_free : callable
         Whether straight edges between knots, shape (k, n), are free.
@@ -42,13 +44,13 @@ def rounded(route: Sequence[Array], is_curve_free: Callable[[Array], bool], reac
     Returns
     -------
     array, shape (m, n)
-        Knots of the curve, dense where it bends; it begins and ends where the route does.
+        Knots of the curve, dense where it bends; it begins and ends where the path does.
 
     """
-    knots = [route[0][None]]
-    for before, corner, behind in zip(route, route[1:], route[2:], strict=False):
+    knots = [waypoints[0][None]]
+    for before, corner, behind in zip(waypoints, waypoints[1:], waypoints[2:], strict=False):
         knots.append(_parabola_at(before, corner, behind, is_curve_free, reach))
-    return _dense(np.concatenate([*knots, route[-1][None]]))
+    return _dense(np.concatenate([*knots, waypoints[-1][None]]))
 
 
 def _dense(knots: Array) -> Array:

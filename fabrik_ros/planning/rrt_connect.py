@@ -28,7 +28,7 @@ FAR_OUT = 1e30
 
 class RrtConnect:
     """
-    Searches for collision-free routes.
+    Searches for collision-free paths.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class RrtConnect:
         self._limits = lower, upper
         self._lower, self._upper = lower * weights, upper * weights
 
-    def route(
+    def path(
         self,
         start: Array,
         draw_goal: Callable[[], Array | None],

@@ -1,4 +1,4 @@
-"""Shorter routes in joint space: corners are left out where a straight edge is free."""
+"""Shorter paths in joint space: corners are left out where a straight edge is free."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -8,25 +8,25 @@ import numpy as np
 from ..transforms import Array
 
 ATTEMPTS = 60
-"""Number of shortcuts that are tried between random places of a route [1]."""
+"""Number of shortcuts that are tried between random places of a path [1]."""
 FRUITLESS = 20
 """Tries in a row without a shortcut that end the search for more [1]."""
 WORTH = 1e-3
-"""Least share of its stretch of the route that a shortcut must save [1]."""
+"""Least share of its stretch of the path that a shortcut must save [1]."""
 
 
 def shortened(
-    route: Sequence[Array],
+    waypoints: Sequence[Array],
     is_edge_free: Callable[[Array, Array], bool],
     length: Callable[[Array], float],
     rng: np.random.Generator,
 ) -> list[Array]:
     """
-    Shorten a route; its ends stay.
+    Shorten a path; its ends stay.
 
     Parameters
     ----------
-    route : sequence of array, shape (n,)
+    waypoints : sequence of array, shape (n,)
         Configurations that are joined by straight free edges [rad or m].
     is_edge_free : callable
         Whether the edge between two configurations is free.
@@ -36,7 +36,7 @@ def shortened(
         Chooses the places.
 
     """
-    corners = without_corners(route, is_edge_free)
+    corners = without_corners(waypoints, is_edge_free)
     fruitless = 0
     for _ in range(ATTEMPTS):
         if len(corners) < 3 or fruitless >= FRUITLESS:
@@ -48,15 +48,15 @@ def shortened(
 
 
 def without_corners(
-    route: Sequence[Array], is_edge_free: Callable[[Array, Array], bool]
+    waypoints: Sequence[Array], is_edge_free: Callable[[Array, Array], bool]
 ) -> list[Array]:
-    """Go from each corner of a route straight to the farthest that an edge is free to."""
-    corners, here = [route[0]], 0
-    while here < len(route) - 1:
-        there = len(route) - 1
-        while there > here + 1 and not is_edge_free(route[here], route[there]):
+    """Go from each corner of a path straight to the farthest that an edge is free to."""
+    corners, here = [waypoints[0]], 0
+    while here < len(waypoints) - 1:
+        there = len(waypoints) - 1
+        while there > here + 1 and not is_edge_free(waypoints[here], waypoints[there]):
             there -= 1
-        corners.append(route[there])
+        corners.append(waypoints[there])
         here = there
     return corners
 

@@ -7,7 +7,6 @@ import threading
 import time
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 import numpy as np
@@ -25,15 +24,16 @@ from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..motion.paths.preview import NO_MOTION, ProposedMotion
+from ..ros.beside.node_client import NodeClient
 from ..ros.drawing.planned_motion import PlannedMotion
 from ..ros.messages.conversions import motion_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name
-from ..ros.status.diagnostics import awaited_in, is_of_waiting_namesake, target_stamp
+from ..ros.status.diagnostics import awaited_in, target_stamp
 from ..transforms import Array, rotation_from_rpy, transform
-from .node_requests import NodeRequests
+from .node_requests import NodeRequests, PARAMETERS
 from .scene_markers import solids_in
 from .solid import Solid
-from .source import Gap, Request, Snapshot, TIMEOUT
+from .source import Gap, Request, Snapshot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 NEWEST = QoSProfile(depth=1)
@@ -71,8 +71,6 @@ class RosSource:
         self._name = '/' + node_name.strip('/')
         self._robot: Robot | None = None
         self._description, self._fault = '', ''
-        self._facts: dict[str, str] = {}
-        self._time = -math.inf
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
         self._path: Array = np.empty((0, 3))
@@ -87,11 +85,11 @@ class RosSource:
         listen(String, 'robot_description', self._on_description, LATCHED)
         listen(JointState, 'joint_states', self._on_joints, STATES)
         listen(JointState, f'{name}/joint_command', self._on_command, NEWEST)
-        listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         listen(Path, f'{name}/planned_path', self._on_path, LATCHED)
         listen(JointTrajectory, f'{name}/planned_motion', self._on_motion, LATCHED)
         self._scene = self._hear_scene()
-        self._requests = NodeRequests(self._node, name)
+        self._client = NodeClient(self._node, name, PARAMETERS)
+        self._requests = NodeRequests(self._node, self._client)
         self._node.create_timer(LOOK_PERIOD, self._look_after_node)
         self._node.create_timer(TARGET_PERIOD, self._look_after_targets)
         self._lock = threading.Lock()
@@ -132,11 +130,11 @@ class RosSource:
     @property
     def awaited(self) -> str:
         """What the node waits for, by its newest status; '' once it takes targets."""
-        return awaited_in(self._facts) if self._facts else f'{self._name} starts'
+        return awaited_in(self._client.facts) if self._client.facts else f'{self._name} starts'
 
     def _missing(self) -> str:
         """Say which topic is silent although the node is not; '' where none is."""
-        if time.monotonic() - self._time > TIMEOUT:
+        if not self._client.is_alive:
             return ''
         resolve = self._node.resolve_topic_name
         if self._robot is None:
@@ -145,13 +143,13 @@ class RosSource:
 
     def snapshot(self) -> Snapshot:
         """Say what came last."""
-        facts, robot = self._facts, self._robot
+        facts, robot = self._client.facts, self._robot
         base_link, tip_link = facts.get('base_link', ''), facts.get('tip_link', '').split(', ')[0]
         # A description that has just changed has not reached the status yet.
         if robot is None or not self._joints or not {base_link, tip_link} <= set(robot.links):
             return Snapshot()
         return Snapshot(
-            self._time,
+            self._client.heard_at,
             robot,
             base_link,
             tip_link,
@@ -171,8 +169,8 @@ class RosSource:
             self._played(),
             facts.get('held') == 'True',
             self._requests.answer,
-            self._requests.parameters.get('speed_scaling', math.nan),
-            self._requests.parameters.get('stream_timeout', Snapshot.stream_timeout),
+            self._client.parameters.get('speed_scaling', math.nan),
+            self._client.parameters.get('stream_timeout', Snapshot.stream_timeout),
         )
 
     def _played(self) -> dict[str, float]:
@@ -183,7 +181,7 @@ class RosSource:
 
     def send_target(self, T_base_tool: Array) -> str:
         """Publish a target pose once it is heard; of several tips the first one goes there."""
-        base_link = self._facts.get('base_link')
+        base_link = self._client.facts.get('base_link')
         if base_link is None:
             return ''
         stamp = self._node.get_clock().now().to_msg()
@@ -217,7 +215,7 @@ class RosSource:
 
     def _prefix(self) -> str:
         """Of the topics and facts of the first tip, where there are several."""
-        tips = self._facts.get('tip_link', '').split(', ')
+        tips = self._client.facts.get('tip_link', '').split(', ')
         return f'{topic_name(tips[0])}/' if len(tips) > 1 else ''
 
     def send_joints(self, values: Mapping[str, float]) -> None:
@@ -284,25 +282,20 @@ class RosSource:
         """Forget what a node that is gone said, and the target that waits."""
         with self._lock:
             self._waiting = None
-        self._facts, self._command, self._path = {}, {}, np.empty((0, 3))
+        self._command, self._path = {}, np.empty((0, 3))
         self._motion = [], NO_MOTION
         self._node.destroy_subscription(self._scene)
         self._solids, self._scene = (), self._hear_scene()
-        self._requests.forget()
+        self._client.forget()
+        self._requests.answer = ''
 
     def _look_after_node(self) -> None:
-        if not self._facts:
+        if not self._client.facts:
             return
-        if time.monotonic() - self._time > TIMEOUT:
-            self._forget()
+        if self._client.is_alive:
+            self._client.attend()
         else:
-            self._requests.look_after()
-
-    def _on_status(self, message: DiagnosticArray) -> None:
-        if message.status:
-            facts = {value.key: value.value for value in message.status[0].values}
-            if not is_of_waiting_namesake(facts, self._facts):
-                self._facts, self._time = facts, time.monotonic()
+            self._forget()
 
 
 def _tool(facts: Mapping[str, str]) -> Array:

@@ -134,8 +134,8 @@ def test_search_for_a_goal_at_a_limit_stays_within_it_to_the_last_bit():
 
         search = RrtConnect(lower, upper, rng.uniform(0.3, 2.0, 2), 0.3)
         goals = repeat(upper)
-        route = search.route(lower, goals.__next__, is_free, lambda: False, 1)
-        assert_close(route[-1], upper)
+        waypoints = search.path(lower, goals.__next__, is_free, lambda: False, 1)
+        assert_close(waypoints[-1], upper)
         assert np.all(np.array(edges) <= upper)
         assert np.all(np.array(edges) >= lower)
 

@@ -18,8 +18,8 @@ def way_of(seed, smooth=True):
     """Make a random way, rounded or with corners, and speeds of its joints."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
-    route = rng.uniform(-2.0, 2.0, (int(rng.integers(2, 7)), n))
-    knots = rounded(list(route), lambda knots: smooth, REACH)
+    waypoints = rng.uniform(-2.0, 2.0, (int(rng.integers(2, 7)), n))
+    knots = rounded(list(waypoints), lambda knots: smooth, REACH)
     knots = knots[np.append(True, np.any(np.diff(knots, axis=0) != 0.0, axis=1))]
     return knots, rng.uniform(0.2, 3.0, n)
 

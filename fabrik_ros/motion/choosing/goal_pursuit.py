@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ...collision.guard import CollisionGuard
 from ...model.mechanism import Mechanism
-from ...planning.joint_routes import JointRoutes
 from ...planning.pieces import Pieces
+from ...planning.waypoint_finder import WaypointFinder
 from ...reasons import joined, Reason, ReasonKind
 from ...solver.options import SolverOptions
 from ...solver.solution import Solution
@@ -30,10 +30,10 @@ from ..lines.motion_solvers import MotionSolvers
 from ..lines.pinned_joints import PinnedJoints
 from ..lines.tolerant_line import TolerantLinePlanner
 from ..paths.path import Path
-from ..paths.preview import Onlooker
+from ..paths.preview import PathChecker
 from ..paths.reference_path import LinePath
 from .goal import Goal, GoalResolver, MotionOptions, ResolvedGoal
-from .path_finder import FoundPath, LINE, PathFinder, RoutePlanner, Task, ToGoal
+from .path_finder import FoundPath, LINE, PathFinder, PathPlanner, Task, ToGoal
 from .path_maker import PathMaker
 
 RESOLVING_TIME = 0.1
@@ -76,7 +76,7 @@ class GoalPursuit:
         How goals are pursued.
     tips : mapping or None
         What is asked of the tips of a tree, `TipOptions` by tip link.
-    route_planner : RoutePlanner, optional
+    path_planner : PathPlanner, optional
         Finds ways round what is in the way.
     pinned : PinnedJoints, optional
         Joints that others move.
@@ -105,10 +105,10 @@ class GoalPursuit:
         solver_options: SolverOptions,
         options: MotionOptions,
         tips: Mapping[str, TipOptions] | None,
-        route_planner: RoutePlanner | None = None,
+        path_planner: PathPlanner | None = None,
         pinned: PinnedJoints | None = None,
     ) -> None:
-        self.route_planner, self._pinned = route_planner, pinned
+        self.path_planner, self._pinned = path_planner, pinned
         self._robot, self._limiter, self._frame, self._guard = robot, limiter, frame, guard
         self._pending: PendingGoal | None = None
         self._line: LinePath | None = None
@@ -140,7 +140,7 @@ class GoalPursuit:
         robot, limiter, guard = self._robot, self._limiter, self._guard
         fastest = limiter.joints.limits.joint_velocity
         solvers, brief = self._solvers, self._solvers.brief()
-        routes = JointRoutes(
+        waypoints = WaypointFinder(
             robot,
             lambda T, seed: solvers.settled(T, brief.solve(T, seed)),
             fastest,
@@ -148,12 +148,12 @@ class GoalPursuit:
             solvers.posture,
             solvers.turn_tolerance,
         )
-        onlooker = Onlooker(robot, limiter.joints, guard)
+        checker = PathChecker(robot, limiter.joints, guard)
         planner = TolerantLinePlanner(
             robot, self._solver_options, self._tips, *options.path_tolerances
         )
         self.finder = PathFinder(
-            robot, limiter, self._maker, planner, routes, onlooker, options, self.route_planner
+            robot, limiter, self._maker, planner, waypoints, checker, options, self.path_planner
         )
 
     def warm_up(self) -> None:

@@ -45,7 +45,7 @@ from ..paths.preview import NO_MOTION, ProposedMotion
 from .arms_apart import ArmsApart
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
-from .path_finder import FoundPath, RoutePlanner, ToConfiguration, ToGoal
+from .path_finder import FoundPath, PathPlanner, ToConfiguration, ToGoal
 from .phases import Event, LOOKS, Phase
 from .state_machine import Jog, StateMachine
 
@@ -85,7 +85,7 @@ class Motion:
         Allows only motion that can stop in front of collisions.
     jerk_filter : JerkFilter, optional
         Limits the jerk of the commands; else they are the motion itself.
-    route_planner : RoutePlanner, optional
+    path_planner : PathPlanner, optional
         Finds ways round what is in the way; else a configuration between is looked for.
 
     Attributes
@@ -115,7 +115,7 @@ class Motion:
         tips: Mapping[str, TipOptions] | None = None,
         guard: CollisionGuard | None = None,
         jerk_filter: JerkFilter | None = None,
-        route_planner: RoutePlanner | None = None,
+        path_planner: PathPlanner | None = None,
     ) -> None:
         self.robot, self._guard = robot, guard
         self._solver_options, self._tips = solver_options, tips
@@ -125,7 +125,7 @@ class Motion:
             self.limiter = JerkLimiter(robot, limits, jerk_filter, guard)
         self.frame = GoalFrame(robot)
         self.pursuit = GoalPursuit(
-            robot, self.limiter, self.frame, guard, solver_options, options, tips, route_planner
+            robot, self.limiter, self.frame, guard, solver_options, options, tips, path_planner
         )
         self.arms = ArmsApart(robot, self.limiter, self.frame, solver_options, options, tips)
         self._machine = StateMachine(self, self.pursuit, self.arms)
@@ -360,7 +360,7 @@ class Motion:
     @property
     def _planning(self) -> Reason | None:
         """The reason that a planner is looking, with its time so far; None where it is not."""
-        planner = self.pursuit.route_planner
+        planner = self.pursuit.path_planner
         if planner is None or not planner.is_busy:
             return None
         text = f'planning a path: {planner.time_passed:.1f} s of {planner.planning_time:g} s'

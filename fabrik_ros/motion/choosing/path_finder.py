@@ -17,11 +17,11 @@ import numpy as np
 
 from ...collision.guard import EASE
 from ...model.mechanism import Mechanism
-from ...planning.joint_routes import JointRoutes, Route
 from ...planning.pieces import Pieces
 from ...planning.plan_request import PlanRequest
 from ...planning.plan_result import Plan
 from ...planning.planner_process import PlannerFailure
+from ...planning.waypoint_finder import WaypointFinder, Waypoints
 from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
@@ -30,7 +30,7 @@ from ..lines.tolerant_line import TolerantLinePlanner
 from ..paths.joint_path import JointPath
 from ..paths.path import Path
 from ..paths.planned_path import PlannedPath
-from ..paths.preview import Ahead, Onlooker, Preview
+from ..paths.preview import Ahead, PathChecker, Preview
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .path_maker import PathMaker
 
@@ -40,7 +40,7 @@ LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
 STRICTER = 0.1
 """A path was blocked that begins with pairs at their clearance: the next has less ease [1]."""
 EXACT = Deviation()
-NO_ROUTE = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
+NO_JOINT_PATH = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
 
 
 class Attempt(Enum):
@@ -118,7 +118,7 @@ class FoundPath:
         return self.path is not None and self.detour is None
 
 
-class RoutePlanner(Protocol):
+class PathPlanner(Protocol):
     """Looks for paths in joint space in the background; no call waits for it."""
 
     planning_time: float
@@ -156,13 +156,13 @@ class PathFinder:
         Makes the paths.
     planner : TolerantLinePlanner
         Plans lines through places where they cannot be followed exactly.
-    routes : JointRoutes
-        Finds free routes in joint space.
-    onlooker : Onlooker
+    waypoints : WaypointFinder
+        Finds free paths in joint space.
+    checker : PathChecker
         Looks along paths.
     options : MotionOptions
         Which paths are allowed.
-    route_planner : RoutePlanner or None
+    path_planner : PathPlanner or None
         Finds ways that are not straight, if there is one.
 
     """
@@ -173,15 +173,15 @@ class PathFinder:
         limiter: JointLimiter,
         maker: PathMaker,
         planner: TolerantLinePlanner,
-        routes: JointRoutes,
-        onlooker: Onlooker,
+        waypoints: WaypointFinder,
+        checker: PathChecker,
         options: MotionOptions,
-        route_planner: RoutePlanner | None,
+        path_planner: PathPlanner | None,
     ) -> None:
-        self._route_planner = route_planner
+        self._path_planner = path_planner
         self._robot, self._limiter, self._maker = robot, limiter, maker
-        self._planner, self._routes = planner, routes
-        self._onlooker, self._options = onlooker, options
+        self._planner, self._waypoints = planner, waypoints
+        self._checker, self._options = checker, options
         self._ease = FIRST.ease
         """Of the present attempt."""
 
@@ -218,7 +218,7 @@ class PathFinder:
             tried.append(line)
         if self._options.path != 'line' or _meets_itself(tried):
             q = self._limiter.joints.q
-            goals = yield from self._routes.goals(resolved.solution, T, q)
+            goals = yield from self._waypoints.goals(resolved.solution, T, q)
             if not goals:
                 return (yield from self._as_far_as_it_goes(resolved, tried))
             if self._options.path != 'line':
@@ -231,35 +231,35 @@ class PathFinder:
     def _begins_with_line(self, attempt: Attempt) -> bool:
         if self._options.path != 'auto':
             return self._options.path == 'line'
-        in_contact = bool(self._routes.collision_at(self._limiter.joints.q))
+        in_contact = bool(self._waypoints.collision_at(self._limiter.joints.q))
         return attempt is not Attempt.OFF_THE_LINE and not in_contact
 
     def to_configuration(self, q_goal: Array) -> Pieces[FoundPath]:
         """Look for a path to joint values, shape (n,), straight or over others."""
         self._ease = FIRST.ease
         limiter = self._limiter
-        found = yield from self._by_routes(
-            (q_goal,), None, lambda route: JointPath(limiter, *route), None
+        found = yield from self._in_joint_space(
+            (q_goal,), None, lambda waypoints: JointPath(limiter, *waypoints), None
         )
         if found.path is not None:
             return found
         straight = yield from self.along(JointPath(limiter, q_goal), JOINT)
         return replace(straight, path=None, reason=joined((straight.reason, found.reason)))
 
-    def _by_routes(
+    def _in_joint_space(
         self,
         goals: Sequence[Array],
         T: Array | None,
-        make: Callable[[Route], Path],
+        make: Callable[[Waypoints], Path],
         resolved: ResolvedGoal | None,
     ) -> Pieces[FoundPath]:
         """Look for a path in joint space to one of some goals, the straight ones first."""
-        q, planner = self._limiter.joints.q, self._route_planner
+        q, planner = self._limiter.joints.q, self._path_planner
         if planner is None:
-            routes = self._routes.routes(goals, q, T)
-            found = yield from self._first_of(routes, make)
-            return found or FoundPath(JOINT, None, reason=NO_ROUTE)
-        found = yield from self._first_of(self._routes.direct(goals, q), make)
+            candidates = self._waypoints.candidates(goals, q, T)
+            found = yield from self._first_of(candidates, make)
+            return found or FoundPath(JOINT, None, reason=NO_JOINT_PATH)
+        found = yield from self._first_of(self._waypoints.direct(goals, q), make)
         if found is not None and found.may_be_taken:
             return found
         planned = yield from self._as_planned(planner, goals, T, resolved)
@@ -267,7 +267,7 @@ class PathFinder:
 
     def _as_planned(
         self,
-        planner: RoutePlanner,
+        planner: PathPlanner,
         goals: Sequence[Array],
         T: Array | None,
         resolved: ResolvedGoal | None,
@@ -278,7 +278,7 @@ class PathFinder:
             q,
             T,
             tuple(goals),
-            self._routes.posture,
+            self._waypoints.posture,
             limits.joint_velocity,
             planner.planning_time,
         )
@@ -292,13 +292,13 @@ class PathFinder:
         return (yield from self.along(path, PLANNED))
 
     def _first_of(
-        self, routes: Iterator[Route | None], make: Callable[[Route], Path]
+        self, candidates: Iterator[Waypoints | None], make: Callable[[Waypoints], Path]
     ) -> Pieces[FoundPath | None]:
-        """Find the first route that may be taken, or the first that is a detour."""
+        """Find the first path that may be taken, or the first that is a detour."""
         detour: FoundPath | None = None
-        for route in routes:
-            if route is not None:
-                found = yield from self.along(make(route), JOINT)
+        for waypoints in candidates:
+            if waypoints is not None:
+                found = yield from self.along(make(waypoints), JOINT)
                 if found.may_be_taken:
                     return found
                 detour = detour or (found if found.path is not None else None)
@@ -326,7 +326,7 @@ class PathFinder:
         return self.along(path, LINE)
 
     def _look(self, path: Path, kind: str, ahead: Ahead) -> Pieces[FoundPath]:
-        preview = yield from self._onlooker.look(ahead, self._ease)
+        preview = yield from self._checker.look(ahead, self._ease)
         if preview.reason is not None:
             return FoundPath(kind, None, preview, preview.reason)
         return FoundPath(kind, path, preview, detour=self._detour(ahead.q, preview))
@@ -373,7 +373,7 @@ class PathFinder:
     def _planned_line(self, resolved: ResolvedGoal, T: Array) -> Pieces[FoundPath]:
         """Plan a line through places where it cannot be followed exactly, and look along it."""
         q = self._limiter.joints.q
-        check = self._onlooker.check_from(q)
+        check = self._checker.check_from(q)
         plan = yield from self._planner.plan(q, T, check)
         path = self._maker.planned(resolved, plan.knots, 'the line')
         found = yield from self.along(path, LINE)
@@ -386,8 +386,8 @@ class PathFinder:
         self, resolved: ResolvedGoal, goals: list[Array], T: Array
     ) -> Pieces[FoundPath]:
         """Look for a path in joint space to the goal that costs least."""
-        found = yield from self._by_routes(
-            goals, T, lambda route: self._maker.joint_path(resolved, route), resolved
+        found = yield from self._in_joint_space(
+            goals, T, lambda waypoints: self._maker.joint_path(resolved, waypoints), resolved
         )
         if found.path is not None:
             return found
@@ -400,7 +400,7 @@ class PathFinder:
         self, resolved: ResolvedGoal, tried: list[FoundPath]
     ) -> Pieces[FoundPath]:
         """Go to a goal at which the arm would touch itself, until it is in front of that."""
-        reason = resolved.collides(self._routes.collision_at(resolved.solution.q))
+        reason = resolved.collides(self._waypoints.collision_at(resolved.solution.q))
         if not self._options.approach_unreachable:
             return FoundPath(JOINT, None, reason=reason)
         if _meets_itself(tried):
@@ -412,7 +412,7 @@ class PathFinder:
         return FoundPath(JOINT, path, joint.preview)
 
 
-def _planned(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
+def _planned(planner: PathPlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
     """Let a planner look for a path; its search is cancelled if the caller drops these pieces."""
     try:
         answer = yield from _answer_of(planner, request)
@@ -423,7 +423,7 @@ def _planned(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | Plann
         planner.cancel()
 
 
-def _answer_of(planner: RoutePlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
+def _answer_of(planner: PathPlanner, request: PlanRequest) -> Pieces[Plan | PlannerFailure]:
     planner.request(request)
     while (answer := planner.poll()) is None:
         yield

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from ...planning.joint_routes import Route
+from ...planning.waypoint_finder import Waypoints
 from ...reasons import Reason
 from ...solver.tree_solver import is_unconstrained
 from ...transforms import Array
@@ -110,10 +110,10 @@ class PathMaker:
                 on = partial(self.line, resolved)
                 yield JointPath(self._limiter, solution.q, reason=resolved.reason, then=on), rest
 
-    def joint_path(self, resolved: ResolvedGoal, route: Route) -> JointPath:
+    def joint_path(self, resolved: ResolvedGoal, waypoints: Waypoints) -> JointPath:
         """Go to the configuration of a goal, over those between."""
         then = partial(self.line, resolved) if self._frame.is_world else None
-        return JointPath(self._limiter, *route, reason=resolved.reason, then=then)
+        return JointPath(self._limiter, *waypoints, reason=resolved.reason, then=then)
 
     def planned(
         self,

@@ -70,7 +70,7 @@ class Ahead:
 
 
 @dataclass(frozen=True)
-class Onlooker:
+class PathChecker:
     """
     Looks along paths.
 

@@ -34,10 +34,10 @@ from ..outputs.command_loop import CommandLoop, StreamState
 from ..outputs.topics import Surroundings
 from ..parameters.node_parameters import NodeParameters
 from ..status.neighbours import node_of
-from ..world.collision_watch import CollisionWatch
+from ..world.collision_watch import CollisionWatch, setup_of
 from ..world.obstacles import World
 from ..world.other_joints import OtherJoints
-from ..world.planning import make_planner, NodePlanner, setup_of, why_none
+from ..world.planning import make_planner, NodePlanner, why_none
 from ..world.point_watch import PointWatch
 
 NEARBY = 0.1
@@ -482,8 +482,9 @@ def configure_arm(
     topics.outputs.drive(chain, _commanded_joints(node, parameters, chain))
     if parameters.world_frame == chain.base_link:
         raise ChainError(f"world_frame '{chain.base_link}' is the base_link, which moves")
-    watch = CollisionWatch(node, robot, chain, parameters)
-    planner = make_planner(node, robot, chain, parameters, watch)
+    setup = setup_of(robot, chain, parameters)
+    watch = CollisionWatch(node, setup, parameters)
+    planner = make_planner(node, setup, parameters, watch)
     motion = Motion(
         chain,
         scaled_limits(parameters, chain, topics.robot),

@@ -1,13 +1,12 @@
 """A client that sends one target to a node, and follows what becomes of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 import math
 import time
 from typing import NamedTuple
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -21,12 +20,12 @@ from ..parameters.tip_names import topic_name
 from ..status.diagnostics import (
     awaited_in,
     ERRORS,
-    is_of_waiting_namesake,
     MEASURED_ERRORS,
     standing_in,
     target_stamp,
 )
 from ..status.neighbours import node_of
+from .node_client import NodeClient
 
 SILENCE = 2.0
 """A node from which no status came for this long is gone [s]; it sends ten a second."""
@@ -77,9 +76,6 @@ class TargetClient:
         self.name = '/' + name.strip('/')
         self._say = say
         self._said = ''
-        self.status: dict[str, str] = {}
-        self._stamp, self._heard = 0, -math.inf
-        """Time of the newest status by the node's clock [ns], and when it came [s]."""
         self._held_since = math.inf
         """When the arm was last seen not to hold [s]."""
         self._prefix = f'{topic_name(tip)}/' if tip else ''
@@ -87,7 +83,7 @@ class TargetClient:
         self._node = rclpy.create_node('fabrik_ros_target')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        self._node.create_subscription(DiagnosticArray, f'{self.name}/status', self._on_status, 10)
+        self._client = NodeClient(self._node, self.name)
         topic = f'{self.name}/{self._prefix}target_pose'
         self._targets = self._node.create_publisher(PoseStamped, topic, NEWEST)
 
@@ -96,14 +92,10 @@ class TargetClient:
         self._executor.shutdown()
         self._node.destroy_node()
 
-    def _on_status(self, message: DiagnosticArray) -> None:
-        status = {pair.key: pair.value for pair in message.status[0].values}
-        if not self._is_silent and is_of_waiting_namesake(status, self.status):
-            return
-        self.status = status
-        stamp = message.header.stamp
-        self._stamp = stamp.sec * 10**9 + stamp.nanosec
-        self._heard = time.monotonic()
+    @property
+    def status(self) -> Mapping[str, str]:
+        """The facts of the newest status, by name."""
+        return self._client.facts
 
     def wait_until_ready(self, patience: float) -> None:
         """
@@ -138,7 +130,7 @@ class TargetClient:
 
     @property
     def _is_silent(self) -> bool:
-        return time.monotonic() - self._heard > SILENCE
+        return time.monotonic() - self._client.heard_at > SILENCE
 
     @property
     def _is_connected(self) -> bool:
@@ -242,8 +234,8 @@ class TargetClient:
 
     def _new_stamp(self) -> Time:
         """Make a stamp by the node's clock, in whole microseconds: the status tells those."""
-        passed = time.monotonic() - self._heard
-        microseconds = max(1, self._stamp // 1000 + round(1e6 * passed))
+        passed = time.monotonic() - self._client.heard_at
+        microseconds = max(1, self._client.stamp // 1000 + round(1e6 * passed))
         return Time(sec=microseconds // 10**6, nanosec=microseconds % 10**6 * 1000)
 
     def _tell(self, text: str) -> None:

@@ -19,9 +19,9 @@ from ...collision import (
     WorldCollision,
 )
 from ...errors import CollisionUnavailableError
-from ...model.chain import Chain
+from ...model.mechanism import Mechanism
 from ...model.robot import Robot
-from ...model.tree import Tree
+from ...planning.planner_setup import PlannerSetup
 from ...transforms import Array
 from ..parameters.node_parameters import NodeParameters
 
@@ -37,12 +37,10 @@ class CollisionWatch:
     ----------
     node : Node
         Logs what is not watched, and why.
-    robot : Robot
-        The robot, with its collision geometry.
-    chain : Chain or Tree
-        The arm, or arms, that move.
+    setup : PlannerSetup
+        The robot with its collision geometry, where meshes are, how near links may come to what.
     parameters : NodeParameters
-        Whether to watch, where meshes and obstacles are, how near links may come to what.
+        Whether to watch.
 
     Attributes
     ----------
@@ -58,25 +56,16 @@ class CollisionWatch:
 
     """
 
-    def __init__(
-        self, node: Node, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
-    ) -> None:
+    def __init__(self, node: Node, setup: PlannerSetup, parameters: NodeParameters) -> None:
         self._pairs: WorldCollision | None = None
-        folder = str(Path(parameters.scene).parent)
-        self._finder = MeshFinder(parameters.mesh_paths, folder)
+        self._finder = setup.finder
         self.guard: CollisionGuard | None = None
         self._state = "off: the parameter self_collision is 'never'"
         self._log = node.get_logger()
         is_wanted = parameters.self_collision != 'never'
-        own = self._own_pairs(robot, chain, parameters)
+        own = self._own_pairs(setup, parameters)
         if own is not None:
-            self._pairs = WorldCollision(
-                own,
-                Scene(),
-                clearance=parameters.obstacle_clearance,
-                finder=self._finder,
-                checks_links=is_wanted,
-            )
+            self._pairs = setup.world(Scene(), own)
             self.guard = CollisionGuard(self._pairs)
             self._warn_of_missing_geometry(own)
         if own is not None and is_wanted:
@@ -87,42 +76,26 @@ class CollisionWatch:
             say = self._log.info if is_whole else self._log.warning
             say(f'self-collision checking is {self._state}')
 
-    def _own_pairs(
-        self, robot: Robot, chain: Chain | Tree, parameters: NodeParameters
-    ) -> SelfCollision | None:
+    def _own_pairs(self, setup: PlannerSetup, parameters: NodeParameters) -> SelfCollision | None:
         """Pair up the links; None, with a warning, where that is impossible and not required."""
-        is_needed = bool(parameters.scene) or parameters.require_points
         try:
-            own = SelfCollision(
-                robot,
-                chain,
-                mesh_paths=parameters.mesh_paths,
-                allowed_collisions=parameters.allowed_pairs,
-                clearance=parameters.collision_clearance,
-                pair_clearances=parameters.clearances_of_pairs,
-                tell=self._log.info,
-            )
-            if parameters.self_collision == 'require':
-                own.check_whole()
-            if is_needed:
-                own.check_arm_whole()
+            return setup.own_pairs(self._log.info)
         except CollisionUnavailableError as error:
             self._unavailable = str(error)
-            if parameters.self_collision == 'never' and not is_needed:
+            if parameters.self_collision == 'never' and not setup.requires_arm:
                 return None
             self._state = f'off: {error}'
-            if is_needed:
+            if setup.requires_arm:
                 what = f"the scene '{parameters.scene}'" if parameters.scene else 'points'
                 raise CollisionUnavailableError(
                     f'{what} cannot be kept clear of: {error}'
                 ) from error
-            if parameters.self_collision == 'require':
+            if setup.requires_shapes:
                 raise CollisionUnavailableError(
                     f"self_collision is 'require', but self-collision checking is {self._state}"
                 ) from error
             self._log.warning(f'self-collision checking is {self._state}')
             return None
-        return own
 
     def set_other_joints(self, values: Mapping[str, float]) -> None:
         """Set the joints outside the arm, by name [rad or m]."""
@@ -299,3 +272,22 @@ class CollisionWatch:
                 self._log.warning(
                     f"pair_clearances: '{link_a}' and '{link_b}' are not checked: {why}"
                 )
+
+
+def setup_of(robot: Robot, arm: Mechanism, parameters: NodeParameters) -> PlannerSetup:
+    """Tell what a watch and a planner must know of an arm, by the parameters."""
+    return PlannerSetup(
+        robot,
+        arm,
+        options=parameters.solver,
+        tips=parameters.tips,
+        mesh_paths=parameters.mesh_paths,
+        scene_folder=str(Path(parameters.scene).parent),
+        allowed_collisions=tuple(parameters.allowed_pairs),
+        clearance=parameters.collision_clearance,
+        pair_clearances=parameters.clearances_of_pairs,
+        obstacle_clearance=parameters.obstacle_clearance,
+        checks_links=parameters.self_collision != 'never',
+        requires_shapes=parameters.self_collision == 'require',
+        requires_arm=bool(parameters.scene) or parameters.require_points,
+    )

@@ -1,11 +1,7 @@
 """The planner of the node: a process of its own that looks for ways in the world as it is now."""
 
-from pathlib import Path
-
 from rclpy.node import Node
 
-from ...model.mechanism import Mechanism
-from ...model.robot import Robot
 from ...planning import Plan, PlannerFailure, PlannerProcess, PlannerSetup, PlanRequest
 from ...planning.rrt_connect import what_is_missing
 from ..parameters.node_parameters import NodeParameters
@@ -99,7 +95,7 @@ class NodePlanner:
 
 
 def make_planner(
-    node: Node, robot: Robot, chain: Mechanism, parameters: NodeParameters, watch: CollisionWatch
+    node: Node, setup: PlannerSetup, parameters: NodeParameters, watch: CollisionWatch
 ) -> NodePlanner | None:
     """Make the planner of an arm; None, said in the log, where there is none."""
     if watch.guard is None or parameters.planning_time == 0.0:
@@ -108,7 +104,6 @@ def make_planner(
     if missing:
         node.get_logger().warning(f'only simple paths round obstacles are looked for: {missing}')
         return None
-    setup = setup_of(robot, chain, parameters)
     return NodePlanner(node, setup, watch, parameters.planning_time)
 
 
@@ -117,20 +112,3 @@ def why_none(parameters: NodeParameters) -> str:
     if parameters.planning_time == 0.0:
         return 'none: planning_time is 0'
     return f'none: {what_is_missing() or "nothing that could collide is known"}'
-
-
-def setup_of(robot: Robot, chain: Mechanism, parameters: NodeParameters) -> PlannerSetup:
-    """Tell a planner of an arm."""
-    return PlannerSetup(
-        robot,
-        chain,
-        options=parameters.solver,
-        tips=parameters.tips,
-        mesh_paths=parameters.mesh_paths,
-        scene_folder=str(Path(parameters.scene).parent),
-        allowed_collisions=tuple(parameters.allowed_pairs),
-        clearance=parameters.collision_clearance,
-        pair_clearances=parameters.clearances_of_pairs,
-        obstacle_clearance=parameters.obstacle_clearance,
-        checks_links=parameters.self_collision != 'never',
-    )

@@ -18,7 +18,7 @@ from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.planned_path import PlannedPath
-from fabrik_ros.motion.paths.preview import Onlooker
+from fabrik_ros.motion.paths.preview import PathChecker
 from fabrik_ros.planning.pieces import finish
 from helpers import assert_close, examples, PLANAR, SIX_AXIS, stopped
 from hypothesis import example, given, settings, strategies as st
@@ -288,7 +288,7 @@ def test_straight_polyline_takes_little_longer_than_a_joint_path():
 def test_preview_tells_the_way_to_the_end():
     knots = smooth_knots(np.random.default_rng(7))
     motion = motion_along(knots)
-    last = finish(Onlooker(motion.robot, motion.limiter.joints, None).look(motion.path.ahead()))
+    last = finish(PathChecker(motion.robot, motion.limiter.joints, None).look(motion.path.ahead()))
     assert last.share == 1.0
     assert last.reason is None
     np.testing.assert_allclose(last.q, knots[-1])

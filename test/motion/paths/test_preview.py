@@ -13,7 +13,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
-from fabrik_ros.motion.paths.preview import Ahead, Onlooker, PIECE
+from fabrik_ros.motion.paths.preview import Ahead, PathChecker, PIECE
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.reasons import Reason, ReasonKind
 from helpers import assert_close, examples, PLANAR, SIX_AXIS
@@ -47,7 +47,7 @@ def motion_of(urdf, start, path='line', tip_speed=0.25):
 
 
 def onlooker_of(motion):
-    return Onlooker(motion.robot, motion.limiter.joints, None)
+    return PathChecker(motion.robot, motion.limiter.joints, None)
 
 
 def look(motion):
@@ -59,7 +59,7 @@ def look_along(configurations, guard=None):
     """Look along joint values of two links, the first of which is where they are."""
     motion = motion_of(PLANAR, configurations[0])
     ahead = Ahead('a test', np.array(configurations[0]), iter(configurations[1:]), 4)
-    return finish(Onlooker(motion.robot, motion.limiter.joints, guard).look(ahead))
+    return finish(PathChecker(motion.robot, motion.limiter.joints, guard).look(ahead))
 
 
 def test_line_is_as_long_as_it_is_and_ends_where_the_arm_will():
@@ -232,7 +232,7 @@ def test_post_in_the_way_is_met_where_trigonometry_says(at, step):
     start = np.array([touches - 1.0, 0.5])
     path = [start + np.array([step * number, 0.0]) for number in range(math.ceil(2.0 / step))]
     ahead = Ahead('a test', start, iter(path[1:]), len(path) - 1)
-    preview = finish(Onlooker(chain, motion.limiter.joints, guard).look(ahead))
+    preview = finish(PathChecker(chain, motion.limiter.joints, guard).look(ahead))
     assert preview.reason.kind is ReasonKind.COLLISION_AHEAD
     assert 'l0' in str(preview.reason)
     assert 'l2' in str(preview.reason)

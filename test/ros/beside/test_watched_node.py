@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.ros.beside.watched_node import LONGEST_ANSWER, WatchedNode
+from fabrik_ros.ros.beside.node_client import LONGEST_ANSWER
+from fabrik_ros.ros.beside.watched_node import WatchedNode
 import rclpy
 from std_srvs.srv import Trigger
 
@@ -24,8 +25,8 @@ def test_service_that_nobody_offers_is_said_at_once(watched):
     watched.trigger('hold', lambda *answer: answers.append(answer))
     watched.set_parameter('path', 'line', lambda *answer: answers.append(answer))
     assert answers == [
-        (False, 'nobody offers fabrik/hold'),
-        (False, 'nobody offers fabrik/set_parameters'),
+        (None, 'nobody offers fabrik/hold'),
+        (None, 'nobody offers fabrik/set_parameters'),
     ]
 
 
@@ -40,6 +41,6 @@ def test_node_that_hangs_is_said_not_to_answer(bench, watched):
         watched.trigger('hold', lambda *answer: answers.append(answer))
         bench.spin_until(lambda: answers, 'an answer', PATIENCE)
         assert time.monotonic() - begin > LONGEST_ANSWER
-        assert answers == [(False, 'no answer')]
+        assert answers == [(None, 'fabrik does not answer')]
     finally:
         hanging.destroy_node()

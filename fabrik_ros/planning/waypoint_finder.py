@@ -1,8 +1,8 @@
 """
-Routes to a goal in joint space: straight to one of its configurations, or over one between.
+Paths to a goal in joint space: straight to one of its configurations, or over one between.
 
 A solver returns one configuration of several, or of infinitely many, and knows nothing of
-collisions. Here it is asked from many seeds, the same ones every time. Configurations and routes
+collisions. Here it is asked from many seeds, the same ones every time. Configurations and paths
 that are not collision-free are left out. This is no planner: what it does not find may exist.
 
 """
@@ -26,7 +26,7 @@ BETWEEN, NEARBY = 3000, 400
 """
 Number of configurations between start and goal that are tried, and of those nearby [1].
 
-The first lie farther and farther from the direct routes, the others anywhere.
+The first lie farther and farther from the direct paths, the others anywhere.
 """
 NEAREST, NEXT = 3, 48
 """From each of them the goals are tried that cost least, and those that are nearest to it [1]."""
@@ -34,13 +34,13 @@ SAME_DIGITS = 2
 """Configurations are the same if they agree to this many decimal places [rad or m]."""
 
 
-Route = tuple[Array, ...]
+Waypoints = tuple[Array, ...]
 """Straight paths in joint space, one after the other: joint values between and at the goal."""
 
 
-class JointRoutes:
+class WaypointFinder:
     """
-    Finds routes to a goal in joint space.
+    Finds paths to a goal in joint space.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ class JointRoutes:
             yield
         return goals
 
-    def routes(
+    def candidates(
         self, goals: Sequence[Array], q: Array, T: Array | None = None
-    ) -> Generator[Route | None, None, None]:
+    ) -> Generator[Waypoints | None, None, None]:
         """
-        Yield collision-free routes from `q` to one of several goals, the direct ones first.
+        Yield collision-free paths from `q` to one of several goals, the direct ones first.
 
         None is yielded after each piece of work that found none.
 
@@ -127,8 +127,8 @@ class JointRoutes:
         if self._guard is not None and self.collision_at(q):
             apart = yield from configuration_apart(self._robot, self._guard, q)
             if apart is not None:
-                for route in self.routes(goals, apart, T):
-                    yield None if route is None else (apart, *route)
+                for waypoints in self.candidates(goals, apart, T):
+                    yield None if waypoints is None else (apart, *waypoints)
             return
         yield from self.direct(goals, q)
         for between in self._between(goals, q, T):
@@ -143,8 +143,8 @@ class JointRoutes:
                 if is_free:
                     yield between, q_goal
 
-    def direct(self, goals: Sequence[Array], q: Array) -> Generator[Route | None, None, None]:
-        """Yield collision-free routes from `q` straight to one of several goals: see `routes`."""
+    def direct(self, goals: Sequence[Array], q: Array) -> Generator[Waypoints | None, None, None]:
+        """Yield free paths from `q` straight to one of several goals: see `candidates`."""
         if self.collision_at(q):
             return
         for q_goal in goals:
@@ -182,14 +182,14 @@ class JointRoutes:
         return float(np.max(np.abs(displacement) / self._fastest))
 
     def _between(self, goals: Sequence[Array], q: Array, T: Array | None) -> Iterator[Array]:
-        """Yield configurations inside the limits, farther and farther from the direct routes."""
+        """Yield configurations inside the limits, farther and farther from the direct paths."""
         lower, upper = self._robot.finite_limits()
         rng, moves = np.random.default_rng(0), joints_with_goal(self._robot, T)
         for number in range(BETWEEN if self._guard is not None else 0):
-            on_route = q + rng.random() * (goals[number % len(goals)] - q)
+            between = q + rng.random() * (goals[number % len(goals)] - q)
             spread = min(1.0, (1 + number) / NEARBY)
-            away = np.where(moves, rng.uniform(lower, upper) - on_route, 0.0)
-            yield np.clip(on_route + spread * away, self._robot.lower, self._robot.upper)
+            away = np.where(moves, rng.uniform(lower, upper) - between, 0.0)
+            yield np.clip(between + spread * away, self._robot.lower, self._robot.upper)
 
     def _seeds(self, T: Array, q: Array) -> Iterator[Array]:
         """Yield configurations inside the limits, each farther from `q` than the one before."""
