@@ -32,7 +32,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 import fabrik_ros
 from fabrik_ros.ros import main as main_module, node as node_module
 from fabrik_ros.ros.arm import configured_arm
-from fabrik_ros.ros.inputs.target_subscription import NEWEST
+from fabrik_ros.ros.clocks.qos import NEWEST
 from fabrik_ros.ros.messages.conversions import stamped_pose
 from geometry_msgs.msg import PoseStamped
 import numpy as np

@@ -15,6 +15,7 @@ from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..solver.solution import EQUALLY_TURNED, Solution
 from ..transforms import Array
+from .goal_sampler import SAME_DIGITS
 from .moving_apart import configuration_apart
 from .moving_joints import joints_with_goal
 from .pieces import Pieces
@@ -30,8 +31,6 @@ The first lie farther and farther from the direct paths, the others anywhere.
 """
 NEAREST, NEXT = 3, 48
 """From each of them the goals are tried that cost least, and those that are nearest to it [1]."""
-SAME_DIGITS = 2
-"""Configurations are the same if they agree to this many decimal places [rad or m]."""
 
 
 Waypoints = tuple[Array, ...]

@@ -16,6 +16,8 @@ from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import ActiveArm, NodeState
+from .clocks.log_periods import WARNING_PERIOD
+from .clocks.qos import LATCHED
 from .clocks.receiving import age_of, hear_waiting, with_receipt
 from .clocks.stamps import check_age
 from .clocks.turns import Turns
@@ -23,15 +25,13 @@ from .inputs.controller_state import ControllerReference
 from .inputs.marker_obstacles import after
 from .inputs.obstacle_topic import ObstacleTopic
 from .inputs.relative_targets import SaidTarget
-from .inputs.tip_topics import LATCHED, TipTopics
+from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, pose_to_matrix, seconds, twist_to_array
 from .outputs.topics import Topics
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_AROUND_PERIOD = 0.1
 """Time between two looks at the joints outside the arm, and at frames of obstacles [s]."""
-WARNING_PERIOD = 1.0
-"""The same refusal is not logged again within this time [s]."""
 TOO_EARLY = Reason(ReasonKind.INACTIVE, 'it was received while the node was not active')
 
 

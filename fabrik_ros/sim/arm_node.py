@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -15,17 +14,14 @@ from std_msgs.msg import String
 from ..errors import FabrikError, JointValueError
 from ..model.robot import Robot
 from ..ros.beside.running import run
+from ..ros.clocks.log_periods import REMINDER_PERIOD, WARNING_PERIOD
+from ..ros.clocks.qos import LATCHED
 from ..ros.messages.conversions import seconds
 from ..ros.parameters.whole_numbers import declare_number, declare_numbers
 from ..transforms import Array
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-WARNING_PERIOD = 1.0
-"""The same warning is not logged again within this time [s]."""
 COMMANDS_KEPT = 100
 """Commands that wait for an arm which the machine has kept from its work."""
-REMINDER_PERIOD = 5.0
-"""Time between two lines in the log that say what the arm waits for [s]."""
 
 
 class Arm(Protocol):

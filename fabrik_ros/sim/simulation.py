@@ -16,9 +16,9 @@ from ..collision.meshes import absolute_folder
 from ..errors import FabrikError, listed, shown
 from ..model.chain import Chain
 from ..model.robot import Robot
+from ..ros.clocks.qos import LATCHED
 from ..ros.launching.child_processes import ChildProcesses
 from ..ros.status.neighbours import node_of
-from .arm_node import LATCHED
 
 NODE, ARM = 'the node', 'the simulated arm'
 TOPICS = 'robot_description', 'joint_states', 'fabrik/joint_command', 'fabrik/status'

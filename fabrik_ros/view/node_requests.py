@@ -8,7 +8,7 @@ from std_msgs.msg import String
 
 from ..ros.beside.menu_entries import CHOICES
 from ..ros.beside.node_client import NodeClient, OnAnswer
-from ..ros.inputs.target_subscription import NEWEST
+from ..ros.clocks.qos import NEWEST
 from .source import Request
 
 PARAMETERS = ('speed_scaling', 'stream_timeout', 'tip_links', *CHOICES)

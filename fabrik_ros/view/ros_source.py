@@ -13,7 +13,7 @@ import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -25,6 +25,7 @@ from ..model.robot import Robot
 from ..model.urdf import parse_urdf
 from ..motion.paths.preview import NO_MOTION, ProposedMotion
 from ..ros.beside.node_client import NodeClient
+from ..ros.clocks.qos import LATCHED, NEWEST
 from ..ros.drawing.planned_motion import PlannedMotion
 from ..ros.messages.conversions import motion_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name
@@ -35,9 +36,6 @@ from .scene_markers import solids_in
 from .solid import Solid
 from .source import Gap, Request, Snapshot
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-NEWEST = QoSProfile(depth=1)
-"""For targets and what comes often: nobody wants an old one."""
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Joint states of any driver, as the node takes them."""
 LOOK_PERIOD = 0.2

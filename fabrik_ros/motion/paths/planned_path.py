@@ -7,11 +7,13 @@ import numpy.typing as npt
 
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
+from ...planning.timed_way import LEAST_ROOM, SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
 from ..limits.joint_motion import largest
 from ..limits.limits import MotionLimits
+from ..lines.line_tracker import CATCHING_UP
 from .path import Path
 from .preview import Ahead
 
@@ -23,8 +25,6 @@ FARTHEST_OFF = 4.0 / 27.0
 """How far a cubic leaves its chord, by the difference of slopes at one end and its length [1]."""
 AVERAGED_OFF = 1e-4
 """Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
-SAME_KNOT = 1e-9
-"""Largest difference of knots that count as one [rad or m]."""
 NEAR_LIMIT = 0.01
 """Distance from a limit within which joints may not swing past their knots [rad or m]."""
 MONOTONE = 3.0
@@ -36,10 +36,6 @@ Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
-CATCHING_UP = 1e-4
-"""Largest correction that does not count beside the speeds of tips and centres [rad/s or m/s]."""
-LEAST_ROOM = 0.005
-"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 LANDED = 1e-10
 """Distance from the end within which a step ends exactly there [rad or m]."""
 

@@ -21,6 +21,7 @@ from ...motion.limits.jerk_filter import JerkFilter
 from ...motion.limits.limits import MotionLimits
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
+from ..clocks.log_periods import WARNING_PERIOD
 from ..clocks.stamps import ahead, FUTURE
 from ..inputs.base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from ..inputs.controller_state import ControllerReference
@@ -42,8 +43,6 @@ from ..world.point_watch import PointWatch
 
 NEARBY = 0.1
 """Distance within which changes matter to a blocked arm, besides its braking distance [m]."""
-WARNING_PERIOD = 1.0
-"""The same error is not logged again within this time [s]."""
 
 
 class ConfiguredArm:

@@ -12,12 +12,11 @@ from rclpy.node import Node
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from ...transforms import Array, rotation_from_rpy, transform
+from ..clocks.log_periods import REMINDER_PERIOD
 from ..messages.conversions import stamped_pose
 from ..parameters.whole_numbers import declare_number, declare_numbers
 from .running import run
 
-REMINDER_PERIOD = 5.0
-"""Time between two lines in the log that say what is waited for [s]."""
 WAY_TIME = 10.0
 """An arm that others may have moved is left alone for so long after that [s]."""
 

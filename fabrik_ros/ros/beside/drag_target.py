@@ -10,6 +10,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from ..clocks.log_periods import REMINDER_PERIOD
 from .dragging import PERIOD
 from .running import run
 from .tip_handle import TipHandle
@@ -18,8 +19,6 @@ from .watched_node import Tool, WatchedNode
 FOLLOW_PERIOD = 0.1
 """Time between two updates of handles that go with their tools, at least [s]: RViz takes one a
 frame, and those that it has not taken wait in a queue."""
-REMINDER_PERIOD = 5.0
-"""Time between two lines in the log that say what is waited for [s]."""
 FEEDBACK = QoSProfile(depth=100)
 """Whoever presses and lets go while this process is busy has done both."""
 

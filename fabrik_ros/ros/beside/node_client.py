@@ -10,10 +10,10 @@ from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
-from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
+from ..clocks.qos import NEWEST
 from ..parameters.parameter_table import CONFIGURATIONS
 from ..status.diagnostics import is_of_waiting_namesake
 
@@ -24,7 +24,6 @@ REQUEST_PERIOD = 1.0
 LONGEST_ANSWER = 2.0
 """Time after which a service is said not to answer [s]."""
 SERVICES = ('home', 'hold', 'resume', 'execute')
-NEWEST = QoSProfile(depth=1)
 
 OnAnswer = Callable[[bool | None, str], None]
 """Gets whether something is done, None where nobody answers, and a sentence."""

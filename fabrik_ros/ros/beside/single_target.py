@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-from ..inputs.target_subscription import NEWEST
+from ..clocks.qos import NEWEST
 
 LONGEST_WAIT = 1.0
 """A target that nobody hears for so long is dropped [s]."""

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy
 
 from ...errors import FabrikError, listed
 from ...transforms import Array
-from ..inputs.target_subscription import NEWEST
+from ..clocks.qos import NEWEST
 from ..messages.conversions import seconds, stamped_pose
 from ..parameters.tip_names import topic_name
 from ..status.diagnostics import (

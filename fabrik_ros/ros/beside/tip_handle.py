@@ -13,7 +13,7 @@ from std_msgs.msg import String
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from ...transforms import Array
-from ..inputs.target_subscription import NEWEST
+from ..clocks.qos import NEWEST
 from ..messages.conversions import matrix_to_pose, seconds
 from ..parameters.tip_names import topic_name
 from ..status.diagnostics import target_stamp

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -16,6 +16,7 @@ from ...model.chain import Chain
 from ...model.robot import Robot
 from ...model.urdf import parse_urdf
 from ...transforms import Array, rotation_from_rpy, transform
+from ..clocks.qos import LATCHED
 from ..messages.marker_shapes import drawn_reach
 from .node_client import NodeClient
 from .resting_joints import JointValue
@@ -35,7 +36,6 @@ PARAMETERS = (
     'stream_timeout',
 )
 """What is asked for."""
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Joint states of any driver, as the node takes them."""
 

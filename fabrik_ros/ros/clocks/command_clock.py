@@ -2,9 +2,9 @@
 
 import math
 
+from ...motion.controllers.published_trajectory import NANOSECONDS
 from ...motion.follower_options import longest_gap
 
-NANOSECONDS = 1_000_000_000
 PACE_TOLERANCE = 0.1
 """Greatest difference between the period of targets and of commands [1], for one pace."""
 PACE_MEMORY = 32

@@ -9,10 +9,9 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from .command_clock import LEAST_JUMP
+from .log_periods import WARNING_PERIOD
 from .receiving import age_of
 
-WARNING_PERIOD = 1.0
-"""The same warning is not logged again within this time [s]."""
 LONGEST_READING = 1_000_000
 """Two clocks that took longer to read cannot be compared [ns]."""
 

@@ -4,13 +4,13 @@ import time
 
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
-from rclpy.duration import Duration
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ...model.mechanism import Mechanism
 from ..arm.node_state import NodeState
 from ..messages.marker_shapes import all_removed, Pen
+from ..status.reporter import DELIVERY_TIME
 from .ahead_markers import AheadMarkers
 from .marker_layer import MarkerLayer
 from .markers import markers_of, nearest_markers, Picture
@@ -24,8 +24,6 @@ LONGEST_PREPARATION = 120
 """Lifetime of the text that the solver is compiled; no other markers come meanwhile [s]."""
 DEPTH = 5
 """Messages that wait for a slow subscriber [1]."""
-DELIVERY_TIME = Duration(seconds=0.2)
-"""Longest wait for the delivery of the last message."""
 
 
 class MarkerPublisher:

@@ -4,22 +4,19 @@ import math
 import time
 
 from rclpy.clock import Clock, ClockType
-from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ..arm.configured_arm import ConfiguredArm
 from ..arm.node_state import NodeState
+from ..clocks.qos import LATCHED
+from ..status.reporter import DELIVERY_TIME
 from .scene_markers import KnownScene, names_in, scene_markers
 
 PERIOD = 0.2
 """Time between two scenes, at least [s]."""
 RENEWAL_TIME = 1.0
 """A scene that stays the same is published again after this time [s]."""
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-DELIVERY_TIME = Duration(seconds=0.2)
-"""Longest wait for the delivery of the last message."""
 
 
 class ScenePublisher:

@@ -19,6 +19,7 @@ from rclpy.time import Time
 from ...errors import FabrikError, JointValueError
 from ...model.robot import Robot
 from ...transforms import Array, inverse, rotation_from_vector, rotation_vector, transform
+from ..clocks.log_periods import WARNING_PERIOD
 from ..clocks.stamps import FUTURE
 from ..messages.conversions import pose_to_matrix, seconds, transform_to_matrix
 
@@ -28,8 +29,6 @@ LONGEST_PAUSE = 0.5
 """No velocity is computed from two poses farther apart in time [s]."""
 FARTHEST, FASTEST = 1e6, 1e3
 """Greater distances [m] and speeds [m/s or rad/s] of a base are errors."""
-WARNING_PERIOD = 1.0
-"""The same warning is not logged again within this time [s]."""
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 

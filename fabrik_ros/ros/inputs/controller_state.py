@@ -4,16 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 
+from ...motion.controllers.published_trajectory import NANOSECONDS
 from ...motion.following.measured_joints import MeasuredJoints
 from ..clocks.node_clock import NodeClock
+from ..clocks.qos import NEWEST_OF_ANY
 
 COMMANDS, STATE = '/joint_trajectory', '/controller_state'
-NANOSECONDS = 1_000_000_000
 SCALED = 1e-3
 """Smallest difference from 1 of a scaled speed; 0 is said by controllers that do not scale [1]."""
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class ControllerReference(NamedTuple):
@@ -63,7 +62,7 @@ class ControllerState:
         kind, self._subscription = _message_type(), None
         if kind is not None and trajectory_topic.endswith(COMMANDS):
             topic = trajectory_topic.removesuffix(COMMANDS) + STATE
-            self._subscription = node.create_subscription(kind, topic, self.take, NEWEST)
+            self._subscription = node.create_subscription(kind, topic, self.take, NEWEST_OF_ANY)
 
     def take(self, message: Any) -> None:
         """Take a control_msgs/JointTrajectoryControllerState."""

@@ -15,13 +15,14 @@ import time
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 
 from ...collision import PointCells, PointMap, RobotShape
 from ...errors import FabrikError, SceneError, shown
 from ...transforms import Array
+from ..clocks.log_periods import WARNING_PERIOD
 from ..clocks.node_clock import NodeClock
+from ..clocks.qos import NEWEST_OF_ANY
 from ..clocks.receiving import with_receipt
 from ..clocks.stamps import FUTURE
 from ..messages.conversions import seconds
@@ -30,15 +31,12 @@ from .frame_resolver import FrameResolver
 from .joint_history import JointHistory
 
 TOPIC = '~/points'
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_PERIOD = 0.005
 """Time between two looks at the thread, while there is something to do [s]."""
 LONGEST_WAIT = 0.2
 """For this time a cloud waits for the joint state of its stamp [s]."""
 NICENESS = 10
 """Commands go before clouds where there are not processors enough."""
-WARNING_PERIOD = 1.0
-"""The same refusal is not logged again within this time [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +116,7 @@ class PointInput:
         self._running: tuple[_Cloud, Future[PointCells]] | None = None
         self._thread = ThreadPoolExecutor(1, 'points', _step_back)
         self._subscription = node.create_subscription(
-            PointCloud2, TOPIC, with_receipt(self.on_cloud), NEWEST
+            PointCloud2, TOPIC, with_receipt(self.on_cloud), NEWEST_OF_ANY
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=steady)

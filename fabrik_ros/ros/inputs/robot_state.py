@@ -5,19 +5,15 @@ import math
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool, Float64
 
 from ...reasons import Reason, ReasonKind
+from ..clocks.log_periods import WARNING_PERIOD
+from ..clocks.qos import LATCHED, NEWEST_OF_ANY
 from ..clocks.receiving import WITH_INFO
 
-LATCHED = QoSProfile(
-    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
-)
 VOLATILE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
-NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-WARNING_PERIOD = 1.0
-"""The same warning is not logged again within this time [s]."""
 FULL_SPEED = 100.0
 """[percent]."""
 
@@ -68,7 +64,7 @@ class RobotState:
             for qos in (LATCHED, VOLATILE):
                 self._listen(Bool, ready_topic, _with_time(self._on_ready), qos)
         if speed_scaling_topic:
-            self._listen(Float64, speed_scaling_topic, self._on_speed, NEWEST)
+            self._listen(Float64, speed_scaling_topic, self._on_speed, NEWEST_OF_ANY)
 
     def facts(self) -> dict[str, Any]:
         """State by name, as far as there is a topic for it."""

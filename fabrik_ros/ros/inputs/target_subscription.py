@@ -5,15 +5,11 @@ from copy import copy
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 
+from ..clocks.qos import NEWEST
 from ..clocks.receiving import with_receipt
-
-NEWEST = QoSProfile(
-    depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.RELIABLE
-)
 
 
 def subscribe_to_targets(

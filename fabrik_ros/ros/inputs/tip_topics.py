@@ -8,9 +8,10 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ...transforms import Array
+from ..clocks.qos import LATCHED
 from ..clocks.receiving import with_receipt
 from ..messages.conversions import stamped_pose, twist_to_array
 from .target_subscription import subscribe_to_targets, waiting_message
@@ -19,12 +20,6 @@ LATEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
 )
 """Takes jogs from reliable and from best effort publishers; a lost one is soon repeated."""
-
-
-LATCHED = QoSProfile(
-    depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
-)
-"""Later subscribers get the newest planned path, too."""
 
 
 class TipTopics:

@@ -9,12 +9,11 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ...errors import RefusedError, shown
-from ...motion.controllers.published_trajectory import Knot
+from ...motion.controllers.published_trajectory import Knot, NANOSECONDS
 from ...motion.following.arm_state import Command
 from ...motion.paths.preview import ProposedMotion
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array, pose_from_quaternion_xyzw, quaternion_xyzw_from_rotation
-from ..clocks.command_clock import NANOSECONDS
 
 
 def seconds(stamp: Time | Duration) -> float:

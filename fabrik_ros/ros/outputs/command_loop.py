@@ -13,14 +13,18 @@ from rclpy.timer import Timer
 
 from ...errors import FabrikError
 from ...motion.choosing.motion import Motion
-from ...motion.controllers.published_trajectory import default_look_ahead, PublishedTrajectory
+from ...motion.controllers.published_trajectory import (
+    default_look_ahead,
+    NANOSECONDS,
+    PublishedTrajectory,
+)
 from ...motion.controllers.trajectory_stepper import TrajectoryStepper
 from ...motion.follower_options import LOOKING_SHARE
 from ...motion.following.arm_state import Command
 from ...motion.following.follower import Follower
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
-from ..clocks.command_clock import CommandClock, NANOSECONDS
+from ..clocks.command_clock import CommandClock
 from ..parameters.node_parameters import NodeParameters
 from .topics import Surroundings
 

@@ -15,10 +15,11 @@ from ...motion.choosing.path_finder import FoundPath
 from ...motion.following.follower import Follower
 from ...motion.paths.preview import NO_MOTION
 from ..clocks.node_clock import NodeClock
+from ..clocks.qos import LATCHED
 from ..inputs.controller_state import ControllerReference, ControllerState
 from ..inputs.joint_topics import JointTopics
 from ..inputs.robot_state import RobotState
-from ..inputs.tip_topics import LATCHED, TipTopics
+from ..inputs.tip_topics import TipTopics
 from ..messages.conversions import planned_trajectory
 from ..parameters.node_parameters import NodeParameters
 from ..parameters.tip_names import topic_names

@@ -11,6 +11,7 @@ from ...errors import shown
 from ...model.chain import Chain
 from ...model.robot import Robot
 from ...model.tree import Tree
+from ...motion.arm_follower import HOME
 from ...motion.follower_options import FollowerOptions
 from ...motion.following.following_rules import configuration_of
 from ...solver.tree_solver import TipOptions
@@ -31,9 +32,6 @@ from .parameter_table import (
     TargetParameters,
     WIDEST_CLEARANCE,
 )
-
-HOME = 'home'
-"""The name of `home_configuration` among the configurations."""
 
 
 @dataclass(frozen=True)

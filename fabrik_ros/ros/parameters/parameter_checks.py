@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import shown
+from ...motion.arm_follower import HOME
 from ...solver.options import MODES
-from .node_parameters import HOME, NodeParameters, pair_clearance
+from .node_parameters import NodeParameters, pair_clearance
 from .parameter_spec import HUGE, ParameterError, Spec, TINY
 from .parameter_table import CONFIGURATIONS, SPECS
 from .tip_names import topic_names

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from ...motion.following.arm_state import State
 from ...motion.following.follower import Follower
 from ...reasons import Reason, ReasonKind
+from ..clocks.log_periods import REMINDER_PERIOD
 from ..clocks.node_clock import NodeClock
 from .diagnostics import diagnostic_array
 
@@ -19,8 +20,6 @@ STATUS_PERIOD = 0.1
 """Time between two statuses [s]."""
 DIAGNOSTICS_PERIOD = 1.0
 """Time between two messages on /diagnostics [s]."""
-REMINDER_PERIOD = 5.0
-"""Time between two reminders in the log of what the node waits for [s]."""
 STANDING_REPORTS = 5
 """Most statuses with the same time; after more the clock counts as standing still [1]."""
 DELIVERY_TIME = Duration(seconds=0.2)

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from fabrik_ros.ros.beside.single_target import DELIVERY_TIME, LONGEST_WAIT, SingleTarget
-from fabrik_ros.ros.inputs.target_subscription import NEWEST
+from fabrik_ros.ros.clocks.qos import NEWEST
 from std_msgs.msg import String
 
 TOPIC = 'fabrik/target_configuration'

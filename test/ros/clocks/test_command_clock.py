@@ -3,7 +3,8 @@
 import itertools
 
 from drawing import random_numbers
-from fabrik_ros.ros.clocks.command_clock import CommandClock, NANOSECONDS
+from fabrik_ros.motion.controllers.published_trajectory import NANOSECONDS
+from fabrik_ros.ros.clocks.command_clock import CommandClock
 from hypothesis import example, given, strategies as st
 import numpy as np
 import pytest
