@@ -46,8 +46,8 @@ from .arms_apart import ArmsApart
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
 from .path_finder import FoundPath, PathPlanner, ToConfiguration, ToGoal
-from .phases import Event, LOOKS, Phase
 from .state_machine import Jog, StateMachine
+from .state_table import Event, LOOKS, Phase
 
 MOST_PARTS = 10
 """Most parts of a late step [1]."""

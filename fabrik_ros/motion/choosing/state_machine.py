@@ -1,5 +1,5 @@
 """
-What an arm does, by the table of states (`phases.py`): how it sets out for goals, stops, goes on.
+What an arm does, by the table of states (`state_table.py`): it sets out, stops, and goes on.
 
 An arm that rests looks for a path first. One that follows a line heads for another goal at once
 and looks along the new line meanwhile. From any other path it comes to rest before it looks. Goals
@@ -25,8 +25,8 @@ from .arms_apart import ArmsApart
 from .goal import Goal, IN_STREAM
 from .goal_pursuit import GoalPursuit
 from .path_finder import FoundPath, LINE, Task, ToGoal
-from .phases import CHECKED, Event, Phase, TABLE
 from .search import found_within, Search
+from .state_table import CHECKED, Event, Phase, TABLE
 
 CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
 LOOKING = Reason(ReasonKind.LOOKING, 'looking for a path to the target')

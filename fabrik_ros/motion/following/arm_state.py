@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
-from ..choosing.phases import Phase
+from ..choosing.state_table import Phase
 
 PAUSED = Reason(ReasonKind.PAUSED, 'paused: speed_scaling is 0')
 JOG_ENDED = Reason(ReasonKind.JOG_ENDED, 'jogging has ended')

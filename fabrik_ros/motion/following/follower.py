@@ -16,7 +16,7 @@ from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..choosing.goal import Goal
 from ..choosing.motion import Motion
-from ..choosing.phases import Phase
+from ..choosing.state_table import Phase
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
 from .arm_state import (

@@ -84,6 +84,11 @@ class JointBelief:
         self.sources = TwoSources(cycle)
         self.jumped_at = -math.inf
 
+    @property
+    def time(self) -> float:
+        """When the value that is believed was received [s]; -inf before the first."""
+        return -math.inf if self.believed is None else self.believed.time
+
     def expect(self, speed: float, cycle: float) -> None:
         """Believe in another greatest speed, and cycle, from now on."""
         self._speed, self._cycle = speed, cycle

@@ -31,6 +31,10 @@ class MeasuredJoints:
         self._names = None if names is None else frozenset(names)
         self._speeds: dict[str, tuple[float, float]] = {}
         self._joints: dict[str, JointBelief] = {}
+        self._known: dict[tuple[str, ...], list[JointBelief]] = {}
+        """Beliefs about several joints, none of which is missing, by their names."""
+        self._contradicted_at = -math.inf
+        """When two sources last contradicted each other about any joint [s]."""
 
     def expect(
         self, names: Iterable[str], speeds: Iterable[float], cycles: Iterable[float]
@@ -82,6 +86,7 @@ class MeasuredJoints:
                 joint = JointBelief(*self._speeds.get(name, ()))
                 self._joints[name] = joint
             joint.take(value, now, measured)
+            self._contradicted_at = max(self._contradicted_at, joint.sources.contradicted_at)
         if self.on_update is not None:
             self.on_update(now)
 
@@ -98,8 +103,18 @@ class MeasuredJoints:
         tracks = (self._joints[name].believed for name in names)
         return [track.value for track in tracks if track is not None]
 
-    def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
+    def _beliefs(self, names: tuple[str, ...]) -> list[JointBelief] | None:
+        """Beliefs about some joints, None where one of them is missing; a quick look."""
+        known = self._known.get(names)
+        if known is None and all(name in self._joints for name in names):
+            known = self._known[names] = [self._joints[name] for name in names]
+        return known
+
+    def missing(self, names: tuple[str, ...], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old, of all that has come."""
+        known = self._beliefs(names)
+        if known and max([abs(now - joint.time) for joint in known]) <= timeout:
+            return []
         missing = self._too_old(names, now, timeout)
         if missing:
             self.hear()
@@ -116,6 +131,8 @@ class MeasuredJoints:
     def contradictions(self, names: Iterable[str], now: float) -> dict[str, tuple[float, float]]:
         """Both values of each joint about which two sources contradict each other [rad or m]."""
         joints = self._joints
+        if not abs(now - self._contradicted_at) <= MEMORY:
+            return {}
         return {
             name: joints[name].sources.contradiction
             for name in names
@@ -144,10 +161,12 @@ class MeasuredJoints:
     def forget(self) -> None:
         """Drop everything, as when the clock jumped."""
         self._joints.clear()
+        self._known.clear()
+        self._contradicted_at = -math.inf
 
     def _time(self, name: str) -> float:
         joint = self._joints.get(name)
-        return -math.inf if joint is None or joint.believed is None else joint.believed.time
+        return -math.inf if joint is None else joint.time
 
 
 def _hear_nothing() -> None:

@@ -16,7 +16,7 @@ from fabrik_ros.errors import RefusedError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
-from fabrik_ros.motion.choosing.phases import LOOKS, Phase, RESTS
+from fabrik_ros.motion.choosing.state_table import LOOKS, Phase, RESTS
 from fabrik_ros.motion.following.arm_state import State
 from fabrik_ros.motion.following.follower import Follower
 from fabrik_ros.motion.following.following_rules import FollowingRules

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 from fabrik_ros.motion.choosing.goal import IN_STREAM, MotionOptions
 from fabrik_ros.motion.choosing.path_finder import FoundPath, LINE, ToConfiguration, ToGoal
-from fabrik_ros.motion.choosing.phases import Event, Phase, RULES, TABLE
 from fabrik_ros.motion.choosing.state_machine import CHANGING_PATH, Jog, LOOKING, StateMachine
+from fabrik_ros.motion.choosing.state_table import Event, Phase, RULES, TABLE
 from fabrik_ros.reasons import Reason, ReasonKind
 import numpy as np
 import pytest
