@@ -25,10 +25,17 @@ from .model.joints import Joint, JointType, Mimic
 from .model.robot import Robot
 from .model.tree import Tree
 from .model.urdf import load_urdf, parse_urdf
-from .points import (
+from .reasons import Reason, ReasonKind
+from .solver.batch import BatchSolution
+from .solver.chain_solver import FabrikSolver
+from .solver.options import SolverOptions
+from .solver.solution import Solution, Status, TipResult
+from .solver.tree_solver import TipOptions, TreeSolver
+from .textbook import (
     BallJoint,
     Hinge,
     nearest_elbow,
+    PointArmSolver,
     PointChain,
     PointSolution,
     PointStatus,
@@ -36,15 +43,8 @@ from .points import (
     PointTreeSolution,
     two_link_angles,
     TwoLinkSolution,
+    values_from_points,
 )
-from .points_arm.point_arm_solver import PointArmSolver
-from .points_arm.point_values import values_from_points
-from .reasons import Reason, ReasonKind
-from .solver.batch import BatchSolution
-from .solver.chain_solver import FabrikSolver
-from .solver.options import SolverOptions
-from .solver.solution import Solution, Status, TipResult
-from .solver.tree_solver import TipOptions, TreeSolver
 from .transforms import pose_from_xyz_quaternion, pose_from_xyz_rpy
 
 if TYPE_CHECKING:

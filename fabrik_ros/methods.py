@@ -9,11 +9,11 @@ from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
 from .model.tree import Tree
-from .points_arm.point_arm_solver import PointArmSolver
 from .solver.chain_solver import FabrikSolver, is_redundant
 from .solver.options import SolverOptions
 from .solver.solution import Solution
 from .solver.tree_solver import JOINTS_FOR_A_POSE, TipOptions, TreeSolver
+from .textbook.arm.point_arm_solver import PointArmSolver
 from .transforms import Array
 
 SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {
