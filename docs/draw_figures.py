@@ -8,10 +8,10 @@ Draw the figures of docs/fabrik.md: each is what the library computes.
 import math
 from pathlib import Path
 
-from fabrik_ros.playground.arguments import Options
-from fabrik_ros.playground.rendering import render
-from fabrik_ros.playground.scene import Layout, Lesson, Scene
-from fabrik_ros.playground.stage import (
+from fabrik_ros.textbook.playground.arguments import Options
+from fabrik_ros.textbook.playground.rendering import render
+from fabrik_ros.textbook.playground.scene import Layout, Lesson, Scene
+from fabrik_ros.textbook.playground.stage import (
     ALLOWED,
     BODY,
     DASHED,
@@ -23,10 +23,10 @@ from fabrik_ros.playground.stage import (
     Stage,
     TARGET,
 )
-from fabrik_ros.points.point_chain import PointChain
-from fabrik_ros.points.point_limits import BallJoint, Hinge, nearest_in_ellipse
-from fabrik_ros.points.point_tree import PointTree
-from fabrik_ros.points.two_links import two_link_angles
+from fabrik_ros.textbook.points.point_chain import PointChain
+from fabrik_ros.textbook.points.point_limits import BallJoint, Hinge, nearest_in_ellipse
+from fabrik_ros.textbook.points.point_tree import PointTree
+from fabrik_ros.textbook.points.two_links import two_link_angles
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure

@@ -25,20 +25,6 @@ from .model.joints import Joint, JointType, Mimic
 from .model.robot import Robot
 from .model.tree import Tree
 from .model.urdf import load_urdf, parse_urdf
-from .points import (
-    BallJoint,
-    Hinge,
-    nearest_elbow,
-    PointChain,
-    PointSolution,
-    PointStatus,
-    PointTree,
-    PointTreeSolution,
-    two_link_angles,
-    TwoLinkSolution,
-)
-from .points_arm.point_arm_solver import PointArmSolver
-from .points_arm.point_values import values_from_points
 from .reasons import Reason, ReasonKind
 from .solver.batch import BatchSolution
 from .solver.chain_solver import FabrikSolver
@@ -52,6 +38,20 @@ if TYPE_CHECKING:
     from .motion.follower_options import FollowerOptions
     from .motion.following.arm_state import State
     from .motion.joint_map import JointMap
+    from .textbook import (
+        BallJoint,
+        Hinge,
+        nearest_elbow,
+        PointArmSolver,
+        PointChain,
+        PointSolution,
+        PointStatus,
+        PointTree,
+        PointTreeSolution,
+        two_link_angles,
+        TwoLinkSolution,
+        values_from_points,
+    )
 
 __version__ = '0.1.0'
 
@@ -110,12 +110,24 @@ _LATER = {
     'FollowerOptions': '.motion.follower_options',
     'JointMap': '.motion.joint_map',
     'State': '.motion.following.arm_state',
+    'BallJoint': '.textbook',
+    'Hinge': '.textbook',
+    'PointArmSolver': '.textbook',
+    'PointChain': '.textbook',
+    'PointSolution': '.textbook',
+    'PointStatus': '.textbook',
+    'PointTree': '.textbook',
+    'PointTreeSolution': '.textbook',
+    'TwoLinkSolution': '.textbook',
+    'nearest_elbow': '.textbook',
+    'two_link_angles': '.textbook',
+    'values_from_points': '.textbook',
 }
 """Public names that are imported when they are first asked for: who only solves does not wait."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name that moves arms."""
+    """Import a public name that moves arms, or is of the textbook."""
     if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(import_module(_LATER[name], __name__), name)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast, Protocol
+from typing import cast, Protocol, TYPE_CHECKING
 
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
 from .model.tree import Tree
-from .points_arm.point_arm_solver import PointArmSolver
 from .solver.chain_solver import FabrikSolver, is_redundant
 from .solver.options import SolverOptions
 from .solver.solution import Solution
 from .solver.tree_solver import JOINTS_FOR_A_POSE, TipOptions, TreeSolver
 from .transforms import Array
 
-SOLVERS: dict[str, type[FabrikSolver] | type[PointArmSolver]] = {
-    'articulated': FabrikSolver,
-    'points': PointArmSolver,
-}
+if TYPE_CHECKING:
+    from .textbook.arm.point_arm_solver import PointArmSolver
 
 
 def make_solver(
@@ -53,7 +50,11 @@ def make_solver(
 
     """
     options = SolverOptions() if options is None else options
-    return SOLVERS[options.method](chain, options)
+    if options.method == 'points':
+        from .textbook.arm.point_arm_solver import PointArmSolver
+
+        return PointArmSolver(chain, options)
+    return FabrikSolver(chain, options)
 
 
 class TipsSolver(Protocol):

@@ -12,9 +12,9 @@ import argparse
 from collections.abc import Callable, Iterator
 import math
 
-from fabrik_ros.points.point_limits import BallJoint, Hinge, swing_rotation
-from fabrik_ros.points.point_tree import PointTree
-from fabrik_ros.points.point_tree_search import Goal, Progress, turned_towards
+from fabrik_ros.textbook.points.point_limits import BallJoint, Hinge, swing_rotation
+from fabrik_ros.textbook.points.point_tree import PointTree
+from fabrik_ros.textbook.points.point_tree_search import Goal, Progress, turned_towards
 from fabrik_ros.transforms import Array
 import numpy as np
 

@@ -54,8 +54,6 @@ AT_GOAL = 1e-4
 DT = 0.01
 LONGEST_MOTION = 120.0
 """Time after which a motion has to be over [s]."""
-EXCESS = 0.0005, math.radians(0.5)
-"""By how much commands may exceed the tolerances, between knots [m, rad]."""
 HEADER = (
     '| arm | lines | follower | planned of those | % | planned of all | left the line | plan ms: '
     'median | p90 | max | longest piece ms | off mm | off deg | violations | not arrived |'

@@ -90,17 +90,6 @@ class Worker:
         assert isinstance(answer, Plan), answer
         return (answer.knots if answer.found else None), taken
 
-    def cancel(self, problem: Problem, T: np.ndarray, seed: int, after: float) -> float:
-        """Cancel a search after a time [s]; return how long it goes on [s]."""
-        self._request(problem, T, seed)
-        time.sleep(after)
-        begin = time.perf_counter()
-        self._process.cancel()
-        while self._process.state is not ProcessState.READY:
-            self._process.poll()
-            time.sleep(NAP)
-        return time.perf_counter() - begin
-
     def _request(self, problem: Problem, T: np.ndarray, seed: int) -> None:
         start = problem.values('start', self.chain.joint_names)
         request = PlanRequest(start, T[None], planning_time=LONGEST, seed=seed)

@@ -17,7 +17,7 @@ the sum of w_i x r_i: block i of the Jacobian takes w_i to w_i x r_i.
 from collections.abc import Callable
 import math
 
-from fabrik_ros.points.point_chain import PointChain
+from fabrik_ros.textbook.points.point_chain import PointChain
 import numpy as np
 
 Array = np.ndarray

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'peers'))
 import arms
 import fabrik_ros
-from fabrik_ros.points_arm.point_arm_solver import PointArmSolver
-from fabrik_ros.points_arm.point_layout import PointLayout
-from fabrik_ros.points_arm.point_values import values_from_points
+from fabrik_ros.textbook.arm.point_arm_solver import PointArmSolver
+from fabrik_ros.textbook.arm.point_layout import PointLayout
+from fabrik_ros.textbook.arm.point_values import values_from_points
 from fabrik_ros.transforms import Array
 from helpers import Segment, serial_xml
 from judging import Judge

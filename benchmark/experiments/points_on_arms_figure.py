@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'peers'))
 import fabrik_ros
-from fabrik_ros.points_arm.point_arm_solver import PointArmSolver
+from fabrik_ros.textbook.arm.point_arm_solver import PointArmSolver
 from fabrik_ros.transforms import Array
 import matplotlib as mpl
 from measure import Task, tasks_from_mid

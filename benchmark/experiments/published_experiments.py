@@ -25,7 +25,7 @@ from pathlib import Path
 import time
 from typing import NamedTuple
 
-from fabrik_ros.points.point_chain import PointChain
+from fabrik_ros.textbook.points.point_chain import PointChain
 import numpy as np
 import point_methods
 from point_methods import METHODS, Step

@@ -32,7 +32,8 @@ BROWSER = re.compile('viser|yourdfpy|trimesh')
 HANDLES = re.compile('interactive_markers')
 
 DRAWING_MODULES = {
-    f'playground/{name}.py' for name in ('__main__', 'drawing', 'rendering', 'stage', 'window')
+    f'textbook/playground/{name}.py'
+    for name in ('program', 'drawing', 'rendering', 'stage', 'window')
 }
 HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
 ROS_FOLDERS = ('ros', 'sim', 'view')
@@ -43,10 +44,10 @@ FLOORS = (
     {'reasons'},
     {'errors'},
     {'transforms'},
-    {'kernels', 'points'},
+    {'kernels'},
     {'model'},
     {'collision', 'solver'},
-    {'points_arm'},
+    {'textbook'},
     {'methods'},
     {'planning'},
     {'motion'},
@@ -58,6 +59,11 @@ FLOORS = (
 )
 """Rooms, from the ground up; those on one floor do not know each other."""
 INNER_FLOORS = {
+    'textbook': (
+        {'points'},
+        {'arm', 'playground'},
+        {''},
+    ),
     'motion': (
         {'limits'},
         {'lines'},
@@ -156,6 +162,22 @@ def test_module_imports_only_from_its_own_inner_room_and_from_lower_floors(modul
     siblings = {m for m in modules_imported_by(module) if room_of(m) == room_of(module)}
     others = {other for other in siblings if inner_room_of(other) != inner_room_of(module)}
     assert {other for other in others if floor(other) >= floor(module)} == set()
+
+
+READERS_OF_THE_TEXTBOOK = {'__init__.py', 'methods.py', 'playground.py'}
+"""The public names, the parameter `method`, and the program."""
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) != 'textbook'])
+def test_node_and_motion_know_the_textbook_by_the_parameter_method_alone(module):
+    read = {room_of(other) for other in modules_imported_by(module)}
+    assert 'textbook' not in read or module in READERS_OF_THE_TEXTBOOK
+
+
+@pytest.mark.parametrize('module', [m for m in MODULES if m.startswith('textbook/points/')])
+def test_points_of_the_textbook_know_no_robot(module):
+    others = {room_of(other) for other in modules_imported_by(module)}
+    assert others <= {'errors', 'textbook', 'transforms'}
 
 
 def test_no_circle_of_imports():

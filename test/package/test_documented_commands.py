@@ -99,7 +99,7 @@ def test_module_or_script_takes_these_arguments(words):
     words = [word for word in words if not word.startswith('PYTHONPATH')][1:]
     if words[0] == '-m':
         assert words[1] == 'fabrik_ros.playground'
-        from fabrik_ros.playground.arguments import read_options
+        from fabrik_ros.textbook.playground.arguments import read_options
 
         read_options(words[2:])
     else:

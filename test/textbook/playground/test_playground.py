@@ -6,12 +6,12 @@ from pathlib import Path
 import subprocess
 import sys
 
-from fabrik_ros.playground import __main__ as program
-from fabrik_ros.playground.arguments import Options, read_options
-from fabrik_ros.playground.scene import Layout, Lesson, Scene, TOLERANCE
-from fabrik_ros.points.point_chain import PointChain, PointStatus
-from fabrik_ros.points.point_limits import Hinge
-from fabrik_ros.points.point_tree import PointTree
+from fabrik_ros.textbook.playground import program
+from fabrik_ros.textbook.playground.arguments import Options, read_options
+from fabrik_ros.textbook.playground.scene import Layout, Lesson, Scene, TOLERANCE
+from fabrik_ros.textbook.points.point_chain import PointChain, PointStatus
+from fabrik_ros.textbook.points.point_limits import Hinge
+from fabrik_ros.textbook.points.point_tree import PointTree
 from helpers import examples
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
@@ -20,15 +20,15 @@ import pytest
 matplotlib = pytest.importorskip('matplotlib', reason='the playground draws with matplotlib')
 image = pytest.importorskip('PIL.Image', reason='films are written with pillow')
 
-from fabrik_ros.playground.drawing import SIZE  # noqa: E402
-from fabrik_ros.playground.rendering import DOTS  # noqa: E402
-from fabrik_ros.playground.stage import MARGIN  # noqa: E402
-from fabrik_ros.playground.window import Window, WORDS_TICKS  # noqa: E402
+from fabrik_ros.textbook.playground.drawing import SIZE  # noqa: E402
+from fabrik_ros.textbook.playground.rendering import DOTS  # noqa: E402
+from fabrik_ros.textbook.playground.stage import MARGIN  # noqa: E402
+from fabrik_ros.textbook.playground.window import Window, WORDS_TICKS  # noqa: E402
 from matplotlib.backend_bases import KeyEvent, MouseEvent  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 laws = settings(deadline=None, max_examples=examples(25, 60))
 
 layouts = st.builds(
@@ -252,7 +252,7 @@ def test_layout_repeats_its_last_link_or_drops_it():
 
 def test_model_and_command_line_need_no_matplotlib():
     code = (
-        'import sys, fabrik_ros.playground.__main__, fabrik_ros.playground.scene\n'
+        'import sys, fabrik_ros.playground, fabrik_ros.textbook.playground.scene\n'
         'print("matplotlib" in sys.modules)'
     )
     done = subprocess.run(

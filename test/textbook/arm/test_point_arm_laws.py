@@ -10,8 +10,8 @@ import math
 
 from fabrik_ros import load_urdf, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.points_arm.point_arm_solver import PointArmSolver
-from fabrik_ros.points_arm.point_values import values_from_points
+from fabrik_ros.textbook.arm.point_arm_solver import PointArmSolver
+from fabrik_ros.textbook.arm.point_values import values_from_points
 from fabrik_ros.transforms import rotation_from_rpy, rotation_from_vector, transform
 from helpers import assert_close, mostly_long, REAL_ARMS, Segment, serial_xml
 from hypothesis import assume, given, settings, strategies as st

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..transforms import Array, inverse
+from ...transforms import Array, inverse
 from .marked_arm import carried, Frames, frames_of, MarkedArm, ON_AXIS, seen_from
 
 IN_LINE = 1e-6

@@ -15,12 +15,12 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import TargetError
-from ..model.arm_checks import check_arm
-from ..model.chain import Chain
-from ..solver.options import SolverOptions
-from ..solver.solution import Solution
-from ..transforms import Array, as_pose, transform, why_no_pose
+from ...errors import TargetError
+from ...model.arm_checks import check_arm
+from ...model.chain import Chain
+from ...solver.options import SolverOptions
+from ...solver.solution import Solution
+from ...transforms import Array, as_pose, transform, why_no_pose
 from .point_layout import PointLayout
 from .point_search import PointPass, PointSearch
 from .point_values import bounds, check_no_mimic_joint, SWEEPS

@@ -26,7 +26,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import TargetError
+from ...errors import TargetError
 
 Array = npt.NDArray[np.float64]
 

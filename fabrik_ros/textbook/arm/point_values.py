@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ChainError
-from ..kernels.arm_table import IS_MIMIC, SOURCE
-from ..model.chain import Chain
-from ..transforms import Array
+from ...errors import ChainError
+from ...kernels.arm_table import IS_MIMIC, SOURCE
+from ...model.chain import Chain
+from ...transforms import Array
 from .closed_forms import closed_forms
 from .marked_arm import frames_of, MarkedArm
 from .sweeps import swept

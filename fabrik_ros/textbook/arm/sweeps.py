@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..transforms import Array, rotation_from_axis_angle
+from ...transforms import Array, rotation_from_axis_angle
 from .marked_arm import frames_of, MarkedArm, ON_AXIS
 
 EXACT_DISTANCE = 1e-12

@@ -4,10 +4,10 @@ import doctest
 import math
 
 from fabrik_ros.errors import TargetError
-from fabrik_ros.points import point_tree as point_tree_module
-from fabrik_ros.points.point_chain import PointChain, PointStatus
-from fabrik_ros.points.point_limits import BallJoint, Hinge
-from fabrik_ros.points.point_tree import PointTree
+from fabrik_ros.textbook.points import point_tree as point_tree_module
+from fabrik_ros.textbook.points.point_chain import PointChain, PointStatus
+from fabrik_ros.textbook.points.point_limits import BallJoint, Hinge
+from fabrik_ros.textbook.points.point_tree import PointTree
 from fabrik_ros.transforms import quaternion_xyzw_from_rotation
 from helpers import assert_close
 import numpy as np

@@ -3,8 +3,8 @@
 import doctest
 import math
 
-from fabrik_ros.points import point_limits as point_limits_module
-from fabrik_ros.points.point_limits import BallJoint, Hinge, nearest_in_ellipse
+from fabrik_ros.textbook.points import point_limits as point_limits_module
+from fabrik_ros.textbook.points.point_limits import BallJoint, Hinge, nearest_in_ellipse
 from helpers import assert_close
 import numpy as np
 import pytest

@@ -6,10 +6,10 @@ import math
 from fabrik_ros import ChainError, SolverOptions, Status
 from fabrik_ros.errors import JointValueError, TargetError
 from fabrik_ros.methods import make_solver
-from fabrik_ros.points_arm.point_arm_solver import PointArmSolver
-from fabrik_ros.points_arm.point_layout import PointLayout
-from fabrik_ros.points_arm.point_values import values_from_points
 from fabrik_ros.solver.chain_solver import FabrikSolver
+from fabrik_ros.textbook.arm.point_arm_solver import PointArmSolver
+from fabrik_ros.textbook.arm.point_layout import PointLayout
+from fabrik_ros.textbook.arm.point_values import values_from_points
 from fabrik_ros.transforms import rotation_from_rpy, transform
 from helpers import assert_close, Segment
 import numpy as np
@@ -463,7 +463,7 @@ def test_the_answer_is_the_same_bit_for_bit_and_the_arguments_stay():
     assert np.array_equal(seed, seed_before)
 
 
-@pytest.mark.parametrize('name', ['points_arm.point_arm_solver', 'methods'])
+@pytest.mark.parametrize('name', ['textbook.arm.point_arm_solver', 'methods'])
 def test_examples_in_docstrings_are_true(name):
     module = __import__(f'fabrik_ros.{name}', fromlist=[name])
     results = doctest.testmod(module)

@@ -10,8 +10,8 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import TargetError
-from ..transforms import as_pose, why_no_pose
+from ...errors import TargetError
+from ...transforms import as_pose, why_no_pose
 from .point_chain import Array, checked_point, finite
 from .point_limits import checked_rotation, Hinge, Limit
 

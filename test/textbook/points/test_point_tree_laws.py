@@ -9,9 +9,9 @@ limits of nothing and of everything, targets on the base, on joints and far away
 from itertools import pairwise
 import math
 
-from fabrik_ros.points.point_chain import PointChain, PointStatus
-from fabrik_ros.points.point_limits import BallJoint, Hinge
-from fabrik_ros.points.point_tree import PointTree
+from fabrik_ros.textbook.points.point_chain import PointChain, PointStatus
+from fabrik_ros.textbook.points.point_limits import BallJoint, Hinge
+from fabrik_ros.textbook.points.point_tree import PointTree
 from helpers import examples, mostly_long
 from hypothesis import given, settings, strategies as st
 import numpy as np

@@ -1,4 +1,4 @@
-"""Start the playground: `python -m fabrik_ros.playground`."""
+"""The program `python -m fabrik_ros.playground`: a window, or a file."""
 
 from __future__ import annotations
 
@@ -50,7 +50,3 @@ def open_window(options: Options) -> None:
     window = Window(figure, options)
     plt.show()
     del window  # kept until now: matplotlib holds callbacks weakly
-
-
-if __name__ == '__main__':
-    main()

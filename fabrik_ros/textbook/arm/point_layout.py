@@ -12,10 +12,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.reaching import clamp_turn
-from ..model.chain import Chain
+from ...kernels.reaching import clamp_turn
+from ...model.chain import Chain
+from ...transforms import Array
 from ..points.point_chain import PointChain
-from ..transforms import Array
 from .marked_arm import frames_of
 
 SAMPLES = 5

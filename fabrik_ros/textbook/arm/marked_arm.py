@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import TargetError
-from ..kernels.arm_table import FRAME, POSITION
-from ..kernels.kinematics import joint_and_link_frames
-from ..kernels.reaching import clamp_turn
-from ..model.chain import Chain
-from ..transforms import Array, as_pose, why_no_pose
+from ...errors import TargetError
+from ...kernels.arm_table import FRAME, POSITION
+from ...kernels.kinematics import joint_and_link_frames
+from ...kernels.reaching import clamp_turn
+from ...model.chain import Chain
+from ...transforms import Array, as_pose, why_no_pose
 
 ON_AXIS = 1e-9
 """A point this near to an axis, as a share of the reach, determines no turn about it [1]."""

@@ -4,8 +4,8 @@ import doctest
 import math
 
 from fabrik_ros.errors import TargetError
-from fabrik_ros.points import point_chain as points_module
-from fabrik_ros.points.point_chain import PointChain, PointStatus
+from fabrik_ros.textbook.points import point_chain as points_module
+from fabrik_ros.textbook.points.point_chain import PointChain, PointStatus
 import numpy as np
 import pytest
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.frames import rotation_onto
-from ..kernels.search import AT_LIMIT
-from ..model.chain import Chain
-from ..solver.options import SolverOptions
-from ..solver.solution import Solution, Status
-from ..transforms import Array, rotation_from_vector, rotation_vector, transform
+from ...kernels.frames import rotation_onto
+from ...kernels.search import AT_LIMIT
+from ...model.chain import Chain
+from ...solver.options import SolverOptions
+from ...solver.solution import Solution, Status
+from ...transforms import Array, rotation_from_vector, rotation_vector, transform
 from .marked_arm import frames_of
 from .point_layout import PointLayout
 from .point_values import values_from_points

@@ -3,9 +3,9 @@
 import doctest
 import math
 
-from fabrik_ros.points import two_links as two_links_module
-from fabrik_ros.points.point_chain import PointStatus
-from fabrik_ros.points.two_links import nearest_elbow, two_link_angles
+from fabrik_ros.textbook.points import two_links as two_links_module
+from fabrik_ros.textbook.points.point_chain import PointStatus
+from fabrik_ros.textbook.points.two_links import nearest_elbow, two_link_angles
 from helpers import assert_close
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ line and on the boundary of the reach.
 
 from itertools import pairwise
 
-from fabrik_ros.points.point_chain import PointChain, PointStatus
+from fabrik_ros.textbook.points.point_chain import PointChain, PointStatus
 from helpers import examples
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np

@@ -1,0 +1,1 @@
+"""FABRIK as published, on bare points: chains, trees, limits, two links."""
