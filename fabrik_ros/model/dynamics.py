@@ -1,4 +1,4 @@
-"""What a robot description says about masses and drives: for simulation, not for kinematics."""
+"""Masses and drives of a robot description: for simulation, not for kinematics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Drive:
-    """What drives a joint, and what brakes it; None where the description says nothing."""
+    """Drive and brakes of a joint; None where the description says nothing."""
 
     effort: float | None = None
     """Greatest force or torque [N or N m]."""

@@ -111,7 +111,7 @@ class Tree(Mechanism):
 
     @property
     def root_points(self) -> Array:
-        """Where the first joint on the path to each tip sits in the base frame, (k, 3) [m]."""
+        """Place of the first joint on the path to each tip in the base frame, shape (k, 3) [m]."""
         return self._root_points
 
     @property

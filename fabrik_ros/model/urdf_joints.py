@@ -22,7 +22,7 @@ MOST_TURNS = 4.0 * math.pi
 MOST_DEGREES = 720.0
 """Greatest number that looks like degrees [rad]: programs write 1000 and more for infinity."""
 FAST = 100.0
-"""What people write who do not know how fast a joint is [rad/s]."""
+"""Velocity that people write who do not know how fast a joint is [rad/s]."""
 FASTEST_TURN = 2.0 * MOST_TURNS
 """Speed beyond which a number looks like degrees per second [rad/s]."""
 ALONG_X = (1.0, 0.0, 0.0)

@@ -21,7 +21,7 @@ class Found(NamedTuple):
     q: Array
     """Joint values, shape (n,) [rad or m]."""
     statistics: Array
-    """What was done, and the largest errors; see `kernels/search.py`."""
+    """Counts of the work done, and the largest errors; see `kernels/search.py`."""
     apart: Array
     """Errors of position and orientation of each tip, shape (k, 2)."""
 
@@ -34,11 +34,11 @@ class PackedTree(NamedTuple):
     limits: Array
     """See `kernels/limits.py`."""
     tasks: Array
-    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
+    """Task of each tip for each row of `PackedArm.tasks`, shape (., k, .)."""
     spheres: Array
-    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
+    """Space in which each tip can be, shape (k, 6); see `kernels/target.py`."""
     weights: Array
-    """How much each tip counts, shape (k,); 0 if it has no target."""
+    """Weight of each tip in the cost, shape (k,); 0 if it has no target."""
     rows: Array
     """Memory to work in; see `kernels/tree_buffers.py`."""
     lists: Array
