@@ -182,9 +182,7 @@ def _paired(robot: LinkTree) -> set[str]:
 
 
 def _places(robot: LinkTree) -> dict[str, range]:
-    """
-    Number the links, a link before all below it; return the range of each link and those below.
-    """
+    """Places of each link and of all below it, in an order in which those follow it."""
     order, pending = [], [robot.root_link]
     while pending:
         order.append(pending.pop())

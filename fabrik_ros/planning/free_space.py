@@ -1,4 +1,4 @@
-"""Which configurations, edges and curves in joint space are free of collisions."""
+"""Configurations, edges and curves in joint space that are free of collisions."""
 
 from collections.abc import Callable
 from itertools import pairwise

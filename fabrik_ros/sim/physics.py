@@ -213,9 +213,7 @@ class PhysicalArm:
 
     @property
     def effort(self) -> Array:
-        """
-        Forces and torques of the drives, the weight they hold included, shape (n,) [N m or N].
-        """
+        """Forces and torques of the drives, holding the weight included, shape (n,) [N m or N]."""
         return self._of_taken(self.data.qfrc_actuator, self._dof)
 
     def _of_taken(self, values: Any, places: npt.NDArray[np.int64]) -> Array:

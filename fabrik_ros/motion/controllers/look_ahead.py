@@ -1,4 +1,4 @@
-"""How long before their time commands are sent to controllers of trajectories."""
+"""Look-ahead: the time by which commands are sent early to controllers of trajectories."""
 
 from .published_trajectory import MILLISECOND, NANOSECONDS
 
@@ -43,7 +43,7 @@ class LookAhead:
 
     @property
     def total(self) -> int:
-        """What is in force [ns]."""
+        """Look-ahead in force [ns]."""
         return self._base + self.extra
 
     @property

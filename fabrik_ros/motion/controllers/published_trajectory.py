@@ -25,7 +25,9 @@ from ..limits.stop_trajectory import StopTrajectory
 NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
 HISTORY = 50 * MILLISECOND
-"""How far in the past messages begin [ns]; a controller's clock may be behind by part of it."""
+"""
+Time before `now` at which messages begin [ns]; a controller's clock may be behind by part of it.
+"""
 REST = 100 * MILLISECOND
 """Time at rest with which messages end, after the stop [ns]."""
 LONG_REST = 600 * MILLISECOND

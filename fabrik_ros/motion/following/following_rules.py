@@ -12,12 +12,12 @@ from ...transforms import Array
 
 @dataclass(frozen=True)
 class FollowingRules:
-    """When to start and when to stop."""
+    """Rules of when to start and when to stop."""
 
     wait_for_state: bool = True
     """Move only from a measured state."""
     start_configuration: tuple[float, ...] = ()
-    """Where the arm is taken to be when nothing is measured; empty: mid limits."""
+    """Joint values that the arm is taken to have when nothing is measured; empty: mid limits."""
     state_timeout: float = 0.5
     """A measured value older than this is lost [s]."""
     target_timeout: float = 0.0
@@ -41,7 +41,7 @@ class FollowingRules:
     After an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest.
     """
     idle_tips: str = 'keep'
-    """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
+    """Role of a tip without a target while another moves: to 'keep' its pose, or be 'free'."""
 
 
 def home_of(robot: Mechanism, rules: FollowingRules) -> Array | None:

@@ -1,4 +1,4 @@
-"""What is believed of a measured joint: values that it can have reached since the one before."""
+"""Belief in a measured joint: values that it can have reached since the one before."""
 
 import math
 

@@ -97,9 +97,11 @@ class TwoSources:
         """Whose value is the newest."""
         self._other: Source | None = None
         self._turns: deque[float] = deque(maxlen=TURNS)
-        """When a value of one followed one of the other [s]."""
+        """Times at which a value of one followed one of the other [s]."""
         self._unexplained: deque[float] = deque(maxlen=TURNS)
-        """Those since the last one that a source explains which is only behind the other [s]."""
+        """
+        Times of turns since the last one explained by a source that is only behind the other [s].
+        """
         self.contradicted_at = -math.inf
         self.contradiction = math.nan, math.nan
 

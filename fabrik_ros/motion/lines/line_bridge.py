@@ -254,13 +254,13 @@ class LineBridges:
         return [*knots, Knot(q_end, at_end, Deviation())]
 
     def _slope_before(self, before: list[Knot]) -> Array | None:
-        """How far the joints go for a knot in front of a bridge, shape (n,)."""
+        """Slope of the joints for a knot in front of a bridge, shape (n,)."""
         if len(before) < 2 or before[-1].at - before[-2].at < 0.5 * FINEST:
             return None
         return (before[-1].q - before[-2].q) / (before[-1].at - before[-2].at)
 
     def _slope_behind(self, line: Line, q: Array, at: float) -> Array | None:
-        """How far the joints go for a knot behind a bridge, shape (n,)."""
+        """Slope of the joints for a knot behind a bridge, shape (n,)."""
         at_next = at + SLOPE_STEP
         if at_next > line.end:
             return None
