@@ -158,7 +158,7 @@ class JointLimiter:
 
     def _for_motion(self, limits: MotionLimits) -> MotionLimits:
         """
-        Limits of the internal motion; subclasses tighten them so that commands keep `limits`.
+        Limits of the internal motion, tightened in subclasses so that commands keep `limits`.
         """
         return limits
 

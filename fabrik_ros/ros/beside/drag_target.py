@@ -41,9 +41,9 @@ class DragTarget(Node):
         self._handles: dict[str, TipHandle] = {}
         """By the tip link."""
         self._followed_at = -math.inf
-        """When the handles were put where the tools are last [s]."""
+        """Time at which the handles were put where the tools are last [s]."""
         self._shown: tuple[Any, ...] | None = None
-        """What the handles were made for: the robot, its base link and tips."""
+        """Robot, base link and tips that the handles were made for."""
         self._feedback_topic = self._server.feedback_sub.topic_name
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PERIOD, self._step, clock=steady)

@@ -1,4 +1,4 @@
-"""When markers are published: changed ones at once, unchanged ones now and then."""
+"""Publication of markers: of changed ones at once, of unchanged ones now and then."""
 
 import time
 
@@ -46,7 +46,7 @@ class MarkerPublisher:
         self._nearest, self._ahead = MarkerLayer(SLOW_PERIOD), MarkerLayer(SLOW_PERIOD)
         self._ahead_of: AheadMarkers | None = None
         self._looked_at = 0.0
-        """When it was last looked what is ahead, by the monotonic clock [s]."""
+        """Time of the last look at what is ahead, by the monotonic clock [s]."""
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property

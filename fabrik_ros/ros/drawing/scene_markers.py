@@ -22,13 +22,13 @@ MOST_CUBES = 2000
 
 @dataclass(frozen=True)
 class KnownScene:
-    """What stands around the arm; two that are equal look alike."""
+    """Scene around the arm; two that are equal look alike."""
 
     root_link: str
     of_file: tuple[Obstacle, ...] = ()
     in_markers: tuple[Obstacle, ...] = ()
     cells: tuple[tuple[str, PointCells], ...] = ()
-    """Those of each sensor, by its frame."""
+    """Cells with points of each sensor, by its frame."""
     nearest: str = ''
     """Name of what is nearest; '' where nothing is."""
     blocking: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ def _color(scene: KnownScene, name: str, otherwise: ColorRGBA) -> ColorRGBA:
 
 
 def _url(filename: str, finder: MeshFinder) -> str:
-    """Where RViz finds a mesh: its file, or its own name if the file is gone by now."""
+    """Address where RViz finds a mesh: its file, or its own name if the file is gone by now."""
     try:
         return finder.find(filename).as_uri()
     except FileNotFoundError:

@@ -16,7 +16,7 @@ SCALED = 1e-3
 
 
 class ControllerReference(NamedTuple):
-    """Where a controller wants its joints to be."""
+    """Reference of a controller: the state that it wants its joints to be in."""
 
     time: int
     """[ns]."""

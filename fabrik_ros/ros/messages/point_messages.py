@@ -1,4 +1,4 @@
-"""What is in a cloud of points, whatever made it; nothing else."""
+"""Points in a cloud, whatever made it; nothing else."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""What the node says of itself: status, diagnostics and the log."""
+"""Reports of the node: status, diagnostics and the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,13 +32,13 @@ CLOCK_STANDS = Reason(
 
 @dataclass
 class Tally:
-    """What was counted since the node began."""
+    """Counts since the node began."""
 
     accepted: int = 0
     refused: int = 0
     commands: int = 0
     late: int = 0
-    """How often commands came too late for controllers of trajectories [1]."""
+    """Number of times that commands came too late for controllers of trajectories [1]."""
     lateness: float = 0.0
     """By how much they did the last time [s]."""
     finishers: dict[str, int] = field(
@@ -75,17 +75,17 @@ class Tally:
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to say."""
+    """One status: state, reason, what is awaited, facts."""
 
     state: State
     reason: Reason | None
     """Why; None where that is plain."""
     awaited: str
-    """What the node waits for; '' where it waits for nothing."""
+    """Thing that the node waits for; '' where it waits for nothing."""
     facts: dict[str, Any]
-    """What else is known, by name."""
+    """Other facts, by name."""
     follower: Follower | None = None
-    """What decides what the arm does, while the node is active."""
+    """Follower that decides what the arm does, while the node is active."""
 
 
 class Reporter:
