@@ -157,9 +157,7 @@ class JointLimiter:
         return no_weaker(limits, before)
 
     def _for_motion(self, limits: MotionLimits) -> MotionLimits:
-        """
-        Limits of the internal motion, tightened in subclasses so that commands keep `limits`.
-        """
+        """Limits of the internal motion; subclasses tighten them so commands keep `limits`."""
         return limits
 
     # -- steps

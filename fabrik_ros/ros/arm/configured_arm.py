@@ -147,7 +147,7 @@ class ConfiguredArm:
                 self.joints,
                 watch,
                 lambda: self.motion.command[0],
-                self._heed_points,
+                self._note_points,
             )
         self._update_world()
         count = watch.obstacle_count
@@ -287,7 +287,7 @@ class ConfiguredArm:
         """Say what is known of points, for the status."""
         return {} if self._points is None else self._points.facts()
 
-    def _heed_points(self, before: PointCells | None, cells: PointCells) -> None:
+    def _note_points(self, before: PointCells | None, cells: PointCells) -> None:
         """Look at what is ahead, among other points."""
         follower, q = self.follower, self.motion.command[0]
         if follower is None:

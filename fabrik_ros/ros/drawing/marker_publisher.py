@@ -75,7 +75,7 @@ class MarkerPublisher:
 
     def _show(self) -> None:
         """Publish what has changed, and renew what has not."""
-        self._heed_arm()
+        self._read_new_arm()
         if self._publisher.get_subscription_count() == 0:
             self._forget()
             return
@@ -87,7 +87,7 @@ class MarkerPublisher:
         if markers:
             self._publish(markers)
 
-    def _heed_arm(self) -> None:
+    def _read_new_arm(self) -> None:
         """Read what is to be seen of a new arm, before it moves: that takes a while."""
         arm = self._state.arm
         if arm is None:
