@@ -12,7 +12,7 @@ from .mechanism import Mechanism
 TRIES = 500
 """Configurations that are compared before the best of them are improved [1]."""
 IMPROVED = 5
-"""So many are improved [1]."""
+"""Number of configurations that are improved [1]."""
 STEP = 0.25 * math.pi
 """Revolute joints stand at multiples of this angle [rad]."""
 FARTHEST = 0.5 * math.pi
@@ -34,7 +34,7 @@ low. The others count for a tool that points up, and for each joint that is turn
 
 """
 ELBOW = 0.1
-"""An elbow is high that is so far over the tip, as a share of the reach [1]."""
+"""Least height of a high elbow over the tip, as a share of the reach [1]."""
 SAMPLES = np.linspace(0.0, 1.0, 5)
 """Places on a bone at which its distance from others is measured [1]."""
 SMALL = 1e-4

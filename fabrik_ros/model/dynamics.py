@@ -43,6 +43,6 @@ class Dynamics:
     """Masses and drives of a robot, as described, be it sensible or not."""
 
     inertias: Mapping[str, Inertia]
-    """By the name of the link; links without `<inertial>` are missing."""
+    """Inertias by the name of the link; links without `<inertial>` are missing."""
     drives: Mapping[str, Drive]
-    """By the name of the joint."""
+    """Drives by the name of the joint."""

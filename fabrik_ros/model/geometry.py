@@ -46,7 +46,7 @@ class Mesh:
     """A file with triangles."""
 
     filename: str
-    """As the URDF has it: `package://`, `file://` or a path."""
+    """Name in the URDF: `package://`, `file://` or a path."""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     """Factors along x, y and z; a negative one mirrors."""
 

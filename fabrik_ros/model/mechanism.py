@@ -26,7 +26,7 @@ FARTHEST_TURN = 200.0 * math.pi
 FARTHEST_SLIDE, SIZES = 100.0, 100.0
 """A limit of a slide farther than so many metres, and sizes of the arm, counts as none."""
 OPEN_SLIDE = 10.0
-"""As long a slide counts that has no limit [m]."""
+"""Length that counts for a slide without a limit [m]."""
 
 
 class Mechanism(ABC):

@@ -43,7 +43,7 @@ class Document(NamedTuple):
     """A robot description that could be parsed."""
 
     root: Element
-    """Its outermost element, `<robot>`; names keep their prefixes, as in urdfdom."""
+    """Outermost element, `<robot>`; names keep their prefixes, as in urdfdom."""
     warnings: tuple[str, ...]
     """Oddities that could be understood."""
     leftover: Element | None

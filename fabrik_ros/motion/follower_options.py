@@ -22,7 +22,7 @@ LOOKING_SHARE = 0.4
 LONGEST_GAP = 0.1
 """Longest gap between two commands of one stream [s]."""
 LONGEST_GAP_PERIODS = 3
-"""At low rates the gap is this long [periods]."""
+"""Longest gap at low rates [periods]."""
 CHOICES = {
     'path': ('auto', 'line', 'joint'),
     'confirm': ('never', 'leaving_line', 'always'),
@@ -31,7 +31,7 @@ CHOICES = {
     'idle_tips': ('keep', 'free'),
     'self_collision': ('auto', 'require', 'never'),
 }
-"""The words that options may be."""
+"""Choices of the options that are words."""
 POSITIVE = (
     'max_tip_speed',
     'max_tip_rotation',

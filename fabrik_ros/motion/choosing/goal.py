@@ -34,8 +34,10 @@ class MotionOptions:
     """Go as near as possible to goals that cannot be reached, rather than stay."""
     max_detour: float = math.pi
     """
-    A path on which a revolute joint turns this much farther than from the start straight to the
-    end is not taken unasked [rad].
+    Greatest detour that is taken unasked [rad].
+
+    That is how much farther a revolute joint turns than from the start straight to the end.
+
     """
     confirm: str = 'never'
     """Paths that wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""

@@ -38,7 +38,7 @@ TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
 LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
 STRICTER = 0.1
-"""A path was blocked that begins with pairs at their clearance: the next has less ease [1]."""
+"""Ratio of the ease of an attempt to that of the one before, whose path was blocked [1]."""
 EXACT = Deviation()
 NO_JOINT_PATH = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
 

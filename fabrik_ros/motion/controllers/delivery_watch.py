@@ -35,7 +35,7 @@ SEEN_LONG = 100 * MILLISECOND
 REGULAR = 5
 """States in a row after which the next one is missed [1]."""
 LOST = 500 * MILLISECOND
-"""After so long a silence, or so long off all that was sent, the controller is lost [ns]."""
+"""Time of silence, or off all that was sent, after which the controller is lost [ns]."""
 NEVER = 1000 * MILLISECOND
 """Messages that are so late do not get through [ns]."""
 

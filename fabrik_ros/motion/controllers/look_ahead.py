@@ -5,7 +5,7 @@ from .published_trajectory import MILLISECOND, NANOSECONDS
 LONGEST = 300 * MILLISECOND
 """Longest look-ahead that lateness makes of the default [ns]; holds show so much later."""
 MARGIN = 10 * MILLISECOND
-"""By how much longer than those that were late messages may take, besides a period [ns]."""
+"""Excess over the time of late messages that others may take, besides a period [ns]."""
 KEPT = 10 * NANOSECONDS
 """Time without lateness after which a longer look-ahead begins to come back [ns]."""
 EASING = NANOSECONDS

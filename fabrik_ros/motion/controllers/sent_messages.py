@@ -54,7 +54,7 @@ class Sent(NamedTuple):
     """A message."""
 
     curve: PublishedTrajectory
-    """As it was sent."""
+    """Trajectory as it was sent."""
     fork: int
     """Time from which the curve differs from that of the message before [ns]."""
     checkpoint: Checkpoint

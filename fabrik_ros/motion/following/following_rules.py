@@ -21,13 +21,13 @@ class FollowingRules:
     state_timeout: float = 0.5
     """A measured value older than this is lost [s]."""
     target_timeout: float = 0.0
-    """The arm stops when no target came for this long [s]; 0: never."""
+    """Longest time without a target, after which the arm stops [s]; 0: without end."""
     resync_tolerance: float = 0.1
     """Greatest gap between a command and what is measured [rad or m]."""
     arrival_tolerance_position: float = 0.01
     """Greatest distance of the measured tips from their last command at the goal [m]."""
     arrival_tolerance_orientation: float = 0.05
-    """The same for their orientation [rad]."""
+    """Greatest turn of the measured tips from their last command at the goal [rad]."""
     home_configuration: tuple[float, ...] = ()
     """Joint values of home [rad or m]; empty: there is no home."""
     limit_margin: float = 0.1
@@ -37,9 +37,7 @@ class FollowingRules:
     stream_timeout: float = 1.2
     """A different target within this time of the one before belongs to a stream [s]."""
     on_blocked: str = 'hold'
-    """
-    After an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest.
-    """
+    """Rule after an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest."""
     idle_tips: str = 'keep'
     """Role of a tip without a target while another moves: to 'keep' its pose, or be 'free'."""
 

@@ -13,7 +13,7 @@ UNKNOWN_SPEED = 20.0
 NOISE = 0.005
 """Difference of two values that says nothing [rad or m]."""
 JITTER = 0.05
-"""By how much the time between two values may be longer than it seems [s]."""
+"""Greatest excess of the time between two values over what it seems [s]."""
 RELAYED = 0.5
 """A value that is older than the one before by up to this is left out if it fits that [s]."""
 

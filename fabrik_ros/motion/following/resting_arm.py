@@ -33,7 +33,7 @@ LONGEST_SETTLING = 1.5
 NOISE_MARGIN = 1.5
 """Noise is at most so many times what came and went lately [1]."""
 MOST_NOISE = 0.02
-"""More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
+"""Greatest noise; beyond, the arm is moved, or its measurements do not agree [rad or m]."""
 HAND_SPEED, JITTER = 1.0, 0.02
 """
 Hands move a joint no faster than this [rad/s or m/s], in a time between measurements that may be

@@ -161,7 +161,7 @@ class JointPlanner:
 
     def __init__(self, ruckig: Any, jerk: float) -> None:
         self._errors = ruckig.RuckigError, ValueError
-        """The second is a result without a name."""
+        """Errors that ruckig raises; ValueError for a result without a name."""
         self._successes = ruckig.Result.Working, ruckig.Result.Finished
         self._planner, self._trajectory = ruckig.Ruckig(1), ruckig.Trajectory(1)
         self._wanted = ruckig.InputParameter(1)

@@ -37,11 +37,11 @@ FINEST = 0.125
 KNOT_MOVE = 0.02
 """Largest joint move from one knot to the next [rad or m]: the tip is on the line between."""
 WIDEST_MOVE = 0.05
-"""... and from one knot of a bridge to the next [rad or m]."""
+"""Largest joint move from one knot of a bridge to the next [rad or m]."""
 BACK = (1, 4, 12, 30, 70)
 """Starts of a bridge, counted back from the blocked place [knots]."""
 BEYOND = (1, 4, 10, 22, 46, 94, 190)
-"""Its ends, counted on from there [knots]."""
+"""Ends of a bridge, counted on from the blocked place [knots]."""
 WIDER = 8
 """Largest ratio of start distance to end distance [1]."""
 MOST_MISSES = 2
@@ -80,7 +80,7 @@ class Knot(NamedTuple):
     at: float
     """Place on the line, in knots."""
     deviation: Deviation
-    """From the line there."""
+    """Deviation from the line there."""
 
 
 class Way(NamedTuple):
@@ -89,7 +89,7 @@ class Way(NamedTuple):
     kept: int
     """Number of knots before the place that are kept."""
     knots: list[Knot]
-    """The knots after them; the last one is on the line."""
+    """Knots that follow those; the last one is on the line."""
 
 
 class Line:

@@ -16,7 +16,7 @@ MEMORY = 0.5
 SPEED_TIME = 0.1
 """The speed of a goal is measured over this time or longer [s]."""
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.5 * MEMORY
-"""Between goals [s]: the window is no shorter."""
+"""Bounds of the interval between goals [s]: the window is no shorter."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
 SPARE_ROWS = 64

@@ -73,7 +73,7 @@ class _End:
     """End of the knots on a line."""
 
     knots: list[Knot]
-    """From where the arm rests."""
+    """Knots, from where the arm rests."""
     at: float
     """Place that was not reached, in knots; infinite where the line was followed to its end."""
     solution: Solution | None = None

@@ -24,7 +24,7 @@ class PartialStep(NamedTuple):
     braking: npt.NDArray[np.bool_]
     """Mask of the joints that come to rest instead, shape (n,)."""
     hold: Callable[[str], None]
-    """To be called once the step is taken, with what would have collided."""
+    """Callback for once the step is taken, with what would have collided."""
 
 
 class Path(ABC):

@@ -43,7 +43,7 @@ class NodeState:
     """The newest robot description, URDF; '' before the first."""
     description_topic: str = ''
     arm: ConfiguredArm | None = None
-    """Exists while the node is configured."""
+    """Arm; it exists while the node is configured."""
     groups: Groups = field(default_factory=dict)
     """Obstacles in markers that were accepted last."""
     gate: StartGate = field(default_factory=StartGate)

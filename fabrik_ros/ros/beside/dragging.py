@@ -37,7 +37,7 @@ class Standing:
     state: str
     """Name of a `State`."""
     goal: str
-    """By which the sender knows a target again; '' where there is none."""
+    """Mark by which the sender knows a target again; '' where there is none."""
     waits_for_execute: bool = False
     """Whether a path is proposed, and waits for somebody to confirm it."""
 

@@ -15,7 +15,7 @@ CHOICES = {'path': OPTIONS['path'], 'mode': MODES, 'confirm': OPTIONS['confirm']
 SPEEDS = (100.0, 50.0, 25.0, 10.0)
 """Shares of all speeds that are offered [%]."""
 STEPS = (10.0, 1.0, -1.0, -10.0)
-"""By which joints can be moved [degrees or mm]."""
+"""Steps by which joints can be moved [degrees or mm]."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class Known:
     waits_for_execute: bool
     has_home: bool
     configurations: tuple[str, ...]
-    """Their names, without home."""
+    """Names of the configurations, without home."""
     chosen: Mapping[str, str]
-    """The present words of the parameters in `CHOICES`."""
+    """Present words of the parameters in `CHOICES`."""
     speed: float
-    """The present share of all speeds [1]."""
+    """Present share of all speeds [1]."""
     joints: tuple[JointValue, ...]
     """Joint values at which the arm rests, or rested last."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 STILL = 0.2
 """Joints that move by no more than this rest [degrees or mm]."""
 REST_TIME = 0.5
-"""After so long without a motion they rest [s]."""
+"""Time without a motion after which joints rest [s]."""
 
 
 class JointValue(NamedTuple):

@@ -14,7 +14,7 @@ LONGEST_WAIT = 1.0
 ACQUAINTANCE_TIME = 0.1
 """Time for which both sides know each other before something is sent [s]: else it may be lost."""
 DELIVERY_TIME = 1.0
-"""The publisher ends so long after it has sent its target [s]."""
+"""Time after sending its target at which the publisher ends [s]."""
 
 
 class SingleTarget:

@@ -62,7 +62,9 @@ class TipHandle:
         self._prefix = f'{self._marker}/' if watched.has_several_tips else ''
         """Prefix of the topics and facts that are of the tip."""
         self._targets: Publisher | None = None
-        """There only while somebody drags, so that the node does not warn of a second sender."""
+        """
+        Publisher; there only during a drag, so that the node does not warn of a second sender.
+        """
         self._handle: Handle[tuple[str, Pose]] = Handle()
         self._shown: Array | None = tool.T_base_tool
         """Pose that the handle was put in last; None where somebody may have moved it since."""

@@ -100,7 +100,7 @@ class CommandClock:
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
         self.back_by = 0
-        """By how much less than the time before the clock showed [ns]."""
+        """Step back of the clock since the time before [ns]."""
 
     @property
     def went_back(self) -> bool:

@@ -19,7 +19,7 @@ from .status_markers import state_color, state_sentences, text_markers
 PERIOD = 1.0 / 30.0
 """Time between two pictures of an arm that moves, at least [s]: joint states come faster."""
 SLOW_PERIOD = 0.1
-"""The same for what commands wait for: what is nearest is measured, and what is ahead [s]."""
+"""Least time between two pictures of what is nearest and ahead: commands wait for these [s]."""
 LONGEST_PREPARATION = 120
 """Lifetime of the text that the solver is compiled; no other markers come meanwhile [s]."""
 DEPTH = 5

@@ -29,7 +29,7 @@ BALL_SHARE = 0.14
 NEAREST = {'obstacle': 'nearest', 'self': 'self'}
 """Namespaces of the lines to what is nearest."""
 CLOSE = 5.0
-"""So many clearances apart, and nearer, links are drawn as near to each other [1]."""
+"""Largest distance at which links are drawn as near to each other, in clearances [1]."""
 ARROW_FROM_POSE = np.array([[0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
 """T_tool_arrow, shape (4, 4): arrows are drawn along their x axis, tools point along their z."""
 

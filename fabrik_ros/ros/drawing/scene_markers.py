@@ -17,7 +17,7 @@ from ..messages.solid_markers import solid_marker, solid_markers
 LIFETIME = 3
 """Markers of scenes that are not renewed are gone after this time [s]."""
 MOST_CUBES = 2000
-"""More cells are drawn as fewer, larger cubes: commands wait for the message [1]."""
+"""Most cubes; more cells are drawn as fewer, larger ones: commands wait for the message [1]."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class KnownScene:
     nearest: str = ''
     """Name of what is nearest; '' where nothing is."""
     blocking: frozenset[str] = frozenset()
-    """Names of what is in the way now."""
+    """Names of obstacles that are in the way now."""
 
 
 def scene_markers(scene: KnownScene, finder: MeshFinder) -> Iterator[Marker]:

@@ -23,7 +23,9 @@ class ControllerReference(NamedTuple):
     q: Mapping[str, float]
     """Joint values by name [rad or m]."""
     velocity: Mapping[str, float]
-    """By name [rad/s or m/s]; empty where the controller says none, or scales its speed."""
+    """
+    Velocities by name [rad/s or m/s]; empty where the controller says none, or scales its speed.
+    """
     begin: int
     """Time of the first point of the trajectory that it plays [ns], if it says so."""
 

@@ -63,7 +63,7 @@ class FrameResolver:
         self._carriers: dict[str, str] = {}
         """Links that frames were fixed to."""
         self._free_until: dict[str, float] = {}
-        """Until when frames count as fixed to no link, by the steady clock [s]."""
+        """Time until which each frame counts as fixed to no link, by the steady clock [s]."""
         try:
             from tf2_ros import Buffer, TransformListener
         except ImportError:

@@ -16,7 +16,7 @@ LARGEST_STEP = 0.5
 LATEST = 0.5
 """A stamp that is older than this when it is received is wrong [s]."""
 LONGEST_GAP = 0.5
-"""Between states farther apart than this a joint is only known if it did not move [s]."""
+"""Longest gap between states in which a joint is known that moved; others always are [s]."""
 LONGEST_LAG = 0.1
 """Time after its newest state for which a joint is taken to go on at its last velocity [s]."""
 BASELINE = 0.02

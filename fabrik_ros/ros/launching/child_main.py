@@ -13,11 +13,11 @@ import threading
 import time
 
 STANDARD_INPUT = 0
-"""Its descriptor."""
+"""Descriptor of the standard input."""
 PATIENCE = 5.0
 """Time in which the module has to end after it was interrupted [s]."""
 INTERRUPTED = 130
-"""Exit code."""
+"""Exit code after an interrupt."""
 
 
 def main() -> None:

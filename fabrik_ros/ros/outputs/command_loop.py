@@ -49,7 +49,7 @@ class StreamState(NamedTuple):
     joint_names: tuple[str, ...]
     stamps: CommandClock
     last_command: tuple[float, Command] | None
-    """Its time [s], and the command."""
+    """Time [s] of the last command, and the command."""
     curve: PublishedTrajectory | None
     """Trajectory that was sent to controllers."""
 

@@ -16,7 +16,7 @@ from .parameter_table import CONFIGURATION, SECTIONS
 
 COMMAND = 'python -m fabrik_ros.ros.parameters.parameter_docs'
 NOT_IN_FILE = ('robot_description',)
-"""Too long for a file."""
+"""Parameters that are too long for a file."""
 WIDTH = 97
 """Width of the file, in characters."""
 INDENT = '    '

@@ -21,13 +21,13 @@ class Declaration:
     """Meaning of a parameter, and the values it may have."""
 
     meaning: str
-    """Half a sentence with its unit, for the descriptor, the documents and the file."""
+    """Meaning: half a sentence with its unit, for the descriptor, the documents and the file."""
     notes: str
-    """More sentences, for the file."""
+    """Notes: more sentences, for the file."""
     low: float
     high: float
     choices: tuple[str, ...]
-    """The words it may be; () where any text will do."""
+    """Words that it may be; () where any text will do."""
     is_live: bool
     """Whether it can change while the node is configured."""
 

@@ -14,7 +14,7 @@ from rclpy.subscription import Subscription
 from .neighbours import node_of, UNKNOWN
 
 SETTLING_LOOKS = 20
-"""So often a new node looks before it starts by itself: others are discovered within a second."""
+"""Looks of a new node before it starts by itself: others are discovered within a second."""
 SILENCE = 2.0
 """A node that has said nothing for so long counts as silent [s]; it speaks ten times a second."""
 

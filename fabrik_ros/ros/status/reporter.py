@@ -40,7 +40,7 @@ class Tally:
     late: int = 0
     """Number of times that commands came too late for controllers of trajectories [1]."""
     lateness: float = 0.0
-    """By how much they did the last time [s]."""
+    """Lateness of the last of these [s]."""
     finishers: dict[str, int] = field(
         default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
     )

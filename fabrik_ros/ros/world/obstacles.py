@@ -71,7 +71,7 @@ class World:
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Places of the obstacles in markers."""
         self._known: dict[str, Obstacle] = {}
-        """The same by their names."""
+        """Placed obstacles by their names."""
         file = Path(parameters.scene)
         self._document = load_document(file) if parameters.scene else None
         self._of_file: tuple[Obstacle, ...] = ()
