@@ -75,7 +75,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """Result of looking at one thing."""
 
     mark: str
     """'ok', 'missing' where something optional is, 'WRONG' where something does not work."""

@@ -101,7 +101,7 @@ class _Following:
         )
 
     def change(self, joint: Joint) -> int:
-        """By how many the followers without source change where a path goes through the joint."""
+        """Count how many more followers lack a source where a path goes through the joint."""
         source = self._source(joint)
         waits = source is not None and self._is_above(joint, source)
         return int(waits) - self._waiting[joint.name]

@@ -89,7 +89,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def reaches(self) -> Array:
-        """Each tip is never farther than this from its root point, shape (k,) [m]."""
+        """Bound on the distance of each tip from its root point, shape (k,) [m]."""
 
     @property
     @abstractmethod

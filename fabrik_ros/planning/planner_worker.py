@@ -68,7 +68,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class CannotPlan:
-    """There is no planner for this arm, and will not be."""
+    """Message that there is no planner for this arm, and will not be."""
 
     reason: str
 

@@ -79,7 +79,7 @@ class PackedTree(NamedTuple):
         return tree_search.solve(*self, count, T, seed, *found), found
 
     def find_nearest(self, start: Array, found: Found) -> None:
-        """From `start`, bring the tips as near as they get, and keep that if it is better."""
+        """Bring the tips as near as they get from `start`, and keep that if it is better."""
         arms = self.model, self.limits, self.tasks
         tree_search.find_nearest(*arms, *self.memory, self.polish, start, *found)
 

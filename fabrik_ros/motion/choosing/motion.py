@@ -1,5 +1,5 @@
 """
-From goals to a stream of joint commands that an arm can follow.
+Motion: a stream of joint commands that an arm can follow, made of goals.
 
 An arm that rests looks for a path to its goal, and sets out once it knows the whole path; a goal
 of a stream, or one that comes while it follows a line, it heads for at once. A motion has at most
@@ -199,7 +199,7 @@ class Motion:
 
     @property
     def velocity(self) -> Array:
-        """Its velocity, shape (n,) [rad/s or m/s]."""
+        """Velocity of the motion, shape (n,) [rad/s or m/s]."""
         return self.limiter.joints.velocity
 
     @property

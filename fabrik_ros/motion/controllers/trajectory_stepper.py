@@ -79,7 +79,7 @@ class TrajectoryStepper:
 
     @property
     def ahead(self) -> int:
-        """By how much stamps of commands are ahead of the time when they are sent [ns]."""
+        """Lead of the stamps of commands over the time when they are sent [ns]."""
         return self._look_ahead.extra
 
     @property

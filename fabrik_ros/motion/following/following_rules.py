@@ -1,4 +1,4 @@
-"""By which rules an arm starts and stops."""
+"""Rules by which an arm starts and stops."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -96,7 +96,7 @@ class ReferencePath(Path, Generic[ReferenceT]):
 
 
 class LinePath(ReferencePath[LineReference]):
-    """In a straight line to a goal, or on the path of goals that come again and again."""
+    """Straight line to a goal, or the path of goals that come again and again."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class JointValue(NamedTuple):
 
     @property
     def shown(self) -> float:
-        """Its value as people read it [degrees or mm]."""
+        """Value as people read it [degrees or mm]."""
         return self.value / self.unit_size
 
 

@@ -60,7 +60,7 @@ class Tally:
         self.last_refusal = reason
 
     def facts(self) -> dict[str, Any]:
-        """All of it, by name."""
+        """Facts for the status: all counts, and the last refusal."""
         return {
             'accepted': self.accepted,
             'refused': self.refused,
