@@ -1,5 +1,5 @@
 """
-State machine of an arm, by the table of states (`state_table.py`): it sets out, stops, and goes on.
+State machine of an arm, by the table of states (`state_table.py`): it sets out, stops, goes on.
 
 An arm that rests looks for a path first. One that follows a line heads for another goal at once
 and looks along the new line meanwhile. From any other path it comes to rest before it looks. Goals

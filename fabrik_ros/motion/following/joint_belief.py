@@ -86,7 +86,7 @@ class JointBelief:
 
     @property
     def time(self) -> float:
-        """When the value that is believed was received [s]; -inf before the first."""
+        """Time of receipt of the value that is believed [s]; -inf before the first."""
         return -math.inf if self.believed is None else self.believed.time
 
     def expect(self, speed: float, cycle: float) -> None:

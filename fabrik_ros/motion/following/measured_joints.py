@@ -34,7 +34,7 @@ class MeasuredJoints:
         self._known: dict[tuple[str, ...], list[JointBelief]] = {}
         """Beliefs about several joints, none of which is missing, by their names."""
         self._contradicted_at = -math.inf
-        """When two sources last contradicted each other about any joint [s]."""
+        """Time at which two sources last contradicted each other about any joint [s]."""
 
     def expect(
         self, names: Iterable[str], speeds: Iterable[float], cycles: Iterable[float]
