@@ -25,7 +25,7 @@ MODULES = {
     'demo_targets': 'fabrik_ros.ros.beside.demo_targets',
     'drag_target': 'fabrik_ros.ros.beside.drag_target',
 }
-"""What is behind each door."""
+"""Module of each executable."""
 WRONG_USE, INTERRUPTED = 2, 130
 """Exit codes: a wrong argument or a missing package; Ctrl-C."""
 ROS_ARGUMENTS = '--ros-args'
@@ -33,7 +33,7 @@ NO_ROS = (
     'needs ROS 2, and Python finds no rclpy: source ROS 2 (/opt/ros/<distro>/setup.bash), or pip '
     "install '.[ros]' in the checkout (Linux x86-64)"
 )
-"""What is missing, and the cure."""
+"""Refusal where ROS 2 is missing, with the cure."""
 ROS_HELP = (
     'All other arguments are those of ROS 2: --ros-args -p PARAMETER:=VALUE -r NAME:=OTHER '
     '--params-file FILE.'

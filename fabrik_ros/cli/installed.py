@@ -1,4 +1,4 @@
-"""What is installed beside the package, what it is for, and how to get it."""
+"""Packages that are installed beside this one, what each is for, and how to get it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ class Package:
     """A package that may be missing."""
 
     module: str
-    """What is imported."""
+    """Name by which it is imported."""
     distribution: str
-    """What pip calls it; its version is asked there."""
+    """Name for pip, which also knows its version."""
     without: str
-    """What is different without."""
+    """Consequence of its absence."""
     cure: str
-    """How to get it."""
+    """Way to install it."""
 
 
 ROS_CURE = "source ROS 2, or pip install '.[ros]' in the checkout (Linux x86-64)"
@@ -75,7 +75,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """Result of looking at one thing."""
 
     mark: str
     """'ok', 'missing' where something optional is, 'WRONG' where something does not work."""

@@ -19,8 +19,11 @@ SUBCOMMANDS = {
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """
-What each subcommand does. The module of that name in this folder has `add_arguments(parser)` and
-`run(options)`, which returns the exit code; its docstring is the description in `--help`.
+Subcommands, and what each does.
+
+The module of that name in this folder has `add_arguments(parser)` and `run(options)`, which
+returns the exit code; its docstring is the description in `--help`.
+
 """
 DONE, NO, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; failed; wrong usage, as in argparse; Ctrl-C before the end."""

@@ -7,7 +7,7 @@ from .arguments import add_pose, finite, read_pose
 from .executables import require_ros
 
 NO_NODE, PATIENCE = 10.0, 60.0
-"""How long to wait for the node to be ready, and for the arm to arrive [s]."""
+"""Longest waits until the node is ready, and until the arm arrives [s]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

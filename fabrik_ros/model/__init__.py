@@ -1,1 +1,1 @@
-"""What a robot is: links, joints and geometry, from its URDF, and the chains and trees in it."""
+"""The model of a robot from its URDF: links, joints and geometry, and chains and trees in it."""

@@ -8,7 +8,7 @@ from .robot import Robot
 from .tree import Tree
 
 OF_ROBOT = {Robot: '', Chain: '.chain()', Tree: '.tree(base_link, tip_links)'}
-"""How each kind of arm is got from a robot."""
+"""Call that makes each kind of arm from a robot, for the advice in refusals."""
 
 
 def check_arm(arm: object, name: str, *kinds: type[Robot] | type[Chain] | type[Tree]) -> None:

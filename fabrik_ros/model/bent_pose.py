@@ -12,7 +12,7 @@ from .mechanism import Mechanism
 TRIES = 500
 """Configurations that are compared before the best of them are improved [1]."""
 IMPROVED = 5
-"""So many are improved [1]."""
+"""Number of configurations that are improved [1]."""
 STEP = 0.25 * math.pi
 """Revolute joints stand at multiples of this angle [rad]."""
 FARTHEST = 0.5 * math.pi
@@ -20,20 +20,27 @@ FARTHEST = 0.5 * math.pi
 MARGIN = 0.1
 """Distance that they keep from their limits [rad]."""
 TIP_SHARES = 0.4, 0.75
-"""How far the tips are from their first joints, as shares of the reach [1]."""
+"""Least and greatest distance of the tips from their first joints, as shares of the reach [1]."""
 FRONT = 0.3
-"""How far they are in front of them at least, as a share of the reach [1]."""
+"""Least distance of the tips in front of their first joints, as a share of the reach [1]."""
 GAP = 0.12
 """Distance of parts that are no neighbours, as a share of the reach [1]."""
 ASKEW, LOW_ELBOW, TOOL_UP, TURNED = 0.3, 0.5, 0.1, 0.01
-"""How bad it looks to lean aside or to have the elbow low, for each reach; to have the tool point
-up; and each joint that is turned [1]."""
+"""
+Penalties in `_oddness` and `_merit` [1].
+
+The first two count for each reach: for joints off the middle plane, and for an elbow that is too
+low. The others count for a tool that points up, and for each joint that is turned.
+
+"""
 ELBOW = 0.1
-"""An elbow is high that is so far over the tip, as a share of the reach [1]."""
+"""Least height of a high elbow over the tip, as a share of the reach [1]."""
 SAMPLES = np.linspace(0.0, 1.0, 5)
 """Places on a bone at which its distance from others is measured [1]."""
 SMALL = 1e-4
-"""For differences [rad or m], and bones that are shorter than this share of the reach are none."""
+"""
+Smallest turn, step of differences [rad or m], and length of a bone as a share of the reach [1].
+"""
 
 
 def bent_configuration(robot: Mechanism, is_clear: Callable[[Array], bool] | None = None) -> Array:
@@ -105,7 +112,7 @@ def _choices(robot: Mechanism, j: int) -> Array:
 
 
 def _merit(robot: Mechanism, q: Array) -> float:
-    """How good a configuration is: the worst of the tips counts."""
+    """Merit of a configuration, greater is better: the worst of the tips counts."""
     tips = robot.tip_poses(q)
     turned = np.count_nonzero(np.abs(q) > SMALL)
     return min(

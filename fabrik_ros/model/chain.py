@@ -118,7 +118,7 @@ class Chain(Mechanism):
 
     @property
     def root_points(self) -> Array:
-        """Where the first joint sits in the base frame, shape (1, 3) [m]."""
+        """Place of the first joint in the base frame, shape (1, 3) [m]."""
         return self.root_point[None]
 
     @property

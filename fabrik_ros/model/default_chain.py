@@ -78,14 +78,14 @@ def _tips(robot: LinkTree, base_link: str) -> list[tuple[int, str]]:
 
 
 class _Following:
-    """Which joints of the paths from one link follow a joint that is not on the same path."""
+    """Joints on paths from one link that follow a joint which is not on the same path."""
 
     def __init__(self, robot: LinkTree, base_link: str) -> None:
         self._places = _places(robot)
         self._base = self._places[base_link]
         self._joints = {joint.name: joint for joint in robot.joints}
         self._waiting: Counter[str] = Counter()
-        """How many joints above each joint, on its paths, follow it."""
+        """Number of joints above each joint, on its paths, that follow it."""
         for joint in robot.joints:
             source = self._source(joint)
             if source is not None and self._is_above(joint, source):
@@ -101,7 +101,7 @@ class _Following:
         )
 
     def change(self, joint: Joint) -> int:
-        """By how many the followers without source change where a path goes through the joint."""
+        """Count how many more followers lack a source where a path goes through the joint."""
         source = self._source(joint)
         waits = source is not None and self._is_above(joint, source)
         return int(waits) - self._waiting[joint.name]
@@ -182,7 +182,7 @@ def _paired(robot: LinkTree) -> set[str]:
 
 
 def _places(robot: LinkTree) -> dict[str, range]:
-    """For each link the places of itself and of all below it in an order in which those follow."""
+    """Places of each link and of all below it, in an order in which those follow it."""
     order, pending = [], [robot.root_link]
     while pending:
         order.append(pending.pop())

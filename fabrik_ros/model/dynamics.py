@@ -1,4 +1,4 @@
-"""What a robot description says about masses and drives: for simulation, not for kinematics."""
+"""Masses and drives of a robot description: for simulation, not for kinematics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Drive:
-    """What drives a joint, and what brakes it; None where the description says nothing."""
+    """Drive and brakes of a joint; None where the description says nothing."""
 
     effort: float | None = None
     """Greatest force or torque [N or N m]."""
@@ -43,6 +43,6 @@ class Dynamics:
     """Masses and drives of a robot, as described, be it sensible or not."""
 
     inertias: Mapping[str, Inertia]
-    """By the name of the link; links without `<inertial>` are missing."""
+    """Inertias by the name of the link; links without `<inertial>` are missing."""
     drives: Mapping[str, Drive]
-    """By the name of the joint."""
+    """Drives by the name of the joint."""

@@ -40,7 +40,7 @@ def example_arm(name: str) -> Path:
 
 
 def _folders() -> Iterator[Path]:
-    """Where the arms may be: beside the package in a checkout, in a ROS prefix, in Python's."""
+    """Folders that may hold the arms: of a checkout beside the package, of ROS, of Python."""
     yield Path(__file__).parents[2] / 'urdf'
     prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
     for prefix in filter(None, prefixes):

@@ -1,4 +1,4 @@
-"""What robots and obstacles are made of where they may collide: simple solids and meshes."""
+"""Shapes of robots and obstacles where they may collide: simple solids and meshes."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Capsule:
     radius: float
     """[m]."""
     length: float
-    """Of the cylinder, without the ends [m]."""
+    """Length of the cylinder, without the ends [m]."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Mesh:
     """A file with triangles."""
 
     filename: str
-    """As the URDF has it: `package://`, `file://` or a path."""
+    """Name in the URDF: `package://`, `file://` or a path."""
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     """Factors along x, y and z; a negative one mirrors."""
 
@@ -65,15 +65,15 @@ class Collision:
 
     link: str
     T_link_geometry: Array
-    """Where it is, shape (4, 4)."""
+    """Pose of the shape in the frame of the link, shape (4, 4)."""
     shape: Shape | HalfSpace
 
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """What is to be seen of a link, or a part of that."""
+    """One visible shape of a link."""
 
     link: str
     T_link_geometry: Array
-    """Where it is, shape (4, 4)."""
+    """Pose of the shape in the frame of the link, shape (4, 4)."""
     shape: Shape

@@ -1,5 +1,5 @@
 """
-What a joint is: how it moves its child link against its parent, and how far.
+Joints: how each moves its child link against its parent, and how far.
 
 The one place that knows joint types: others ask the properties of `JointType` and `Joint`.
 
@@ -60,7 +60,7 @@ class JointType(Enum):
 @dataclass(frozen=True)
 class Mimic:
     """
-    What makes a mimic joint: `q = multiplier * q_source + offset`.
+    Rule of a mimic joint: `q = multiplier * q_source + offset`.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Joint:
 
     @property
     def largest_displacement(self) -> float:
-        """How far the joint can carry its child link along its axis [m]; 0 when revolute."""
+        """Farthest that the joint can carry its child link along its axis [m]; 0 when revolute."""
         return max(abs(self.lower), abs(self.upper)) if self.type.is_prismatic else 0.0
 
     def motion(self, value: float) -> Array:

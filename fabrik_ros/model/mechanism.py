@@ -1,5 +1,5 @@
 """
-What chains and trees have in common: joints with values, and a table for the kernels.
+The common part of chains and trees: joints with values, and a table for the kernels.
 
 Joint values are `q` [rad] for revolute and [m] for prismatic joints. Arrays are read-only.
 
@@ -26,7 +26,7 @@ FARTHEST_TURN = 200.0 * math.pi
 FARTHEST_SLIDE, SIZES = 100.0, 100.0
 """A limit of a slide farther than so many metres, and sizes of the arm, counts as none."""
 OPEN_SLIDE = 10.0
-"""As long a slide counts that has no limit [m]."""
+"""Length that counts for a slide without a limit [m]."""
 
 
 class Mechanism(ABC):
@@ -84,12 +84,12 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def root_points(self) -> Array:
-        """Where the first joint on the way to each tip sits in the base frame, (k, 3) [m]."""
+        """Place of the first joint on the way to each tip in the base frame, shape (k, 3) [m]."""
 
     @property
     @abstractmethod
     def reaches(self) -> Array:
-        """Each tip is never farther than this from its root point, shape (k,) [m]."""
+        """Bound on the distance of each tip from its root point, shape (k,) [m]."""
 
     @property
     @abstractmethod
@@ -102,7 +102,7 @@ class Mechanism(ABC):
         """Rows of `kernels/tree_kinematics.py`: those of each joint, with the row above it."""
 
     def joint_points(self, q: npt.ArrayLike) -> Array:
-        """Where the joints with a value are at `q` in the base frame [m], shape (n, 3)."""
+        """Places of the joints with a value at `q` in the base frame [m], shape (n, 3)."""
         rows = self.tree_rows
         frames = np.empty((len(rows), FRAME))
         tree_kinematics.tree_link_frames(rows, self.checked(q), frames)
@@ -179,7 +179,7 @@ class Packed(NamedTuple):
     rows: Array
     """Rows of `kernels/arm_table.py`: the moving joints in order, then the tips."""
     parents: tuple[int, ...]
-    """For each row the row of the moving joint above it; -1 where that is the base."""
+    """Row of the moving joint above that of each row; -1 where that is the base."""
     moving: tuple[Joint, ...]
     """The moving joints."""
 

@@ -111,12 +111,12 @@ class Tree(Mechanism):
 
     @property
     def root_points(self) -> Array:
-        """Where the first joint on the path to each tip sits in the base frame, (k, 3) [m]."""
+        """Place of the first joint on the path to each tip in the base frame, shape (k, 3) [m]."""
         return self._root_points
 
     @property
     def reaches(self) -> Array:
-        """Each tip is never farther than this from its root point, shape (k,) [m]."""
+        """Bound on the distance of each tip from its root point, shape (k,) [m]."""
         return self._reaches
 
     @property
@@ -181,11 +181,11 @@ class Tree(Mechanism):
         return T
 
     def tip_points(self, q: npt.ArrayLike) -> tuple[Array, ...]:
-        """As `points`, by the name that chains have for it, too."""
+        """Joint centres as in `points`, by the name that chains have for it, too."""
         return self.points(q)
 
     def tip_poses(self, q: npt.ArrayLike) -> Array:
-        """As `forward_kinematics`, by the name that chains have for it, too."""
+        """Poses as in `forward_kinematics`, by the name that chains have for it, too."""
         return self.forward_kinematics(q)
 
     def points(self, q: npt.ArrayLike) -> tuple[Array, ...]:

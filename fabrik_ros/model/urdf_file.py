@@ -10,7 +10,7 @@ from ..errors import shown, UrdfError
 MAXIMUM_CHARACTERS = 10_000_000
 DECLARED_CODE = re.compile(rb'\s*<\?xml[^>]*?encoding\s*=\s*["\']([\w.:-]+)')
 WIDE_MARKS = (b'\xff\xfe', b'\xfe\xff', b'\x00\x00\xfe\xff')
-"""How text begins whose letters are two or four bytes each."""
+"""Byte order marks of text whose letters are two or four bytes each."""
 PRINTABLE = bytes(range(0x20, 0x7F)).replace(b'\\', rb'\x41')
 LATIN_1 = 'iso-8859-1'
 PACKAGES = re.compile(r'\$\(find ([\w-]+)\)')
@@ -31,7 +31,7 @@ XACRO_CURES = (
     (r'variable \'(?P<name>[^\']+)\' is not set', 'set it: export {name}=VALUE'),
     (r'unbound prefix', 'give <robot> xmlns:xacro="http://www.ros.org/wiki/xacro"'),
 )
-"""What xacro says, and what to do about it."""
+"""Patterns of the messages of xacro, each with its cure."""
 
 
 def read_text(

@@ -18,11 +18,13 @@ SHORTEST_AXIS = 1e-9
 LEAST_VELOCITY = 1e-9
 """Lowest velocity limit that makes sense [rad/s or m/s]."""
 MOST_TURNS = 4.0 * math.pi
-"""Whole and half numbers beyond this look like degrees, as do others beyond twice this [rad]."""
+"""
+Bound beyond which whole and half numbers look like degrees, as do others beyond twice it [rad].
+"""
 MOST_DEGREES = 720.0
 """Greatest number that looks like degrees [rad]: programs write 1000 and more for infinity."""
 FAST = 100.0
-"""What people write who do not know how fast a joint is [rad/s]."""
+"""Velocity that people write who do not know how fast a joint is [rad/s]."""
 FASTEST_TURN = 2.0 * MOST_TURNS
 """Speed beyond which a number looks like degrees per second [rad/s]."""
 ALONG_X = (1.0, 0.0, 0.0)

@@ -23,7 +23,7 @@ LARGEST = 1e16
 """Programs write this for infinity; beyond it sums of lengths and angles mean nothing."""
 XACRO_CURE = 'expand it first (xacro model.urdf.xacro > model.urdf) or give the file itself'
 PATH = re.compile(r'[^<\n]*([/\\]|\.(urdf|xacro|xml))[^<\n]*')
-"""What is given where a path is mistaken for the text of the file."""
+"""Text that is the path of a file where its content is expected."""
 PATH_CURE = (
     'fabrik_node --urdf FILE, description:=FILE in launch files, or '
     'ParameterValue(Command(["xacro ", FILE]), value_type=str) in your own'
@@ -43,13 +43,13 @@ class Document(NamedTuple):
     """A robot description that could be parsed."""
 
     root: Element
-    """Its outermost element, `<robot>`; names keep their prefixes, as in urdfdom."""
+    """Outermost element, `<robot>`; names keep their prefixes, as in urdfdom."""
     warnings: tuple[str, ...]
-    """What was odd but could be understood."""
+    """Oddities that could be understood."""
     leftover: Element | None
-    """What is left of xacro and should have brought something, if there is anything."""
+    """First element left of xacro that should have brought something; None where there is none."""
     fault: str
-    """Why it is not well-formed; '' where it is."""
+    """Reason why the text is not well-formed; '' where it is."""
 
     def explained(self, error: UrdfError) -> UrdfError:
         """Add to an error what is odd about the document, which may be the cause."""

@@ -1,1 +1,1 @@
-"""From goals to joint commands that an arm can follow; no ROS in here."""
+"""Motion: joint commands that an arm can follow, made of goals; no ROS in here."""

@@ -153,7 +153,7 @@ class ArmFollower:
         self._moved_to: Array | None = None
         """Measured values that such an arm holds, shape (n,) [rad or m]; None before."""
         self._sent: Array | None = None
-        """What the last step returned, shape (n,) [rad or m]; None before."""
+        """Joint values that the last step returned, shape (n,) [rad or m]; None before."""
         self.refusal: Reason | None = None
 
     def __repr__(self) -> str:
@@ -426,7 +426,7 @@ class ArmFollower:
 
     @property
     def state(self) -> State:
-        """What the arm does."""
+        """State of the arm, in the words of the status."""
         return self._follower.state(self._now)[0]
 
     @property

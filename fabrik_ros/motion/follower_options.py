@@ -1,4 +1,4 @@
-"""How an arm is to move: what the node has as parameters, in Python without ROS."""
+"""Options of an arm's motion: what the node has as parameters, in Python without ROS."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ LOOKING_SHARE = 0.4
 LONGEST_GAP = 0.1
 """Longest gap between two commands of one stream [s]."""
 LONGEST_GAP_PERIODS = 3
-"""At low rates the gap is this long [periods]."""
+"""Longest gap at low rates [periods]."""
 CHOICES = {
     'path': ('auto', 'line', 'joint'),
     'confirm': ('never', 'leaving_line', 'always'),
@@ -31,7 +31,7 @@ CHOICES = {
     'idle_tips': ('keep', 'free'),
     'self_collision': ('auto', 'require', 'never'),
 }
-"""The words that options may be."""
+"""Choices of the options that are words."""
 POSITIVE = (
     'max_tip_speed',
     'max_tip_rotation',
@@ -66,7 +66,7 @@ def longest_gap(period: float) -> float:
 @dataclass(frozen=True)
 class FollowerOptions:
     """
-    How an arm is to move.
+    Options of an arm's motion.
 
     The parameters of the node have the same names, and take their defaults from here.
     `config/fabrik.yaml` says in full what each one means, and what suits which arm.
@@ -249,7 +249,7 @@ class FollowerOptions:
 
     @cached_property
     def rules(self) -> FollowingRules:
-        """When the arm starts and stops."""
+        """Rules of when the arm starts and stops."""
         return FollowingRules(
             wait_for_state=self.wait_for_state,
             start_configuration=self.start_configuration,
@@ -280,7 +280,7 @@ class FollowerOptions:
         return JerkFilter(jerk, period, arm.lower, arm.upper) if jerk > 0.0 else None
 
     def limits_for(self, arm: Mechanism) -> MotionLimits:
-        """How fast an arm may move."""
+        """Return the limits of the motion of an arm."""
         velocity = np.minimum(
             self.max_joint_velocity_fraction * arm.velocity, self.max_joint_velocity
         )
@@ -327,7 +327,7 @@ class FollowerOptions:
 
     @property
     def why_no_stop(self) -> str:
-        """Why a joint could not stop in time; '' where it can."""
+        """Return why a joint could not stop in time; '' where it can."""
         velocity, acceleration = self.max_joint_velocity, self.max_joint_acceleration
         longest = velocity / acceleration
         if longest <= LONGEST_STOP:
@@ -339,7 +339,7 @@ class FollowerOptions:
 
     @property
     def why_no_smoothing(self) -> str:
-        """Why the jerk is limited too much; '' where it is not."""
+        """Return why the limit of the jerk is too low; '' where it is not."""
         jerk, acceleration = self.max_joint_jerk, self.max_joint_acceleration
         if jerk == 0.0 or acceleration <= LONGEST_SMOOTHING * jerk:
             return ''

@@ -1,4 +1,4 @@
-"""From joint values to values of the motors, and back."""
+"""Map from joint values to values of the motors, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which configurations, edges and curves in joint space are free of collisions."""
+"""Configurations, edges and curves in joint space that are free of collisions."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,7 +23,7 @@ the margin of goals one of twelve.
 ROOM = 2.0 * RESOLUTION
 """No edge is called free without so much room to what pairs keep [m]."""
 LEAST_AT_GOALS = 1.5 * RESOLUTION
-"""Extra clearance of goals at least: to half of it edges are found free [m]."""
+"""Least extra clearance of goals: to half of it edges are found free [m]."""
 
 
 class FreeSpace:

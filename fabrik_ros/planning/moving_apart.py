@@ -1,4 +1,4 @@
-"""How links that are too near each other where the arm stands come apart."""
+"""Configurations to which links that are too near each other where the arm stands come apart."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .pieces import Pieces
 TRIES = 300
 """Number of configurations that are tried [1]."""
 NEAREST, FARTHEST = 0.05, 2.5
-"""How far they are from the start, the nearest first [rad or m]."""
+"""Least and greatest distance of these from the start, tried in that order [rad or m]."""
 
 
 def configuration_apart(robot: Mechanism, guard: CollisionGuard, q: Array) -> Pieces[Array | None]:

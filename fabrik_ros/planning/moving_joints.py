@@ -1,4 +1,4 @@
-"""Which joints a goal concerns."""
+"""Joints that a goal concerns."""
 
 import numpy as np
 import numpy.typing as npt

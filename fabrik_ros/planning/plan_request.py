@@ -1,4 +1,4 @@
-"""What way is wanted of a planner."""
+"""Request for a path, to a planner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of planning: a way that can be played and plotted, or why there is none."""
+"""Result of planning: a path that can be played and plotted, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .timed_way import TimedWay
 
 class PlanOutcome(Enum):
     """
-    What came of planning; the value is a stable code.
+    Outcome of planning; the value is a stable code.
 
     Attributes
     ----------

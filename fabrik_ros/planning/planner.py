@@ -110,7 +110,7 @@ class Planner:
         )
 
     def _turned_off(self, plan: Plan, T: Array | None) -> float:
-        """How far the tips are turned off poses `T`, (k, 4, 4), at the end of a way [rad]."""
+        """Turn of the tips off poses `T`, (k, 4, 4), at the end of a path [rad]."""
         if T is None or not plan.found:
             return 0.0
         return self._solver.solve_within(T, plan.q, plan.q, plan.q).orientation_error

@@ -36,7 +36,7 @@ FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 
 class ProcessState(Enum):
     """
-    What the process of the planner does.
+    State of the process of the planner.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class ProcessState(Enum):
 @dataclass(frozen=True)
 class PlannerFailure:
     """
-    Why a request has no answer, or no process is there.
+    Failure of a request, which has no answer, or of the process, which is not there.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class PlannerProcess:
         self._asked_at = 0.0
         self._delay, self._start_at = FIRST_DELAY, 0.0
         self._reason = NOT_STARTED
-        """Why no process plans."""
+        """Reason why no process plans."""
 
     @property
     def is_busy(self) -> bool:

@@ -1,5 +1,5 @@
 """
-What runs in the process of the planner.
+Main program of the process of the planner.
 
 It makes the planner of one arm, says that it is ready, and answers requests one after the other. A
 message that comes while it plans ends that. It ends when the process that started it does.
@@ -57,18 +57,18 @@ class Stop:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What came of a task."""
+    """Answer to a task."""
 
     number: int
     plan: Plan | None
     """None where the task makes no sense."""
     error: str = ''
-    """What is wrong with it."""
+    """Reason why the task makes no sense."""
 
 
 @dataclass(frozen=True)
 class CannotPlan:
-    """There is no planner for this arm, and will not be."""
+    """Message that there is no planner for this arm, and will not be."""
 
     reason: str
 

@@ -12,7 +12,7 @@ ATTEMPTS = 60
 FRUITLESS = 20
 """Tries in a row without a shortcut that end the search for more [1]."""
 WORTH = 1e-3
-"""Least share of its stretch of the path that a shortcut must save [1]."""
+"""Least share of its part of the path that a shortcut must save [1]."""
 
 
 def shortened(

@@ -30,7 +30,9 @@ Number of configurations between start and goal that are tried, and of those nea
 The first lie farther and farther from the direct paths, the others anywhere.
 """
 NEAREST, NEXT = 3, 48
-"""From each of them the goals are tried that cost least, and those that are nearest to it [1]."""
+"""
+Numbers of goals tried from each of these: of the cheapest ones, and of those nearest to it [1].
+"""
 
 
 Waypoints = tuple[Array, ...]

@@ -49,7 +49,7 @@ class WholeTurns:
 
 def _turns_whole(robot: Mechanism) -> npt.NDArray[np.bool_]:
     """
-    Which joints stand as before after a whole turn, shape (n,).
+    Mask of the joints that stand as before after a whole turn, shape (n,).
 
     A revolute joint does, unless another one follows it at a ratio.
     """

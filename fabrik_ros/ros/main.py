@@ -25,7 +25,7 @@ from .parameters.ros_arguments import init
 STOP_CHECK_PERIOD = 0.05
 """Time between two looks whether the node is to stop [s]."""
 SPIN_TIME = 60.0
-"""How long the executor spins at most before it is called again [s]."""
+"""Longest spin of the executor before it is called again [s]."""
 M_ARENA_MAX = -8
 """Option of mallopt(3) for the number of heaps, from malloc.h of glibc."""
 

@@ -98,7 +98,7 @@ class FabrikNode(LifecycleNode):
                 'fabrik_ros, or numba (pip install numba, or apt install python3-numba)'
             )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(NAME_PERIOD, self._heed_namesakes, clock=steady)
+        self.create_timer(NAME_PERIOD, self._act_on_namesakes, clock=steady)
         if state.description:
             self._starter = self.create_timer(0.0, self._start_once, clock=steady)
 
@@ -222,7 +222,7 @@ class FabrikNode(LifecycleNode):
         self._namesakes.look()
         self.node_state.rival = self._namesakes.rival()
 
-    def _heed_namesakes(self) -> None:
+    def _act_on_namesakes(self) -> None:
         """Start when no other node has the name, and leave it to one that was there before."""
         self._look_at_namesakes()
         shared = self.node_state

@@ -1,4 +1,4 @@
-"""What the node says of itself, put together from its parts."""
+"""Status of the node, put together from its parts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all simulated arms have in common towards ROS: model and commands in, joint states out."""
+"""The common part of simulated arms towards ROS: model and commands in, joint states out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

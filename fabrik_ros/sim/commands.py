@@ -1,4 +1,4 @@
-"""What simulated arms take for a command."""
+"""Checks of messages that simulated arms take for commands."""
 
 from collections.abc import Iterable, Mapping
 import math

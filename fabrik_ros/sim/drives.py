@@ -10,7 +10,7 @@ from ..model.dynamics import Drive
 from ..transforms import Array
 
 ACCELERATION = 10.0
-"""What a drive of unknown strength could give its joint, beside the weight [rad/s^2, m/s^2]."""
+"""Acceleration that a drive of unknown strength gives, beside the weight [rad/s^2, m/s^2]."""
 RESERVE = 4.0
 """Strength of such a drive, as a multiple of what weight and that acceleration take."""
 ABSURD, ORDINARY = 100.0, 200.0
@@ -22,7 +22,7 @@ ROTOR = 0.007
 FRICTION = 0.005
 """Dry friction of a joint whose friction is unknown, as a share of its effort."""
 DAMPING = 0.02
-"""What viscous friction takes at full speed, where it is unknown, as a share of the effort."""
+"""Viscous friction at full speed, where it is unknown, as a share of the effort."""
 ORDINARY_SPEED, SLOWEST = 3.0, 0.01
 MOST_LOSS = 0.5
 """Largest believed share of the effort that friction takes [1]."""
@@ -32,7 +32,7 @@ LONGEST_STEP = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What the drives of an arm have to move, seen in several configurations."""
+    """Load on the drives of an arm, in several configurations."""
 
     inertia: Array
     """Mass matrices, shape (m, n, n), the first at mid configuration [kg m^2 or kg]."""

@@ -1,4 +1,4 @@
-"""What a window shows of links: their collision geometry, as far as MuJoCo can read it."""
+"""Shapes of links in a window: their collision geometry, as far as MuJoCo can read it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ KINDS = {
     Sphere: mujoco.mjtGeom.mjGEOM_SPHERE,
     Mesh: mujoco.mjtGeom.mjGEOM_MESH,
 }
-"""What MuJoCo calls the shapes."""
+"""Kind of geom in MuJoCo for each shape."""
 COLOUR = (0.35, 0.55, 0.8, 1.0)
 
 

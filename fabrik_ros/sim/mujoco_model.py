@@ -43,14 +43,14 @@ class PhysicsError(FabrikError):
 
 @dataclass(frozen=True)
 class PhysicsOptions:
-    """How an arm is simulated."""
+    """Options of the simulation of an arm."""
 
     timestep: float = 0.001
     """[s]."""
     bandwidth: float = 15.0
     """Frequency up to which the drives follow [Hz]."""
     damping_ratio: float = 1.0
-    """Of the drives; 1 is critical."""
+    """Damping ratio of the drives; 1 is critical."""
     gravity_compensation: float = 1.0
     """Share of the weight that the drives know of and hold without an error of position."""
     powered: bool = True

@@ -193,7 +193,7 @@ class PhysicalArm:
         return float(self.data.time)
 
     def link_pose(self, link: str) -> Array | None:
-        """Where a link is in the root link, shape (4, 4); None where there is no such link."""
+        """Pose of a link in the root link, shape (4, 4); None where there is no such link."""
         if link == self._root_link:
             return np.eye(4)
         number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, link)
@@ -213,7 +213,7 @@ class PhysicalArm:
 
     @property
     def effort(self) -> Array:
-        """What the drives give, the weight they hold included, shape (n,) [N m or N]."""
+        """Forces and torques of the drives, holding the weight included, shape (n,) [N m or N]."""
         return self._of_taken(self.data.qfrc_actuator, self._dof)
 
     def _of_taken(self, values: Any, places: npt.NDArray[np.int64]) -> Array:

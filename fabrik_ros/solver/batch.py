@@ -64,7 +64,7 @@ class BatchSolution:
 
     @property
     def converged(self) -> npt.NDArray[np.bool_]:
-        """Which targets are reached within the tolerances, shape (N,)."""
+        """Mask of the targets that are reached within the tolerances, shape (N,)."""
         return np.array([status is Status.CONVERGED for status in self.status], dtype=bool)
 
 

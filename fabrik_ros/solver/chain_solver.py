@@ -246,7 +246,7 @@ class FabrikSolver:
         Solve for many targets, on all cores.
 
         Each answer is the one that `solve` gives. With a posture, a preference or
-        `max_joint_move` one core does the buffers.
+        `max_joint_move` it solves on one core.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is asked of the solver."""
+"""Options of the solver."""
 
 from dataclasses import dataclass, fields
 import math
@@ -15,7 +15,7 @@ BEYOND_POINTS = ('prefer', 'posture', 'axis_tolerances', 'axis_weights')
 @dataclass(frozen=True)
 class SolverOptions:
     """
-    What the solver is to do, checked when made.
+    Task and effort of the solver, checked when made.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class PackedArm(NamedTuple):
     tasks: Array
     """Rows: the whole task, the position alone, the orientation yielding more and more."""
     sphere: Array
-    """Where the tip can be, shape (6,); see `kernels/target.py`."""
+    """Space in which the tip can be, shape (6,); see `kernels/target.py`."""
     rows: Array
     """Memory to work in; see `kernels/buffers.py`."""
     vectors: Array

@@ -21,7 +21,7 @@ class Found(NamedTuple):
     q: Array
     """Joint values, shape (n,) [rad or m]."""
     statistics: Array
-    """What was done, and the largest errors; see `kernels/search.py`."""
+    """Counts of the work done, and the largest errors; see `kernels/search.py`."""
     apart: Array
     """Errors of position and orientation of each tip, shape (k, 2)."""
 
@@ -34,11 +34,11 @@ class PackedTree(NamedTuple):
     limits: Array
     """See `kernels/limits.py`."""
     tasks: Array
-    """For each row of `PackedArm.tasks` and each tip a task, shape (., k, .)."""
+    """Task of each tip for each row of `PackedArm.tasks`, shape (., k, .)."""
     spheres: Array
-    """Where each tip can be, shape (k, 6); see `kernels/target.py`."""
+    """Space in which each tip can be, shape (k, 6); see `kernels/target.py`."""
     weights: Array
-    """How much each tip counts, shape (k,); 0 if it has no target."""
+    """Weight of each tip in the cost, shape (k,); 0 if it has no target."""
     rows: Array
     """Memory to work in; see `kernels/tree_buffers.py`."""
     lists: Array
@@ -79,7 +79,7 @@ class PackedTree(NamedTuple):
         return tree_search.solve(*self, count, T, seed, *found), found
 
     def find_nearest(self, start: Array, found: Found) -> None:
-        """From `start`, bring the tips as near as they get, and keep that if it is better."""
+        """Bring the tips as near as they get from `start`, and keep that if it is better."""
         arms = self.model, self.limits, self.tasks
         tree_search.find_nearest(*arms, *self.memory, self.polish, start, *found)
 

@@ -1,4 +1,4 @@
-"""What the solver answers: joint values, how good they are, and how they were found."""
+"""Answer of the solver: joint values, how good they are, and how they were found."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -6,13 +6,13 @@ from typing import NamedTuple
 from ..transforms import Array
 
 DIGITS = 6
-"""Of a joint value in what a solution prints."""
+"""Digits of a joint value in the text of a solution."""
 EQUALLY_TURNED = 1e-4
 """Orientations whose angles to the target's differ by less are equally good [rad]."""
 
 
 class Status(Enum):
-    """How a solve ended; the value is a sentence for people."""
+    """End of a solve; the value is a sentence for people."""
 
     CONVERGED = 'the target is reached within the tolerances'
     TOO_FAR = 'the target is farther away than the arm is long'

@@ -43,7 +43,7 @@ JOINTS_FOR_A_POSE = 6
 OUT_OF_REACH = {codes.TOO_FAR: Status.TOO_FAR, codes.TOO_NEAR: Status.TOO_NEAR}
 NEVER_REACHED = 1e-300
 """Position tolerance that no solve meets [m]: all code runs, and is compiled."""
-LEANING_SHARES = (1e-2, 1e-4, 1e-6)
+PULL_SHARES = (1e-2, 1e-4, 1e-6)
 """Weights of a tip out of reach beside the others, step by step [1]."""
 COUNTS = slice(kernels.PASSES, kernels.POLISH_STEPS + 1)
 
@@ -295,9 +295,9 @@ class TreeSolver:
         """Bring tips as near as they get of which one or more are out of reach."""
         beyond = self._out_of_reach(T)
         if np.all(beyond | np.isnan(T[:, 0, 0])):
-            found = self._stretch(packed, T, seed)
+            found = self._come_near_all(packed, T, seed)
         else:
-            found = self._lean(packed, beyond, T, seed)
+            found = self._come_near_some(packed, beyond, T, seed)
         packed.begin(0, T, seed)
         packed.assess(found)
         return found
@@ -314,7 +314,7 @@ class TreeSolver:
         ]
         return np.array(seen) > 0
 
-    def _stretch(self, packed: PackedTree, T: Array, seed: Array) -> Found:
+    def _come_near_all(self, packed: PackedTree, T: Array, seed: Array) -> Found:
         """
         Bring all tips as near as they get, from the seed and from elsewhere.
 
@@ -335,35 +335,35 @@ class TreeSolver:
                 found.statistics[COUNTS] = other.statistics[COUNTS]
         return found
 
-    def _lean(
+    def _come_near_some(
         self, packed: PackedTree, beyond: npt.NDArray[np.bool_], T: Array, seed: Array
     ) -> Found:
         """
-        Put the tips on their targets that can be there, and lean towards the targets beyond reach.
+        Put tips on the targets within reach, and bring the others near to those beyond reach.
 
-        Those count less and less, and after each step the others go back to theirs: else a tip
-        out of reach would pull all it shares joints with off their targets.
+        The latter count less and less, and after each step the tips within reach go back to
+        theirs: else a tip out of reach would pull all it shares joints with off their targets.
         """
         others = packed.counting(np.where(beyond, 0.0, 1.0))
         tasks = np.where(beyond[:, None], packed.tasks, packed.tasks[kernels.WHOLE])
-        stretched = self._stretch(packed.counting(np.where(beyond, 1.0, 0.0)), T, seed)
+        nearby = self._come_near_all(packed.counting(np.where(beyond, 1.0, 0.0)), T, seed)
         shared = [self.tree.moves(t) for t in range(len(T)) if not beyond[t] and T[t, 3, 3] == 1.0]
-        first = self._solve(others, T, np.where(np.any(shared, axis=0), seed, stretched.q))
+        first = self._solve(others, T, np.where(np.any(shared, axis=0), seed, nearby.q))
         _, found = packed.begin(0, T, first.q)
         found.statistics[kernels.FINISHED_BY] = FINISHERS.index(first.finished_by)
-        nearest, made = math.inf, stretched.statistics[COUNTS] + [first.passes, first.polish_steps]
-        for share in LEANING_SHARES:
-            leaning = packed.counting(np.where(beyond, share, 1.0))._replace(tasks=tasks)
-            _, leant = leaning.begin(0, T, found.q)
-            leaning.find_nearest(found.q, leant)
-            code, back = others.begin(kernels.SEED_TRIES, T, leant.q)
-            made += leant.statistics[COUNTS] + back.statistics[COUNTS]
+        nearest, made = math.inf, nearby.statistics[COUNTS] + [first.passes, first.polish_steps]
+        for share in PULL_SHARES:
+            pulling = packed.counting(np.where(beyond, share, 1.0))._replace(tasks=tasks)
+            _, pulled = pulling.begin(0, T, found.q)
+            pulling.find_nearest(found.q, pulled)
+            code, back = others.begin(kernels.SEED_TRIES, T, pulled.q)
+            made += pulled.statistics[COUNTS] + back.statistics[COUNTS]
             packed.begin(0, T, back.q)
             packed.assess(back)
             away = packed.weights[beyond] @ back.apart[beyond, 0]
             if (code == kernels.REACHED and away < nearest) or not first.converged:
                 nearest, found = away, back
-                found.statistics[kernels.FINISHED_BY] = leant.statistics[kernels.FINISHED_BY]
+                found.statistics[kernels.FINISHED_BY] = pulled.statistics[kernels.FINISHED_BY]
         found.statistics[COUNTS], found.statistics[kernels.RESTARTS] = made, first.restarts
         return found
 

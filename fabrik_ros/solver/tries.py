@@ -1,4 +1,4 @@
-"""How many tries a solve makes, and what came of them."""
+"""Number of tries that a solve makes, and what came of them."""
 
 from ..kernels import search as kernels
 from ..kernels._jit import COMPILED

@@ -124,7 +124,7 @@ class LinesApart(Path):
 
     @property
     def blocked(self) -> Reason | None:
-        """Why no arm goes on; None while one does, or where all are at their goals."""
+        """Reason why no arm goes on; None while one does, or where all are at their goals."""
         is_blocked = any(arm.is_blocked for arm in self._arms) and not self._leading
         return self.reason if is_blocked else None
 

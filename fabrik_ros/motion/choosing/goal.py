@@ -17,7 +17,7 @@ from ..lines.solver_reasons import reason_of
 from ..lines.tip_reference import masked
 
 AUTO_TOLERANCE = 0.005, 0.0873
-"""How far `auto` may leave the line at singularities [m, rad]: 5 mm and 5 degrees."""
+"""Greatest deviations from the line at singularities with `auto` [m, rad]: 5 mm and 5 degrees."""
 IN_STREAM = Reason(
     ReasonKind.PATH_BLOCKED,
     'targets within stream_timeout are followed by the line alone; ~/execute looks for a path',
@@ -26,7 +26,7 @@ IN_STREAM = Reason(
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """How goals are pursued."""
+    """Options of the pursuit of goals."""
 
     path: str = 'auto'
     """'line', 'joint', or 'auto': the line where it goes through, else a path in joint space."""
@@ -34,22 +34,26 @@ class MotionOptions:
     """Go as near as possible to goals that cannot be reached, rather than stay."""
     max_detour: float = math.pi
     """
-    A path on which a revolute joint turns this much farther than from the start straight to the
-    end is not taken unasked [rad].
+    Greatest detour that is taken unasked [rad].
+
+    That is how much farther a revolute joint turns than from the start straight to the end.
+
     """
     confirm: str = 'never'
-    """Which paths wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
+    """Paths that wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
     path_tolerance_position: float = -1.0
     """
-    How far the tips may leave the line where it cannot be followed exactly [m]; -1: 0.005 with
-    `path` 'auto', else 0.
+    Greatest deviation of the tips where the line cannot be followed exactly [m].
+
+    -1: 0.005 with `path` 'auto', else 0.
+
     """
     path_tolerance_orientation: float = -1.0
     """The same for their orientation [rad]; -1: 0.0873 with `path` 'auto', else 0."""
 
     @property
     def path_tolerances(self) -> tuple[float, float]:
-        """How far the tips may leave the line [m, rad]."""
+        """Greatest deviations of the tips from the line [m, rad]."""
         given = self.path_tolerance_position, self.path_tolerance_orientation
         defaults = AUTO_TOLERANCE if self.path == 'auto' else (0.0, 0.0)
         position, orientation = (
@@ -61,14 +65,14 @@ class MotionOptions:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Where the tips are to be."""
+    """Poses that the tips are to be at."""
 
     T: Array
     """Poses, shape (k, 4, 4), each in the frame it is held in; NaN for unconstrained tips."""
     in_world: npt.NDArray[np.bool_]
-    """Which of them stay where they are in the world while the base moves, shape (k,)."""
+    """Mask of the poses that stay where they are in the world while the base moves, shape (k,)."""
     is_target: npt.NDArray[np.bool_]
-    """Which of them are targets; the others are poses that are kept, shape (k,)."""
+    """Mask of the poses that are targets; the others are poses that are kept, shape (k,)."""
 
     @classmethod
     def of(cls, T: Array, in_world: npt.ArrayLike = False) -> Goal:
@@ -128,7 +132,7 @@ class ResolvedGoal:
 
     @property
     def reason(self) -> Reason | None:
-        """Why the arm will rest short of the goal; None where it will not."""
+        """Reason why the arm will rest short of the goal; None where it will not."""
         return joined((self._falls_short, self.collision))
 
 

@@ -1,5 +1,5 @@
 """
-How an arm pursues its goal: by which path, and by which other one where that is blocked.
+Pursuit of a goal by an arm: by which path, and by which other one where that is blocked.
 
 The line heads at once for a goal that follows others in a stream; a solver checks the goal later.
 
@@ -343,7 +343,7 @@ class GoalPursuit:
 
     @property
     def falls_short(self) -> list[bool]:
-        """Which tips the reason is about, as far as that is known: else all."""
+        """Flags of the tips that the reason is about, as far as that is known: else of all."""
         resolved = self.resolved
         if resolved is None or resolved.is_reachable or not resolved.solution.tips:
             return [True] * len(self._robot.tip_links)
@@ -351,5 +351,5 @@ class GoalPursuit:
 
     @property
     def reason(self) -> Reason | None:
-        """Why the arm will rest short of the goal; None where it will not."""
+        """Reason why the arm will rest short of the goal; None where it will not."""
         return None if self.resolved is None else self.resolved.reason

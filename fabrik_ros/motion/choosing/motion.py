@@ -1,5 +1,5 @@
 """
-From goals to a stream of joint commands that an arm can follow.
+Motion: a stream of joint commands that an arm can follow, made of goals.
 
 An arm that rests looks for a path to its goal, and sets out once it knows the whole path; a goal
 of a stream, or one that comes while it follows a line, it heads for at once. A motion has at most
@@ -139,7 +139,7 @@ class Motion:
         self._take_time()
         self.path: Path | None = None
         self._rest_reason: Reason | None = None
-        """Why the arm rests short of its goal, while it has no path or is held up."""
+        """Reason why the arm rests short of its goal, while it has no path or is held up."""
         self.is_held_up = False
         self._kept: Path | None = None
         """Path in the world at the end of which the arm rests, until the base moves."""
@@ -194,12 +194,12 @@ class Motion:
 
     @property
     def q(self) -> Array:
-        """Where the motion has come to, shape (n,): the last command, if no jerk is limited."""
+        """Joint values of the motion now, shape (n,): the last command, if no jerk is limited."""
         return self.limiter.joints.q
 
     @property
     def velocity(self) -> Array:
-        """Its velocity, shape (n,) [rad/s or m/s]."""
+        """Velocity of the motion, shape (n,) [rad/s or m/s]."""
         return self.limiter.joints.velocity
 
     @property
@@ -209,7 +209,7 @@ class Motion:
 
     @property
     def limits(self) -> MotionLimits:
-        """What the motion keeps to now."""
+        """Limits that the motion keeps to now."""
         return self.limiter.joints.limits
 
     @property
@@ -224,7 +224,7 @@ class Motion:
 
     @property
     def phase(self) -> Phase:
-        """What the arm does, by the table of states."""
+        """Phase of the arm, by the table of states."""
         return self._machine.phase
 
     @property
@@ -246,12 +246,12 @@ class Motion:
 
     @property
     def resolved(self) -> ResolvedGoal | None:
-        """What is known of the goal."""
+        """Goal with its solution; None until it is resolved."""
         return self.pursuit.resolved
 
     @property
     def options(self) -> MotionOptions:
-        """How goals are pursued."""
+        """Options of the pursuit of goals."""
         return self.pursuit.options
 
     @property
@@ -313,7 +313,7 @@ class Motion:
 
     @property
     def blocked_by_change(self) -> Reason | None:
-        """Why the path that the arm was on is blocked since the world changed."""
+        """Reason why the path that the arm was on is blocked since the world changed."""
         return self._machine.blocked_by_change
 
     @property
@@ -333,7 +333,7 @@ class Motion:
 
     @property
     def reason(self) -> Reason | None:
-        """Why the arm rests, or will rest, short of what it was asked for; what it waits for."""
+        """Reason why the arm rests, or will, short of what it was asked for; what it waits for."""
         if self.path is not None and not self.is_held_up:
             return self.path.reason
         if not self._searches:

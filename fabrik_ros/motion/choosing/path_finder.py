@@ -38,13 +38,13 @@ TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
 LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
 STRICTER = 0.1
-"""A path was blocked that begins with pairs at their clearance: the next has less ease [1]."""
+"""Ratio of the ease of an attempt to that of the one before, whose path was blocked [1]."""
 EXACT = Deviation()
 NO_JOINT_PATH = Reason(ReasonKind.NO_PATH, 'no free path in joint space was found')
 
 
 class Attempt(Enum):
-    """How often the paths to the same goal that were found before turned out to be blocked."""
+    """Attempt at a goal, by how often paths to it that were found turned out to be blocked."""
 
     FIRST = 1
     IN_STEPS = 2
@@ -54,7 +54,7 @@ class Attempt(Enum):
 
     @property
     def ease(self) -> float:
-        """How much nearer pairs that begin at their clearance may come on a path [m]."""
+        """Distance by which pairs that begin at their clearance may come nearer on a path [m]."""
         return float(EASE * STRICTER ** (self.value - 1))
 
     @property
@@ -77,7 +77,7 @@ class ToGoal:
 
     @property
     def following(self) -> 'ToGoal | None':
-        """What to look for where the path turns out to be blocked; None after the last attempt."""
+        """Next task where the path turns out to be blocked; None after the last attempt."""
         attempt = self.attempt.following
         return attempt and ToGoal(self.goal, attempt)
 
@@ -96,7 +96,7 @@ Task = ToGoal | ToConfiguration
 
 @dataclass(frozen=True, eq=False)
 class FoundPath:
-    """What was found: a path that was looked at, or the reason why there is none."""
+    """Result of a search: a path that was looked at, or the reason why there is none."""
 
     kind: str
     """'line', 'joint' or 'planned'."""
@@ -104,13 +104,13 @@ class FoundPath:
     preview: Preview | None = None
     """As far as the path was looked at; None where there was none to look at."""
     reason: Reason | None = None
-    """Why there is no path."""
+    """Reason why there is no path."""
     detour: Reason | None = None
-    """Why the path is not taken unasked; None where it may be."""
+    """Reason why the path is not taken unasked; None where it may be."""
     deviation: Deviation = EXACT
-    """How far the tips leave the line at most, where they go along it."""
+    """Greatest deviation of the tips from the line, where they go along it."""
     rest: Path | None = None
-    """What follows the path, where that only leads to the line."""
+    """Path that follows this one, where this one only leads to the line."""
 
     @property
     def may_be_taken(self) -> bool:
@@ -183,7 +183,7 @@ class PathFinder:
         self._planner, self._waypoints = planner, waypoints
         self._checker, self._options = checker, options
         self._ease = FIRST.ease
-        """Of the present attempt."""
+        """Ease of the present attempt [m]."""
 
     def warm_up(self) -> None:
         """Compile what plans of lines need, and what follows them."""

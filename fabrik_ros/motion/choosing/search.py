@@ -26,7 +26,7 @@ class Search:
     is_outdated: bool = False
     """Whether the world has changed since it began."""
     found: FoundPath | None = field(default=None, init=False)
-    """What was found; None while the search goes on."""
+    """Path or reason that was found; None while the search goes on."""
 
     def go_on(self, dt: float, seconds: float) -> FoundPath | None:
         """

@@ -57,7 +57,7 @@ class SharedJoints:
 
     @property
     def all_arms(self) -> list[ArmApart]:
-        """All of them, whether they are led now or not."""
+        """All arms, whether they are led now or not."""
         return [self._together, *self._apart]
 
     def forget(self) -> None:

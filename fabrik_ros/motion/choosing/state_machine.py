@@ -1,5 +1,5 @@
 """
-What an arm does, by the table of states (`state_table.py`): it sets out, stops, and goes on.
+State machine of an arm, by the table of states (`state_table.py`): it sets out, stops, goes on.
 
 An arm that rests looks for a path first. One that follows a line heads for another goal at once
 and looks along the new line meanwhile. From any other path it comes to rest before it looks. Goals
@@ -39,13 +39,13 @@ Outcome = tuple[Event, Any] | None
 
 
 class Mover(Protocol):
-    """What moves: `Motion`."""
+    """Part of `Motion` that the state machine moves."""
 
     path: Path | None
 
     @property
     def limits(self) -> MotionLimits:
-        """What the motion keeps to now."""
+        """Limits that the motion keeps to now."""
 
     def follow(self, path: Path | None) -> None:
         """Follow a path from now on."""
@@ -84,7 +84,7 @@ class Jog:
     tip: int
     """Number of the tip."""
     unconstrained: npt.NDArray[np.bool_]
-    """Which tips may go anywhere, shape (k,)."""
+    """Mask of the tips that may go anywhere, shape (k,)."""
 
 
 class StateMachine:
@@ -139,11 +139,15 @@ class StateMachine:
         self._current: Search | None = None
         """The search that goes on."""
         self._task: Task | None = None
-        """What is looked for by an arm that rests, or was found and waits to be confirmed."""
+        """
+        Task of an arm that rests: its path is looked for, or was found and waits to be confirmed.
+        """
         self._retry: Task | None = None
-        """What is looked for at rest if the path turns out to be blocked."""
+        """
+        Task for which a path is looked for at rest if the present path turns out to be blocked.
+        """
         self._then: Task | HeadFor | None = None
-        """What begins once the arm rests."""
+        """Task, or goal of a stream, that begins once the arm rests."""
         self.found: FoundPath | None = None
         self._check: Pieces[FoundPath] | None = None
         """The check of the rest of the path, after the world has changed."""
@@ -159,7 +163,7 @@ class StateMachine:
 
     @property
     def search_reason(self) -> Reason:
-        """What it does while it is looking."""
+        """Reason to give while it is looking."""
         is_done = self._current is not None and self._current.found is not None
         return WAITING if is_done else LOOKING
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Phase(Enum):
-    """What an arm does."""
+    """Phase of an arm: what it does."""
 
     RESTING = 'rests'
     SEARCHING = 'rests, and looks for a path'
@@ -29,7 +29,7 @@ class Phase(Enum):
 
 
 class Event(Enum):
-    """What may happen."""
+    """Event that the table of states has cells for."""
 
     # what it is asked for
     GOAL = 'goal of its own'
@@ -61,18 +61,18 @@ class Event(Enum):
 
 
 class Cell(NamedTuple):
-    """What follows an event."""
+    """Consequence of an event: an action, and the phase that follows."""
 
     action: str
     """Name of a method of `StateMachine`."""
     phase: Phase
-    """What the arm does from then on."""
+    """Phase of the arm from then on."""
 
 
 RESTS = frozenset({Phase.RESTING, Phase.SEARCHING, Phase.PROPOSED})
 """Phases without a path to follow; in `CHANGING` there is none once the arm rests."""
 LOOKS = frozenset({Phase.SEARCHING, Phase.HEADING, Phase.CHANGING})
-"""Phases in which it is not known yet by which path the arm goes on, if by any."""
+"""Phases in which the path that the arm goes on by, if by any, is not known yet."""
 CHECKED = frozenset({Phase.FOLLOWING, Phase.STRAIGHT})
 """Phases in which the arm stops where the rest of its path is blocked by a changed world."""
 ALL = frozenset(Phase)
@@ -84,13 +84,13 @@ class Rule(NamedTuple):
     """One line of the table: the same cell for several phases."""
 
     event: Event
-    """What happens."""
+    """Event that the rule is for."""
     phases: Collection[Phase]
-    """In which of them."""
+    """Phases that the rule is for."""
     action: str
     """Name of a method of `StateMachine`."""
     phase: Phase | None = None
-    """What the arm does from then on; None: the same as before."""
+    """Phase of the arm from then on; None: the same as before."""
 
 
 _P, _E = Phase, Event
@@ -133,4 +133,4 @@ TABLE: Mapping[tuple[Phase, Event], Cell] = {
     for rule in RULES
     for phase in rule.phases
 }
-"""What follows each event in each phase; an event without a cell changes nothing."""
+"""Action and next phase for each phase and event; an event without a cell changes nothing."""

@@ -35,34 +35,34 @@ SEEN_LONG = 100 * MILLISECOND
 REGULAR = 5
 """States in a row after which the next one is missed [1]."""
 LOST = 500 * MILLISECOND
-"""After so long a silence, or so long off all that was sent, the controller is lost [ns]."""
+"""Time of silence, or off all that was sent, after which the controller is lost [ns]."""
 NEVER = 1000 * MILLISECOND
 """Messages that are so late do not get through [ns]."""
 
 
 @dataclass
 class Lateness:
-    """What came too late, from when it was due until it was played."""
+    """Lateness of a message, from when it was due until it was played."""
 
     played: Sent
-    """What the controller played instead."""
+    """Message that the controller played instead."""
     sent: int
-    """When it was sent [ns]."""
+    """Time at which it was sent [ns]."""
     due: int
     """[ns]."""
     until: int
     """Latest time at which it was not there yet [ns]."""
     seen: int = 0
-    """When it, or what replaces it, was seen to be there [ns]; 0 before that."""
+    """Time at which it, or what replaces it, was seen to be there [ns]; 0 before that."""
 
     @property
     def duration(self) -> int:
-        """How late it is by now [ns]."""
+        """Lateness by now [ns]."""
         return self.until - self.due
 
     @property
     def delivery(self) -> int:
-        """How long it takes to get there [ns]."""
+        """Time that it takes from sending until it is there [ns]."""
         return max(self.until, self.seen) - self.sent
 
 
@@ -73,7 +73,7 @@ class Probe:
     base: Sent | None
     """The message it goes on from; None where the controller stands elsewhere."""
     fork: int | None = None
-    """When it begins [ns]; None before it is sent."""
+    """Time at which it begins [ns]; None before it is sent."""
 
 
 class DeliveryWatch:
@@ -114,9 +114,9 @@ class DeliveryWatch:
         self._now = 0
         """Time of the newest reference [ns]."""
         self._echo: Echo | None = None
-        """What is known to be played; None where the controller does not say."""
+        """Message that is known to be played; None where the controller does not say."""
         self._took: deque[int] = deque([0], maxlen=USUAL)
-        """How long it took to hear the last echoes [ns]."""
+        """Times that it took to hear the last echoes [ns]."""
 
     # -- what is heard
 
@@ -226,7 +226,7 @@ class DeliveryWatch:
 
     @property
     def off_for(self) -> int:
-        """For how long it does [ns]."""
+        """Time for which it has played nothing that was sent [ns]."""
         return 0 if self._strange is None else self._now - self._strange[0].time
 
     # -- what follows from it

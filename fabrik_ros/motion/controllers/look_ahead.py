@@ -1,11 +1,11 @@
-"""How long before their time commands are sent to controllers of trajectories."""
+"""Look-ahead: the time by which commands are sent early to controllers of trajectories."""
 
 from .published_trajectory import MILLISECOND, NANOSECONDS
 
 LONGEST = 300 * MILLISECOND
 """Longest look-ahead that lateness makes of the default [ns]; holds show so much later."""
 MARGIN = 10 * MILLISECOND
-"""By how much longer than those that were late messages may take, besides a period [ns]."""
+"""Excess over the time of late messages that others may take, besides a period [ns]."""
 KEPT = 10 * NANOSECONDS
 """Time without lateness after which a longer look-ahead begins to come back [ns]."""
 EASING = NANOSECONDS
@@ -43,7 +43,7 @@ class LookAhead:
 
     @property
     def total(self) -> int:
-        """What is in force [ns]."""
+        """Look-ahead in force [ns]."""
         return self._base + self.extra
 
     @property

@@ -25,11 +25,13 @@ from ..limits.stop_trajectory import StopTrajectory
 NANOSECONDS = 1_000_000_000
 MILLISECOND = 1_000_000
 HISTORY = 50 * MILLISECOND
-"""How far in the past messages begin [ns]; a controller's clock may be behind by part of it."""
+"""
+Time before `now` at which messages begin [ns]; a controller's clock may be behind by part of it.
+"""
 REST = 100 * MILLISECOND
 """Time at rest with which messages end, after the stop [ns]."""
 LONG_REST = 600 * MILLISECOND
-"""The same of those that may come late: controllers reject what has ended [ns]."""
+"""Time at rest of messages that may come late: controllers reject what has ended [ns]."""
 SAME = 1e-7
 """Largest difference of equal joint values, by rounding [rad or m]."""
 APART = 1_000

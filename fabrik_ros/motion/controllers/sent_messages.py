@@ -29,11 +29,11 @@ does between two readings of the clock.
 ROUNDING = 1e-6
 """Difference of equal references, by interpolation in floating point [rad or m, and per s]."""
 REMEMBERED = 1000 * MILLISECOND
-"""How long messages are remembered that may still be played [ns]."""
+"""Time for which messages are remembered that may still be played [ns]."""
 
 
 class Reference(NamedTuple):
-    """Where a controller wants its joints to be."""
+    """Reference of a controller: the state that it wants its joints to be in."""
 
     time: int
     """[ns]."""
@@ -54,15 +54,15 @@ class Sent(NamedTuple):
     """A message."""
 
     curve: PublishedTrajectory
-    """As it was sent."""
+    """Trajectory as it was sent."""
     fork: int
     """Time from which the curve differs from that of the message before [ns]."""
     checkpoint: Checkpoint
     """State of the motion that made it."""
     stamp: int
-    """Of the newest command in it [ns]."""
+    """Stamp of the newest command in it [ns]."""
     at: int
-    """When it was sent [ns]."""
+    """Time at which it was sent [ns]."""
 
 
 class Echo(NamedTuple):
@@ -72,7 +72,7 @@ class Echo(NamedTuple):
     """Time of its first point [ns]."""
     message: Sent
     at: int
-    """When it was sent, for the first time or again [ns]."""
+    """Time at which it was sent, for the first time or again [ns]."""
 
 
 class SentMessages:

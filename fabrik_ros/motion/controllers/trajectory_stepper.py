@@ -79,7 +79,7 @@ class TrajectoryStepper:
 
     @property
     def ahead(self) -> int:
-        """By how much stamps of commands are ahead of the time when they are sent [ns]."""
+        """Lead of the stamps of commands over the time when they are sent [ns]."""
         return self._look_ahead.extra
 
     @property
@@ -189,7 +189,7 @@ class TrajectoryStepper:
         self.curve.extend(self._last, self._motion.stop_trajectory(), lead)
 
     def _played(self, now: int) -> int:
-        """How much of the curve after the fork can no longer be changed [ns], in periods."""
+        """Part of the curve after the fork that can no longer be changed [ns], in periods."""
         missing = now + self._look_ahead.budget - self.curve.fork
         return -(-missing // self._period) * self._period
 

@@ -1,4 +1,4 @@
-"""Which tips are jogged; a jog ends unless it is repeated."""
+"""Jogs of the tips; each ends unless it is repeated."""
 
 import numpy as np
 import numpy.typing as npt

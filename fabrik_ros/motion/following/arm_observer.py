@@ -72,13 +72,13 @@ class ArmObserver:
         self.reference: MeasuredJoints | None = None
         self._continuous = np.array([t is JointType.CONTINUOUS for t in robot.joint_types])
         self._cycles = np.where(self._continuous, TURN, math.inf).tolist()
-        """How far each joint goes until it stands as before [rad]; infinite unless continuous."""
+        """Travel after which each joint stands as before [rad]; infinite unless continuous."""
         self._commands: deque[tuple[float, Array]] = deque()
         """Times [s] and joint values of the newest commands."""
         self._commanded: tuple[Array, Array] | None = None
         """Least and greatest joint values that were commanded since the arm rested."""
         self._watched_at = -math.inf
-        """When the newest value was received that was taken note of last [s]."""
+        """Time of receipt of the newest value that was taken note of last [s]."""
         self.state_sources: tuple[str, ...] = ()
         self.resting = RestingArm()
         speeds = map(believable_speed, robot.velocity.tolist())
@@ -115,7 +115,7 @@ class ArmObserver:
 
     @property
     def fault(self) -> Reason | None:
-        """Why the arm may not move, whatever its joints do; None where it may."""
+        """Reason why the arm may not move, whatever its joints do; None where it may."""
         return self.not_ready or self.world_fault
 
     def unknown_state(self, now: float, text: str) -> Reason | None:
@@ -209,7 +209,7 @@ class ArmObserver:
 
     def moved(self, q_command: Array) -> Array | None:
         """
-        How far somebody moved the arm since it settled at its last command, shape (n,).
+        Displacement of the arm by somebody since it settled at its last command, shape (n,).
 
         Zeros where nobody did; None where it has not settled, or has no last command.
         """

@@ -1,4 +1,4 @@
-"""What an arm does, in the words of the status, and the commands to its joints."""
+"""State of an arm, in the words of the status, and the commands to its joints."""
 
 from enum import Enum
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def ready_again(fault: Reason) -> Reason:
 
 
 class State(Enum):
-    """What the arm is doing, in the words of the status topic."""
+    """State of the arm, in the words of the status topic."""
 
     WAITING_FOR_MODEL = 'waiting for a robot description'
     WAITING_FOR_STATE = 'waiting for the measured state of every joint'
@@ -65,7 +65,7 @@ UNDER_WAY = frozenset(
 
 
 class Command(NamedTuple):
-    """What the joints are to do now."""
+    """Command to the joints."""
 
     q: Array
     """Joint values, shape (n,) [rad or m]."""

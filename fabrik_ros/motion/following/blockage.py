@@ -1,4 +1,4 @@
-"""How an arm goes on after an obstacle blocked its path: on request, or by itself."""
+"""Going on after an obstacle blocked the path of an arm: on request, or by itself."""
 
 import math
 

@@ -105,9 +105,9 @@ class Follower:
         """The newest joint goal; in force while `self.goal` is its `goal`."""
         self._goal_time = -math.inf
         self._target_times = [-math.inf] * len(robot.tip_links)
-        """When each tip had its newest target first [s]."""
+        """Time at which each tip had its newest target first [s]."""
         self._joints_time = -math.inf
-        """When the newest joint values came first [s]."""
+        """Time at which the newest joint values came first [s]."""
         self.looks_in_ticks = True
         self._repeat_time = 0.0
         self._try_again_time = 0.0
@@ -125,7 +125,7 @@ class Follower:
 
     @property
     def rules(self) -> FollowingRules:
-        """When the arm starts and stops."""
+        """Rules of when the arm starts and stops."""
         return self.observer.rules
 
     @rules.setter
@@ -160,7 +160,7 @@ class Follower:
         return self._state_at_rest(now)
 
     def tip_reasons(self, now: float) -> list[Reason | None]:
-        """Why each tip stands, or will stand, short of its target, as far as it has a reason."""
+        """Reason why each tip stands, or will stand, short of its target, as far as it has one."""
         _, reason = self.state(now)
         if reason is self.motion.reason:
             return self.motion.tip_reasons
@@ -839,7 +839,7 @@ class Follower:
             self._job.stop_reason = self.observer.why_contradicted(now) or reason
 
     def _doubt(self, now: float) -> Reason | None:
-        """Why it is not certain where an arm at rest stands; None where it is."""
+        """Reason why it is not certain where an arm at rest stands; None where it is."""
         return self.observer.doubt(now) if self.is_at_rest else None
 
     @property

@@ -1,4 +1,4 @@
-"""By which rules an arm starts and stops."""
+"""Rules by which an arm starts and stops."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from ...transforms import Array
 
 @dataclass(frozen=True)
 class FollowingRules:
-    """When to start and when to stop."""
+    """Rules of when to start and when to stop."""
 
     wait_for_state: bool = True
     """Move only from a measured state."""
     start_configuration: tuple[float, ...] = ()
-    """Where the arm is taken to be when nothing is measured; empty: mid limits."""
+    """Joint values that the arm is taken to have when nothing is measured; empty: mid limits."""
     state_timeout: float = 0.5
     """A measured value older than this is lost [s]."""
     target_timeout: float = 0.0
-    """The arm stops when no target came for this long [s]; 0: never."""
+    """Longest time without a target, after which the arm stops [s]; 0: without end."""
     resync_tolerance: float = 0.1
     """Greatest gap between a command and what is measured [rad or m]."""
     arrival_tolerance_position: float = 0.01
     """Greatest distance of the measured tips from their last command at the goal [m]."""
     arrival_tolerance_orientation: float = 0.05
-    """The same for their orientation [rad]."""
+    """Greatest turn of the measured tips from their last command at the goal [rad]."""
     home_configuration: tuple[float, ...] = ()
     """Joint values of home [rad or m]; empty: there is no home."""
     limit_margin: float = 0.1
@@ -37,11 +37,9 @@ class FollowingRules:
     stream_timeout: float = 1.2
     """A different target within this time of the one before belongs to a stream [s]."""
     on_blocked: str = 'hold'
-    """
-    After an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest.
-    """
+    """Rule after an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest."""
     idle_tips: str = 'keep'
-    """What a tip without a target does while another moves: 'keep' its pose, or be 'free'."""
+    """Role of a tip without a target while another moves: to 'keep' its pose, or be 'free'."""
 
 
 def home_of(robot: Mechanism, rules: FollowingRules) -> Array | None:

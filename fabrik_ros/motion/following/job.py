@@ -6,7 +6,7 @@ from ...reasons import Reason
 
 
 class Stage(Enum):
-    """How far an arm is with what it was asked for."""
+    """Stage that an arm is at with what it was asked for."""
 
     NOTHING = 'nothing was asked for, or it was ended'
     GOES_ON = 'it goes there, or is there'
@@ -16,7 +16,7 @@ class Stage(Enum):
 
 class Job:
     """
-    What an arm was asked for: to go somewhere, or to be jogged.
+    Job of an arm, which was asked to go somewhere, or to be jogged.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is believed of a measured joint: values that it can have reached since the one before."""
+"""Belief in a measured joint: values that it can have reached since the one before."""
 
 import math
 
@@ -13,7 +13,7 @@ UNKNOWN_SPEED = 20.0
 NOISE = 0.005
 """Difference of two values that says nothing [rad or m]."""
 JITTER = 0.05
-"""By how much the time between two values may be longer than it seems [s]."""
+"""Greatest excess of the time between two values over what it seems [s]."""
 RELAYED = 0.5
 """A value that is older than the one before by up to this is left out if it fits that [s]."""
 
@@ -86,7 +86,7 @@ class JointBelief:
 
     @property
     def time(self) -> float:
-        """When the value that is believed was received [s]; -inf before the first."""
+        """Time of receipt of the value that is believed [s]; -inf before the first."""
         return -math.inf if self.believed is None else self.believed.time
 
     def expect(self, speed: float, cycle: float) -> None:

@@ -20,7 +20,7 @@ FARTHEST_TURN = 2000.0 * math.pi
 
 @dataclass(frozen=True, eq=False)
 class JointGoal:
-    """Where the joints are to be."""
+    """Goal of the joints: the values that they are to have."""
 
     asked: Mapping[str, float]
     """The values that were sent, by the names of the joints [rad or m]."""

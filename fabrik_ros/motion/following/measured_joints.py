@@ -34,7 +34,7 @@ class MeasuredJoints:
         self._known: dict[tuple[str, ...], list[JointBelief]] = {}
         """Beliefs about several joints, none of which is missing, by their names."""
         self._contradicted_at = -math.inf
-        """When two sources last contradicted each other about any joint [s]."""
+        """Time at which two sources last contradicted each other about any joint [s]."""
 
     def expect(
         self, names: Iterable[str], speeds: Iterable[float], cycles: Iterable[float]
@@ -125,7 +125,7 @@ class MeasuredJoints:
         return [name for name in names if not abs(now - time_of(name)) <= timeout]
 
     def oldest_time(self, names: Iterable[str]) -> float:
-        """When the oldest value of some joints was received [s]; -inf: one never was."""
+        """Time of receipt of the oldest value of some joints [s]; -inf: one was never received."""
         return min(map(self._time, names))
 
     def contradictions(self, names: Iterable[str], now: float) -> dict[str, tuple[float, float]]:
@@ -145,7 +145,7 @@ class MeasuredJoints:
         return any(joint is not None and joint.sources.are_expected(now) for joint in joints)
 
     def newest_time(self, names: Iterable[str]) -> float:
-        """When the newest value of some joints was received [s]; -inf: none ever was."""
+        """Time of receipt of the newest value of some joints [s]; -inf: none was ever received."""
         return max(map(self._time, names))
 
     def in_doubt(self, names: Iterable[str], since: float) -> list[str]:
@@ -154,7 +154,7 @@ class MeasuredJoints:
         return [name for name in names if name in joints and joints[name].is_in_doubt(since)]
 
     def jumped_at(self, names: Iterable[str]) -> float:
-        """When one of some joints was last somewhere else at once [s]; -inf: never."""
+        """Time at which one of some joints was last somewhere else at once [s]; -inf: never."""
         joints = (self._joints.get(name) for name in names)
         return max((joint.jumped_at for joint in joints if joint is not None), default=-math.inf)
 

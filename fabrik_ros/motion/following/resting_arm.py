@@ -33,7 +33,7 @@ LONGEST_SETTLING = 1.5
 NOISE_MARGIN = 1.5
 """Noise is at most so many times what came and went lately [1]."""
 MOST_NOISE = 0.02
-"""More than this is no noise: the arm is moved, or its measurements do not agree [rad or m]."""
+"""Greatest noise; beyond, the arm is moved, or its measurements do not agree [rad or m]."""
 HAND_SPEED, JITTER = 1.0, 0.02
 """
 Hands move a joint no faster than this [rad/s or m/s], in a time between measurements that may be
@@ -42,7 +42,7 @@ longer than it seems by this [s].
 MOST_SINKING = 0.03
 """An arm that comes to rest moves no farther away from its last command by itself [rad or m]."""
 LEAP_DOUBT = 0.25
-"""For so long an arm that moved faster may not be there: another source may deny it [s]."""
+"""Time for which an arm that moved faster may not be there: another source may deny it [s]."""
 NOISE_TIME = 0.5
 """Time over which the mean of a noisy arm is taken [s]."""
 
@@ -61,7 +61,7 @@ class RestingArm:
     def __init__(self) -> None:
         self._values: deque[tuple[float, Array]] = deque()
         self._leapt_at = -math.inf
-        """When it was last measured where no hand moves it so fast [s]."""
+        """Time at which it was last measured where no hand moves it so fast [s]."""
         self.forget()
 
     def forget(self) -> None:
@@ -73,12 +73,14 @@ class RestingArm:
         self.began = self._since = math.inf
         self._command: Array | None = None
         self._first: Array | None = None
-        """Where it was measured when it was sent its last command."""
+        """
+        Joint values measured when it was sent its last command, shape (n,); None if not known.
+        """
         self._settled: Array | None = None
         self._drift: Array | float = 0.0
-        """How far it may drift on as it comes to rest [rad or m]."""
+        """Farthest drift on as it comes to rest, with its sign [rad or m]."""
         self._crept_at = -math.inf
-        """When it last came nearer to its last command [s]."""
+        """Time at which it last drifted on, or came nearer to its last command [s]."""
         self._threshold: Array | float = 2.0 * CALM
 
     def begin(self, now: float, delay: float, q_command: Array, q: Array | None) -> None:
@@ -166,7 +168,7 @@ class RestingArm:
 
     @property
     def _noise(self) -> Array | float:
-        """How far measurements are from each other by noise, before the newest [rad or m]."""
+        """Distance of measurements from each other by noise, before the newest [rad or m]."""
         before = [q for _, q in self._values][:-FEWEST_VALUES]
         if len(before) < FEWEST_VALUES:
             return 2.0 * CALM
@@ -183,7 +185,7 @@ class RestingArm:
 
     def moved(self, q: Array) -> Array | None:
         """
-        How far the arm was moved since it settled, shape (n,) [rad or m].
+        Displacement of the arm since it settled, shape (n,) [rad or m].
 
         Zero for joints that are within noise of where they settled; None where it has not settled.
         """

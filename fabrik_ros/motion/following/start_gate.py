@@ -40,11 +40,10 @@ class StartGate:
     def __init__(self) -> None:
         self.is_held = False
         self._reason: Reason | None = None
-        """Why a stream has to pause before it is followed; None if it need not."""
+        """Reason why a stream has to pause before it is followed; None if it need not."""
         self._asked_at = self._asked_before = self._blocked_at = -math.inf
         """
-        When a target or jog came last, the one before that, and when the cause of a stop was seen
-        last [s].
+        Times of the last target or jog, of the one before, and of the last cause of a stop [s].
         """
         self._interrupted: list[tuple[int, Array, bool]] = []
         """Number of a tip, its target and whether that is held in the world."""

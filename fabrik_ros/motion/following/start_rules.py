@@ -1,4 +1,4 @@
-"""When an arm may start, and from where."""
+"""Rules of when an arm may start, and from where."""
 
 import math
 

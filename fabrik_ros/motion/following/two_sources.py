@@ -8,13 +8,13 @@ NOISE = 0.006
 CLEARLY = 0.25
 """A value is clearly of one of two sources within this share of their distance [1]."""
 TURNS = 12
-"""Two places that clearly take turns so many times within `MEMORY` are two sources [1]."""
+"""Number of clear turns of two places within `MEMORY` that tells two sources [1]."""
 FAR, FAR_TURNS = 0.2, 6
-"""Places so far apart [rad or m] are no noise: so many turns suffice [1]."""
+"""Distance of places that is no noise [rad or m], and the turns that suffice then [1]."""
 FEW_TURNS = 3
-"""So many turns let expect two sources [1]."""
+"""Number of turns from which on two sources are expected [1]."""
 DELAY = 0.15
-"""By how much a source may be behind the other, besides what their stamps say [s]."""
+"""Longest delay of a source behind the other, besides what their stamps say [s]."""
 LONGEST_DELAY = 0.5
 """Stamps say no more than this [s]."""
 SPAN = 0.1
@@ -43,7 +43,7 @@ class Source:
         self.before = value
         self._begin = time, value
         self._speeds = 0.0, math.inf
-        """In the last span, and in the one before; inf: not known yet [rad/s or m/s]."""
+        """Speeds in the last span, and in the one before; inf: not known yet [rad/s or m/s]."""
 
     def go_on(self, value: float, time: float, stamp: float, cycle: float) -> None:
         """Take the next value of a joint that stands as before after a `cycle`."""
@@ -94,12 +94,14 @@ class TwoSources:
     def __init__(self, cycle: float) -> None:
         self.cycle = cycle
         self._last: Source | None = None
-        """Whose value is the newest."""
+        """Source of the newest value."""
         self._other: Source | None = None
         self._turns: deque[float] = deque(maxlen=TURNS)
-        """When a value of one followed one of the other [s]."""
+        """Times at which a value of one followed one of the other [s]."""
         self._unexplained: deque[float] = deque(maxlen=TURNS)
-        """Those since the last one that a source explains which is only behind the other [s]."""
+        """
+        Times of turns since the last one explained by a source that is only behind the other [s].
+        """
         self.contradicted_at = -math.inf
         self.contradiction = math.nan, math.nan
 

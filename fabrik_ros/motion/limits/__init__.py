@@ -1,1 +1,1 @@
-"""What joints may do: limits, the limiter, limited jerk, stops."""
+"""Limited motion of joints: limits, the limiter, limited jerk, stops."""

@@ -33,7 +33,7 @@ LONG_AGO = 1e6
 
 
 class Step(NamedTuple):
-    """What may be commanded next."""
+    """Step that may be commanded next."""
 
     q: Array
     """Joint values, shape (n,) [rad or m]."""
@@ -174,7 +174,7 @@ class JerkFilter:
 
     @property
     def rest(self) -> Array:
-        """Where the joints are once they have come to rest, shape (n,) [rad or m]."""
+        """Joint values once the joints have come to rest, shape (n,) [rad or m]."""
         return self.q if self._stop is None else self._stop.q
 
     def plan(self, q: Array, dt: float) -> Step | None:

@@ -69,12 +69,12 @@ class JerkLimiter(JointLimiter):
         return self._filter.is_at_rest and is_near(self._filter.q, self.joints.q)
 
     def _while_moving(self, limits: MotionLimits, before: MotionLimits) -> MotionLimits:
-        """As without limited jerk; the acceleration stays, as it determines the average."""
+        """Keep the acceleration of before as well, as it determines the average."""
         limits = super()._while_moving(limits, before)
         return replace(limits, joint_acceleration=before.joint_acceleration)
 
     def _for_motion(self, limits: MotionLimits) -> MotionLimits:
-        """Limits that the motion has to keep to so that the commands keep to others."""
+        """Tighten the limits of the internal motion so that smoothed commands keep `limits`."""
         limits = self._filter.change_limits(limits)
         self.joints.delay = self._filter.delay
         return limits

@@ -26,12 +26,12 @@ Phases = list[tuple[float, float]]
 
 
 class Passage(NamedTuple):
-    """How the joints get through a step."""
+    """Motion of the joints through a step."""
 
     states: list[JointState]
-    """Of each joint, at the beginning."""
+    """State of each joint at the beginning."""
     phases: list[Phases]
-    """Of each joint, from there on; where they are over there is no jerk."""
+    """Phases of each joint from there on; where they are over there is no jerk."""
     dt: float
     """Length of the step [s]."""
 
@@ -136,7 +136,7 @@ class Stop:
         return points._replace(times=points.times - dt)
 
     def _turns(self) -> Array:
-        """When the jerk of a joint changes [s]."""
+        """Return the times at which the jerk of a joint changes [s]."""
         profiles = self._trajectory.profiles[0]
         return np.concatenate([np.cumsum([*each.brake.t, *each.t]) for each in profiles])
 
@@ -161,7 +161,7 @@ class JointPlanner:
 
     def __init__(self, ruckig: Any, jerk: float) -> None:
         self._errors = ruckig.RuckigError, ValueError
-        """The second is a result without a name."""
+        """Errors that ruckig raises; ValueError for a result without a name."""
         self._successes = ruckig.Result.Working, ruckig.Result.Finished
         self._planner, self._trajectory = ruckig.Ruckig(1), ruckig.Trajectory(1)
         self._wanted = ruckig.InputParameter(1)
@@ -225,7 +225,7 @@ def _after(state: JointState, phases: Phases, time: float) -> JointState:
 
 
 def _corners(state: JointState, phases: Phases) -> list[tuple[float, float, float, float, float]]:
-    """When each phase begins [s], the state then, and the jerk from there on; 0 after the last."""
+    """Begin of each phase [s], the state then, and the jerk from there on; 0 after the last."""
     corners, start = [], 0.0
     for length, jerk in (*phases, (0.0, 0.0)):
         corners.append((start, *state, jerk))

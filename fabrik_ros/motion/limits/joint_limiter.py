@@ -37,7 +37,7 @@ class Checkpoint(NamedTuple):
     dt: float
     inner_points: Callable[[], StopTrajectory] | None
     commands: object = None
-    """What an implementation remembers of its commands."""
+    """State of the commands, where a subclass remembers them."""
 
 
 class JointLimiter:
@@ -92,7 +92,7 @@ class JointLimiter:
 
     @property
     def refused_joints(self) -> npt.NDArray[np.bool_]:
-        """Which joints move what would have collided in the last step that was refused."""
+        """Mask of the joints that move what would have collided in the last refused step."""
         guard = self._guard
         return np.zeros(len(self.robot), bool) if guard is None else guard.refused_joints
 
@@ -157,7 +157,7 @@ class JointLimiter:
         return no_weaker(limits, before)
 
     def _for_motion(self, limits: MotionLimits) -> MotionLimits:
-        """Limits that the motion has to keep to so that the commands keep to others."""
+        """Limits of the internal motion; subclasses tighten them so commands keep `limits`."""
         return limits
 
     # -- steps

@@ -1,4 +1,4 @@
-"""How fast an arm may move."""
+"""Limits of the motion of an arm."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ...transforms import Array
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """How fast things may go."""
+    """Greatest speeds and accelerations of tips and joints."""
 
     tip_speed: float
     """[m/s]."""

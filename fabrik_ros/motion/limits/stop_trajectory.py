@@ -49,7 +49,7 @@ class StopTrajectory(NamedTuple):
         return self._replace(times=self.times + delay)
 
     def followed_by(self, other: 'StopTrajectory') -> 'StopTrajectory':
-        """All points of both, in the time of both."""
+        """Join the points of both, with the times that each has."""
         return StopTrajectory(
             np.append(self.times, other.times),
             np.vstack([self.q, other.q]),

@@ -64,7 +64,7 @@ class GoalFrame:
         return self._tips(q, self.base.T_base_world)
 
     def tips_before(self, q: Array) -> Array:
-        """As `tips`, with the base where it was a step ago."""
+        """Poses of the tips as in `tips`, with the base where it was a step ago."""
         return self._tips(q, self.base.T_base_world_before)
 
     @property

@@ -115,6 +115,6 @@ class JogReference(TipReference):
         return not (np.any(self.jog.twists) or np.any(self.speed))
 
     def keep_to_tips(self, q: Array, tip_poses: Callable[[Array], Array]) -> None:
-        """Where the orientation yields, do not turn away from the tips."""
+        """Move the reference to the tips while it turns: their orientation may yield."""
         if np.any(self.speed[:, 3:]):
             self.T = masked(tip_poses(q), self.T)

@@ -3,10 +3,10 @@ Ways past a place where a line cannot be followed exactly.
 
 A bridge goes straight in joint space from a configuration before the place to one behind it, and
 each configuration between is brought to the line as near as it gets: first the position exactly
-with another orientation, then both. A lazy motion gives up what the joints cannot do, and makes
+with another orientation, then both. A damped motion gives up what the joints cannot do, and makes
 up for it behind the place.
 
-Source of the damped step of the lazy motion: Nakamura and Hanafusa, "Inverse kinematic solutions
+Source of the damped step: Nakamura and Hanafusa, "Inverse kinematic solutions
 with singularity robustness for robot manipulator control", Journal of Dynamic Systems,
 Measurement, and Control 108 (1986).
 
@@ -37,11 +37,11 @@ FINEST = 0.125
 KNOT_MOVE = 0.02
 """Largest joint move from one knot to the next [rad or m]: the tip is on the line between."""
 WIDEST_MOVE = 0.05
-"""... and from one knot of a bridge to the next [rad or m]."""
+"""Largest joint move from one knot of a bridge to the next [rad or m]."""
 BACK = (1, 4, 12, 30, 70)
 """Starts of a bridge, counted back from the blocked place [knots]."""
 BEYOND = (1, 4, 10, 22, 46, 94, 190)
-"""Its ends, counted on from there [knots]."""
+"""Ends of a bridge, counted on from the blocked place [knots]."""
 WIDER = 8
 """Largest ratio of start distance to end distance [1]."""
 MOST_MISSES = 2
@@ -59,12 +59,12 @@ SMOOTH = 20.0
 BROUGHT = 0.2
 """Largest joint move that brings a configuration to the line [rad or m]."""
 GIVEN_UP = ((3e-3, 0.02), (3e-3, 0.06), (2e-2, 0.06), (2e-2, 0.2))
-"""Position [m] and orientation [rad] that a lazy motion gives up for a radian of the joints."""
-LAZY_BACK = (1, 12, 40)
-"""Starts of lazy motions, counted back from the blocked place [knots]."""
-LAZY_KNOTS = 250
-"""Most knots of a lazy motion; it is given up if it is not back on the line by then [1]."""
-LAZY_ITERATIONS = 2
+"""Position [m] and orientation [rad] that a damped motion gives up for a radian of the joints."""
+DAMPED_BACK = (1, 12, 40)
+"""Starts of damped motions, counted back from the blocked place [knots]."""
+DAMPED_KNOTS = 250
+"""Most knots of a damped motion; it is given up if it is not back on the line by then [1]."""
+DAMPED_ITERATIONS = 2
 """Damped steps for each knot [1]."""
 SLACK = 1e-6
 """Largest deviation that counts as none [m, rad]."""
@@ -80,7 +80,7 @@ class Knot(NamedTuple):
     at: float
     """Place on the line, in knots."""
     deviation: Deviation
-    """From the line there."""
+    """Deviation from the line there."""
 
 
 class Way(NamedTuple):
@@ -89,7 +89,7 @@ class Way(NamedTuple):
     kept: int
     """Number of knots before the place that are kept."""
     knots: list[Knot]
-    """The knots after them; the last one is on the line."""
+    """Knots that follow those; the last one is on the line."""
 
 
 class Line:
@@ -196,8 +196,8 @@ class LineBridges:
         for _, way in sorted(rough, key=lambda each: each[0]):
             yield way
         for given_up in GIVEN_UP if reached or len(knots) == 1 else ():
-            for before in _beginnings(knots, at, LAZY_BACK):
-                yield from self._lazy(line, before, at, given_up)
+            for before in _beginnings(knots, at, DAMPED_BACK):
+                yield from self._damped(line, before, at, given_up)
 
     # -- straight in joint space
 
@@ -254,13 +254,13 @@ class LineBridges:
         return [*knots, Knot(q_end, at_end, Deviation())]
 
     def _slope_before(self, before: list[Knot]) -> Array | None:
-        """How far the joints go for a knot in front of a bridge, shape (n,)."""
+        """Slope of the joints for a knot in front of a bridge, shape (n,)."""
         if len(before) < 2 or before[-1].at - before[-2].at < 0.5 * FINEST:
             return None
         return (before[-1].q - before[-2].q) / (before[-1].at - before[-2].at)
 
     def _slope_behind(self, line: Line, q: Array, at: float) -> Array | None:
-        """How far the joints go for a knot behind a bridge, shape (n,)."""
+        """Slope of the joints for a knot behind a bridge, shape (n,)."""
         at_next = at + SLOPE_STEP
         if at_next > line.end:
             return None
@@ -277,17 +277,17 @@ class LineBridges:
                 return Knot(answer.q, at, deviation)
         return None
 
-    # -- lazily
+    # -- with damped steps
 
-    def _lazy(
+    def _damped(
         self, line: Line, before: list[Knot], at_block: float, given_up: tuple[float, float]
     ) -> Iterator[Way | None]:
         knots: list[Knot] = []
         last, step = before[-1], 1.0
-        for _ in range(LAZY_KNOTS):
+        for _ in range(DAMPED_KNOTS):
             at = min(last.at + step, line.end)
             T, q = line.pose(at), last.q
-            for _ in range(LAZY_ITERATIONS):
+            for _ in range(DAMPED_ITERATIONS):
                 q = self.tasks.lazy_step(q, last.q, T, given_up)
             yield None
             if at > at_block:

@@ -1,4 +1,4 @@
-"""What is asked of tips on a line: how far they are from it, and how joints follow it lazily."""
+"""Tasks of tips on a line: how far they are from it, and damped steps of the joints along it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ SLIDE_PER_REACH = 0.3
 
 @dataclass(frozen=True)
 class Deviation:
-    """How far the tips are from a line."""
+    """Distance of the tips from a line."""
 
     position: float = 0.0
-    """Of the tip that is farthest from its position [m]."""
+    """Distance of the tip that is farthest from its position [m]."""
     orientation: float = 0.0
-    """Of the tip that is turned most [rad], beyond the best orientation there is."""
+    """Turn of the tip that is turned most [rad], beyond the best orientation there is."""
 
 
 class LineTasks:
@@ -88,7 +88,7 @@ class LineTasks:
         return goal
 
     def deviation(self, q: Array, T: Array) -> Deviation:
-        """How far tips are at joint values `q`, shape (n,), from poses `T`, shape (k, 4, 4)."""
+        """Deviation of tips at joint values `q`, shape (n,), from poses `T`, shape (k, 4, 4)."""
         position = orientation = 0.0
         for errors in self._errors(self._robot.tip_poses(q), T):
             position = max(position, float(np.linalg.norm(errors[:3])))

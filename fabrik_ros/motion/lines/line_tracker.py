@@ -32,12 +32,14 @@ ReferenceT = TypeVar('ReferenceT', bound=TipReference)
 
 
 class LineStep(NamedTuple):
-    """What the joints do in a step along a line."""
+    """Motion of the joints in a step along a line."""
 
     answer: Solution
-    """Where they go, or what shows that the line cannot be followed."""
+    """Solution that they go to, or that shows that the line cannot be followed."""
     velocity: Array | None
-    """How fast they have to be for that, shape (n,) [rad/s or m/s]; None where they cannot."""
+    """
+    Velocity that they need for that, shape (n,) [rad/s or m/s]; None where they cannot have it.
+    """
 
 
 class LineTracker:

@@ -1,4 +1,4 @@
-"""What a motion asks of solvers: for goals, along a line, ahead on it, and in no time at all."""
+"""Solvers of a motion: for goals, along a line, ahead on it, and in no time at all."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -124,7 +124,7 @@ class MotionSolvers:
 
     def turned_worse(self, T: Array, q: Array, best: Solution) -> float:
         """
-        How much farther than at `best` the tool is turned off poses `T`, (k, 4, 4) [rad].
+        Turn of the tool off poses `T`, (k, 4, 4), in excess of that at `best` [rad].
 
         On the branch of `q`, once it has come to rest at the poses. 0 where the orientation does
         not yield, or the difference is too small to count.

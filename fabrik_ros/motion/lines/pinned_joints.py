@@ -19,7 +19,7 @@ FARTHEST = 4.0 * math.pi
 @dataclass
 class PinnedJoints:
     """
-    Which joints are pinned, and where.
+    Joints that are pinned, and where.
 
     Attributes
     ----------

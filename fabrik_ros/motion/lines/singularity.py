@@ -1,5 +1,5 @@
 """
-What a singular configuration is called, and which joint leads out of it.
+Name of a singular configuration, and the joint that leads out of it.
 
 In a singular configuration there is a direction in which no joint moves the tip: the smallest
 singular value of the Jacobian is zero. A motion through it would need infinitely fast joints.

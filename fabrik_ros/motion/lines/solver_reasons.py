@@ -1,4 +1,4 @@
-"""What a solver said, as the reason why an arm rests short of its goal."""
+"""Answer of a solver, as the reason why an arm rests short of its goal."""
 
 from ...reasons import Reason, ReasonKind
 from ...solver.solution import Solution, Status
@@ -10,10 +10,10 @@ def reason_of(solution: Solution) -> Reason:
 
 
 JUMP = 'the joints would have to jump'
-"""What a path asks of joints where the solver found no configuration near enough."""
+"""Obstacle where the solver found no configuration near enough for a path."""
 
 AT_LIMITS = 'joints stand at their limits'
-"""What is in the way where a search near the arm came to rest there."""
+"""Obstacle where a search near the arm came to rest there."""
 NOT_SURE = (Status.STALLED, Status.BUDGET_EXHAUSTED)
 
 

@@ -16,15 +16,17 @@ MEMORY = 0.5
 SPEED_TIME = 0.1
 """The speed of a goal is measured over this time or longer [s]."""
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.5 * MEMORY
-"""Between goals [s]: the window is no shorter."""
+"""Bounds of the interval between goals [s]: the window is no shorter."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
 CHANGING_RATE = 0.05
 """
-How fast the window becomes longer or shorter [s/s]. The mean goes slower by half of this share
-while it becomes longer.
+Rate at which the window becomes longer or shorter [s/s].
+
+The mean goes slower by half of this share while it becomes longer.
+
 """
 LEAST_BRAKING = 0.9
 """Share of the time that braking takes that the window has at once [1]: joints have a margin."""
@@ -55,7 +57,7 @@ class TargetFilter:
         """Forget the path: the goal jumps to wherever it is next."""
         self._keep(0, 0)
         self._left_now: Array | None = None
-        """What is left now, once it was asked for."""
+        """Cached displacement from the mean to the newest goal; None until computed."""
         self._since_goal = math.inf
         self._window = self._needed = self._interval = 0.0
 

@@ -1,4 +1,4 @@
-"""What the poses of references have in common, whatever leads them."""
+"""The common part of references that have poses, whatever leads them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ TINY = 1e-12
 SLOW_SPEED = 0.2
 """Speed down to which joints near their limits slow a line, as a share of the full speed [1]."""
 LOOK_AHEAD_SHARE = 0.75
-"""How far ahead a reference looks, as a share of twice its braking distance."""
+"""Look-ahead of a reference, as a share of twice its braking distance."""
 LOOK_AHEAD_STEPS = 2.0
 """... and how many steps farther."""
 SHORTEST_LOOK_AHEAD = 1e-3

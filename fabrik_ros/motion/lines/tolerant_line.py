@@ -46,17 +46,19 @@ class LinePlan:
     knots: Array
     """Joint values, shape (m, n) [rad or m], from where the arm rests."""
     shares: Array
-    """How much of the line lies before each knot, shape (m,)."""
+    """Share of the line that lies before each knot, shape (m,)."""
     deviations: Array
-    """Of position [m] and orientation [rad] at each knot, shape (m, 2)."""
+    """Deviations of position [m] and orientation [rad] at each knot, shape (m, 2)."""
     places: Array
-    """Of the tips at the greatest deviations, of position and of orientation, (2, k, 3) [m]."""
+    """
+    Places of the tips at the greatest deviations, of position and of orientation, (2, k, 3) [m].
+    """
     reason: Reason | None = None
-    """Why the line ends before the goal, with its place; None where it does not."""
+    """Reason why the line ends before the goal, with its place; None where it does not."""
 
     @property
     def share(self) -> float:
-        """How much of the line can be followed."""
+        """Share of the line that can be followed."""
         return float(self.shares[-1])
 
     @property
@@ -68,16 +70,16 @@ class LinePlan:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """How far knots on a line go."""
+    """End of the knots on a line."""
 
     knots: list[Knot]
-    """From where the arm rests."""
+    """Knots, from where the arm rests."""
     at: float
     """Place that was not reached, in knots; infinite where the line was followed to its end."""
     solution: Solution | None = None
-    """What the solver said there; None where the joints would have to jump."""
+    """Answer of the solver there; None where the joints would have to jump."""
     collision: Reason | None = None
-    """What collides there, where something does."""
+    """Collision there, where something collides."""
 
 
 class TolerantLinePlanner:

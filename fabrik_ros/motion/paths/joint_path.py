@@ -77,7 +77,7 @@ def configurations(q: Array, *corners: Array) -> Iterator[Array]:
 
 class StopPath(Path):
     """
-    To rest as fast as the joints may, in the direction they move in.
+    Path to rest as fast as the joints may, in the direction they move in.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a motion needs to know of a path, whatever kind it is."""
+"""Interface of paths: what a motion needs to know of one, whatever kind it is."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -20,11 +20,11 @@ class PartialStep(NamedTuple):
     """A step in which only some of the joints go on."""
 
     velocity: Array
-    """What is wanted, shape (n,) [rad/s or m/s]."""
+    """Velocity that is wanted, shape (n,) [rad/s or m/s]."""
     braking: npt.NDArray[np.bool_]
-    """Which joints come to rest instead, shape (n,)."""
+    """Mask of the joints that come to rest instead, shape (n,)."""
     hold: Callable[[str], None]
-    """To be called once the step is taken, with what would have collided."""
+    """Callback for once the step is taken, with what would have collided."""
 
 
 class Path(ABC):
@@ -108,7 +108,7 @@ class Path(ABC):
 
     @property
     def blocked(self) -> Reason | None:
-        """Why the path cannot be followed any farther; None while it can."""
+        """Reason why the path cannot be followed any farther; None while it can."""
         return None
 
     def look_ahead(self, dt: float) -> bool:

@@ -22,7 +22,7 @@ PREVIEW_MOVE = 0.05
 OFF_POLYLINE = 1e-4
 """Largest distance of the curve from the polyline of its knots, at the reach of the arm [m]."""
 FARTHEST_OFF = 4.0 / 27.0
-"""How far a cubic leaves its chord, by the difference of slopes at one end and its length [1]."""
+"""Greatest distance of a cubic from its chord, for a difference of slopes at one end of 1 [1]."""
 AVERAGED_OFF = 1e-4
 """Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
 NEAR_LIMIT = 0.01
@@ -110,13 +110,13 @@ class PlannedPath(Path):
 
     @property
     def q(self) -> Array:
-        """Where it ends, shape (n,) [rad or m]."""
+        """Joint values at its end, shape (n,) [rad or m]."""
         end: Array = self._knots[-1]
         return end
 
     @property
     def share(self) -> float:
-        """How much of the path lies behind the arm."""
+        """Share of the path that lies behind the arm."""
         return float(self._at / self._places[-1])
 
     def velocity(self, dt: float) -> Array:

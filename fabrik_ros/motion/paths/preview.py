@@ -28,14 +28,14 @@ NO_MOTION: ProposedMotion = (np.empty(0), np.empty((0, 0)))
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """What is known of a path."""
+    """Preview of a path: all that is known of it."""
 
     q: Array
     """Joint values at the end of the checked part, shape (n,) [rad or m]."""
     tips: Array
     """Poses of the k tips on the way there, T_base_tip, shape (m, k, 4, 4)."""
     travel: Array
-    """How far each joint goes, there and back added, shape (n,) [rad or m]."""
+    """Travel of each joint, there and back added, shape (n,) [rad or m]."""
     length: float = 0.0
     """Length of the path of the tip that goes farthest [m]."""
     duration: float = 0.0
@@ -43,16 +43,18 @@ class Preview:
     share: float = 0.0
     """Checked share of the path [1]; 1 for all of it."""
     reason: Reason | None = None
-    """Why the path cannot be followed any farther, with its place; None while it can."""
+    """Reason why the path cannot be followed any farther, with its place; None while it can."""
     configurations: Array = field(default_factory=lambda: np.empty((0, 0)))
     """Joint values on the way there, shape (m, n) [rad or m]."""
     times: Array = field(default_factory=lambda: np.empty(0))
-    """When they are reached, likewise without accelerating, shape (m,), from 0 on [s]."""
+    """
+    Times at which they are reached, likewise without accelerating, shape (m,), from 0 on [s].
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class Ahead:
-    """What a path asks of the joints."""
+    """Course of a path ahead: what it asks of the joints."""
 
     name: str
     """Name of the path, for reasons."""
@@ -61,7 +63,7 @@ class Ahead:
     configurations: Iterator[Array | Reason]
     """Joint values on it, shape (n,), evenly apart, or why there are no more."""
     count: int
-    """How many there are, if none is missing."""
+    """Number of the configurations, if none is missing."""
 
     def followed_by(self, other: 'Ahead') -> 'Ahead':
         """Return what this path and another after it ask of the joints."""

@@ -96,7 +96,7 @@ class ReferencePath(Path, Generic[ReferenceT]):
 
 
 class LinePath(ReferencePath[LineReference]):
-    """In a straight line to a goal, or on the path of goals that come again and again."""
+    """Straight line to a goal, or the path of goals that come again and again."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class LinePath(ReferencePath[LineReference]):
 
     @property
     def blocked(self) -> Reason | None:
-        """Why the line cannot be followed any farther; None while it can."""
+        """Reason why the line cannot be followed any farther; None while it can."""
         if self._blocking is None:
             return None
         place = self._tracker.to_base(self.reference.T)[:, :3, 3]
@@ -357,7 +357,7 @@ class JogPath(ReferencePath[JogReference]):
 
     @property
     def blocked(self) -> Reason | None:
-        """Why the jog cannot go on at all; None while it can."""
+        """Reason why the jog cannot go on at all; None while it can."""
         return None if self._blocking is None else _end_of_jog(self._blocking)
 
 

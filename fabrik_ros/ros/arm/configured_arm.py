@@ -147,7 +147,7 @@ class ConfiguredArm:
                 self.joints,
                 watch,
                 lambda: self.motion.command[0],
-                self._heed_points,
+                self._note_points,
             )
         self._update_world()
         count = watch.obstacle_count
@@ -155,12 +155,12 @@ class ConfiguredArm:
 
     @property
     def follower(self) -> Follower | None:
-        """What decides what the arm does; None while the node is inactive."""
+        """Follower that decides what the arm does; None while the node is inactive."""
         return self.loop.follower
 
     @property
     def planner_state(self) -> str:
-        """What the planner does, in the words of the status."""
+        """State of the planner, in the words of the status."""
         return why_none(self._parameters) if self.planner is None else self.planner.state
 
     @property
@@ -287,7 +287,7 @@ class ConfiguredArm:
         """Say what is known of points, for the status."""
         return {} if self._points is None else self._points.facts()
 
-    def _heed_points(self, before: PointCells | None, cells: PointCells) -> None:
+    def _note_points(self, before: PointCells | None, cells: PointCells) -> None:
         """Look at what is ahead, among other points."""
         follower, q = self.follower, self.motion.command[0]
         if follower is None:
@@ -508,7 +508,7 @@ def configure_arm(
 def scaled_limits(
     parameters: NodeParameters, chain: Chain | Tree, robot: RobotState
 ) -> MotionLimits:
-    """How fast the arm may move by the parameters and by what the robot says."""
+    """Limits of the motion by the parameters and by what the robot says."""
     limits = parameters.limits_for(chain)
     return replace(limits, speed_scaling=limits.speed_scaling * robot.speed_scaling)
 

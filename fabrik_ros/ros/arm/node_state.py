@@ -1,4 +1,4 @@
-"""What the parts of the node share: parameters, the arm, whether it is held, and why it waits."""
+"""State that parts of the node share: parameters, the arm, whether it is held, why it waits."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from .configured_arm import ConfiguredArm
 
 
 class Standing(NamedTuple):
-    """What the arm does, why, and what the node waits for."""
+    """State of the arm, the reason for it, and what the node waits for."""
 
     state: State
     reason: Reason | None
@@ -43,29 +43,29 @@ class NodeState:
     """The newest robot description, URDF; '' before the first."""
     description_topic: str = ''
     arm: ConfiguredArm | None = None
-    """Exists while the node is configured."""
+    """Arm; it exists while the node is configured."""
     groups: Groups = field(default_factory=dict)
     """Obstacles in markers that were accepted last."""
     gate: StartGate = field(default_factory=StartGate)
     tally: Tally = field(default_factory=Tally)
     failure_reason: str = ''
-    """Why the last step of the life cycle failed; '' after one that did not."""
+    """Reason why the last step of the life cycle failed; '' after one that did not."""
     is_preparing: bool = False
     """Whether the solvers are being compiled."""
     description_changed: bool = False
     """Whether another description came while the node was configured."""
     rival: str = ''
-    """Which other node of the same name goes first; '' if none does."""
+    """Other node of the same name that goes first; '' if none does."""
     starts_when_free: bool = False
     """Whether the node is to become active as soon as no other has its name."""
     end: Reason | None = None
-    """Why the node does nothing any more; None while it lives."""
+    """Reason why the node does nothing any more; None while it lives."""
     active_since: int = 0
     """Time of the last activation, by the steady clock [ns]."""
 
     @property
     def follower(self) -> Follower | None:
-        """What decides what the arm does; None while the node is not active."""
+        """Follower that decides what the arm does; None while the node is not active."""
         return None if self.arm is None else self.arm.follower
 
     def configured_arm(self) -> ConfiguredArm:

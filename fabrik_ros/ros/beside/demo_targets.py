@@ -62,7 +62,7 @@ class DemoTargets(Node):
         self._begin = self.get_clock().now()
         self._is_awaited = False
         self._way_until = -math.inf
-        """Until when others have the way, by a clock that never jumps [s]."""
+        """Time until which others have the way, by a clock that never jumps [s]."""
         self._why_not = ''
         self._statuses = self.create_subscription(
             DiagnosticArray, 'fabrik/status', self._on_status, 1

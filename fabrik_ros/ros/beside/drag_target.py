@@ -20,7 +20,7 @@ FOLLOW_PERIOD = 0.1
 """Time between two updates of handles that go with their tools, at least [s]: RViz takes one a
 frame, and those that it has not taken wait in a queue."""
 FEEDBACK = QoSProfile(depth=100)
-"""Whoever presses and lets go while this process is busy has done both."""
+"""Quality of service of feedback: a press and a release while this process is busy both count."""
 
 
 class DragTarget(Node):
@@ -39,11 +39,11 @@ class DragTarget(Node):
             self, f'{name}/drag_target', feedback_sub_qos=FEEDBACK
         )
         self._handles: dict[str, TipHandle] = {}
-        """By the tip link."""
+        """Handles by the tip link."""
         self._followed_at = -math.inf
-        """When the handles were put where the tools are last [s]."""
+        """Time at which the handles were put where the tools are last [s]."""
         self._shown: tuple[Any, ...] | None = None
-        """What the handles were made for: the robot, its base link and tips."""
+        """Robot, base link and tips that the handles were made for."""
         self._feedback_topic = self._server.feedback_sub.topic_name
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PERIOD, self._step, clock=steady)

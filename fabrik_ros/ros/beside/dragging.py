@@ -1,4 +1,4 @@
-"""What somebody who drags a handle asks of an arm, and where the handle belongs: no ROS here."""
+"""Wishes of somebody who drags a handle, and the place of the handle: no ROS here."""
 
 from dataclasses import dataclass
 from enum import auto, Enum
@@ -11,17 +11,17 @@ P = TypeVar('P')
 PERIOD = 0.03
 """Time between two poses that are sent while a handle is dragged, at least [s]."""
 SETTLING_TIME = 0.5
-"""For so long after a pose was sent the status may be about what was before [s]."""
+"""Time after a pose was sent in which the status may be about what was before [s]."""
 PATIENCE = 1.0
 """A pose that nobody would hear for so long is forgotten [s]."""
 STREAM_MARGIN = 0.1
-"""How much longer than `stream_timeout` a pause is that ends a stream for sure [s]."""
+"""Excess over `stream_timeout` of a pause that ends a stream for sure [s]."""
 ATTENTION = 5.0
 """A pose is sent again at most this long after the first time: people look elsewhere [s]."""
 
 
 class Phase(Enum):
-    """What becomes of a handle."""
+    """Phase of a handle."""
 
     AT_TOOL = auto()
     """Nobody asks anything: it belongs where the tool is."""
@@ -32,12 +32,12 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class Standing:
-    """What the status says of the goal of a tip."""
+    """Standing of the goal of a tip, by the status."""
 
     state: str
     """Name of a `State`."""
     goal: str
-    """By which the sender knows a target again; '' where there is none."""
+    """Mark by which the sender knows a target again; '' where there is none."""
     waits_for_execute: bool = False
     """Whether a path is proposed, and waits for somebody to confirm it."""
 
@@ -62,11 +62,11 @@ class Handle(Generic[P]):
     def __init__(self) -> None:
         self.phase = Phase.AT_TOOL
         self._grabbed: P | None = None
-        """Where it was grabbed."""
+        """Pose in which it was grabbed."""
         self._pose: P | None = None
-        """Where it was dragged to; None before it is moved."""
+        """Pose that it was dragged to; None before it is moved."""
         self._due_since: float | None = None
-        """When the pose became due; None while it is not."""
+        """Time at which the pose became due; None while it is not."""
         self._sent_at = -math.inf
         self._goal = ''
         """The target that was sent last."""

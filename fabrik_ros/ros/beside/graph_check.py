@@ -1,4 +1,4 @@
-"""What is wrong with the nodes that are running: looked at from outside."""
+"""Faults of the nodes that are running, as they are seen from outside."""
 
 from collections.abc import Iterator, Mapping, Sequence
 import time
@@ -13,14 +13,14 @@ from ..status.neighbours import node_of, UNKNOWN
 
 DESCRIPTION, STATUS = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
 LISTENING_TIME = 3.0
-"""How long the doctor listens [s]: discovery takes a second, a node speaks ten times a second."""
+"""Time for which the doctor listens [s]: discovery takes 1 s, a node speaks ten times a second."""
 LONGEST_LISTENING_TIME = 10.0
-"""How long it listens while something is half known: busy machines discover slowly [s]."""
+"""Longest time for which it listens while something is half known: busy machines are slow [s]."""
 SPIN_TIME = 0.05
 PARTLY = 'partly on'
-"""How `self_collision` begins where shapes of links are missing."""
+"""Beginning of `self_collision` where shapes of links are missing."""
 FACTS = {'state', 'reason', 'waits_for', 'warnings'}
-"""What each status of a node of this package has, and no others."""
+"""Facts that each status of a node of this package has, and no others."""
 
 Statuses = dict[str, dict[str, Mapping[str, str]]]
 """Newest status of each node, by the topic that it is on and the instance of the node."""

@@ -1,4 +1,4 @@
-"""What a handle looks like in RViz: arrows and rings along the axes of a tool, round a ball."""
+"""Marker of a handle in RViz: arrows and rings along the axes of a tool, round a ball."""
 
 from collections.abc import Iterator
 import math
@@ -22,7 +22,7 @@ BALL = ColorRGBA(r=0.1, g=0.7, b=0.9, a=0.35)
 WORDS = 'words'
 """Name of the control that has the words over a handle."""
 WORDS_HEIGHT, WORDS_SIZE = 1.0, 0.12
-"""Of the lowest line over the tool, and of letters, as shares of the handle [1]."""
+"""Height of the lowest line over the tool, and of letters, as shares of the handle [1]."""
 WORDS_COLOR = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
 HALF = math.sqrt(0.5)
 AXES = {

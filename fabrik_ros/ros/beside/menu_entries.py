@@ -1,4 +1,4 @@
-"""What the menu of a handle offers, by what is known of a node: no ROS here."""
+"""Entries in the menu of a handle, by what is known of a node: no ROS here."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...solver.options import MODES
 from .resting_joints import JointValue
 
 CHOICES = {'path': OPTIONS['path'], 'mode': MODES, 'confirm': OPTIONS['confirm']}
-"""What there is to choose from, by the parameter."""
+"""Words to choose from, by the parameter."""
 SPEEDS = (100.0, 50.0, 25.0, 10.0)
 """Shares of all speeds that are offered [%]."""
 STEPS = (10.0, 1.0, -1.0, -10.0)
-"""By which joints can be moved [degrees or mm]."""
+"""Steps by which joints can be moved [degrees or mm]."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +66,19 @@ class Entry:
     is_chosen: bool | None = None
     """None where there is nothing to choose."""
     note: str = ''
-    """What is said behind the name."""
+    """Text behind the name."""
     inside: tuple[Entry, ...] = ()
 
     @property
     def title(self) -> str:
-        """What is shown; RViz draws boxes for the brackets."""
+        """Text that is shown; RViz draws boxes for the brackets."""
         mark = '' if self.is_chosen is None else '[x] ' if self.is_chosen else '[ ] '
         return f'{mark}{self.name}' + (f': {self.note}' if self.note else '')
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a node, as far as its menu depends on it."""
+    """State of a node, as far as its menu depends on it."""
 
     state: str
     """Name of a `State`."""
@@ -86,13 +86,13 @@ class Known:
     waits_for_execute: bool
     has_home: bool
     configurations: tuple[str, ...]
-    """Their names, without home."""
+    """Names of the configurations, without home."""
     chosen: Mapping[str, str]
-    """The present words of the parameters in `CHOICES`."""
+    """Present words of the parameters in `CHOICES`."""
     speed: float
-    """The present share of all speeds [1]."""
+    """Present share of all speeds [1]."""
     joints: tuple[JointValue, ...]
-    """Where the arm rests, or rested last."""
+    """Joint values at which the arm rests, or rested last."""
 
 
 def entries_of(known: Known) -> tuple[Entry, ...]:

@@ -76,7 +76,7 @@ class NodeClient:
         self.heard_at, self.stamp = -math.inf, 0
         self._asked_at = -math.inf
         self._unanswered: dict[Future[Any], tuple[float, OnAnswer]] = {}
-        """When a request was made [s], and who waits for its answer."""
+        """Time at which each request was made [s], and who waits for its answer."""
         self.forget()
         listen, ask = node.create_subscription, node.create_client
         self._statuses = listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)

@@ -1,4 +1,4 @@
-"""Where joints rest: what stays while they only tremble, or are on the way. No ROS here."""
+"""Joint values at rest: they stay while joints only tremble, or are on the way. No ROS here."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 STILL = 0.2
 """Joints that move by no more than this rest [degrees or mm]."""
 REST_TIME = 0.5
-"""After so long without a motion they rest [s]."""
+"""Time without a motion after which joints rest [s]."""
 
 
 class JointValue(NamedTuple):
-    """Where a joint is."""
+    """Value of a joint."""
 
     name: str
     is_revolute: bool
@@ -21,17 +21,17 @@ class JointValue(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What people read its value in."""
+        """Unit that people read its value in."""
         return '°' if self.is_revolute else ' mm'
 
     @property
     def unit_size(self) -> float:
-        """That in radians, or metres."""
+        """Size of that unit in radians, or metres."""
         return math.radians(1.0) if self.is_revolute else 1e-3
 
     @property
     def shown(self) -> float:
-        """Its value as people read it [degrees or mm]."""
+        """Value as people read it [degrees or mm]."""
         return self.value / self.unit_size
 
 
@@ -49,7 +49,7 @@ class RestingJoints:
     def __init__(self) -> None:
         self.joints: tuple[JointValue, ...] = ()
         self._about: tuple[JointValue, ...] = ()
-        """Where they were when they moved last."""
+        """Values that they had when they moved last."""
         self._moved_at = 0.0
 
     def see(self, joints: tuple[JointValue, ...], now: float) -> None:

@@ -1,4 +1,4 @@
-"""How executables run a node that has nothing to bring to rest."""
+"""Main loop of executables whose node has nothing to bring to rest."""
 
 from collections.abc import Callable
 from contextlib import suppress

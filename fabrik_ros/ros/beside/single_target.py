@@ -12,9 +12,9 @@ from ..clocks.qos import NEWEST
 LONGEST_WAIT = 1.0
 """A target that nobody hears for so long is dropped [s]."""
 ACQUAINTANCE_TIME = 0.1
-"""For so long both sides know each other before something is sent [s]: else it may be lost."""
+"""Time for which both sides know each other before something is sent [s]: else it may be lost."""
 DELIVERY_TIME = 1.0
-"""The publisher ends so long after it has sent its target [s]."""
+"""Time after sending its target at which the publisher ends [s]."""
 
 
 class SingleTarget:
@@ -36,9 +36,9 @@ class SingleTarget:
         self._node, self._on_drop = node, on_drop
         self._publisher: Publisher | None = None
         self._message: Any = None
-        """What waits."""
+        """Message that waits."""
         self._ends_at = 0.0
-        """When the message is dropped, or the publisher ends [s]."""
+        """Time at which the message is dropped, or the publisher ends [s]."""
         self._heard_since = 0.0
 
     def send(self, topic: str, message: Any) -> None:

@@ -30,7 +30,7 @@ from .node_client import NodeClient
 SILENCE = 2.0
 """A node from which no status came for this long is gone [s]; it sends ten a second."""
 SPIN_TIME = 0.05
-"""How long the network is listened to between two looks [s]."""
+"""Time for which the network is listened to between two looks [s]."""
 RESEND_TIME = 1.0
 """A target without an answer is sent again after this time [s]; twice the same is a repeat."""
 HOLD_TIME = 0.5
@@ -42,7 +42,7 @@ class NotSentError(FabrikError):
 
 
 class Outcome(Enum):
-    """What became of a target."""
+    """Outcome of a target."""
 
     REACHED = 'reached'
     NOT_REACHED = 'accepted, but not reached'
@@ -51,7 +51,7 @@ class Outcome(Enum):
 
 
 class Answer(NamedTuple):
-    """What became of a target, and why."""
+    """Outcome of a target, and why."""
 
     outcome: Outcome
     text: str
@@ -77,9 +77,9 @@ class TargetClient:
         self._say = say
         self._said = ''
         self._held_since = math.inf
-        """When the arm was last seen not to hold [s]."""
+        """Time at which the arm was last seen not to hold [s]."""
         self._prefix = f'{topic_name(tip)}/' if tip else ''
-        """Of the facts in the status that are of the tip."""
+        """Prefix of the facts in the status that are of the tip."""
         self._node = rclpy.create_node('fabrik_ros_target')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)

@@ -60,20 +60,22 @@ class TipHandle:
         self._tool = tool
         self._marker = topic_name(tip)
         self._prefix = f'{self._marker}/' if watched.has_several_tips else ''
-        """Of the topics and facts that are of the tip."""
+        """Prefix of the topics and facts that are of the tip."""
         self._targets: Publisher | None = None
-        """There only while somebody drags, so that the node does not warn of a second sender."""
+        """
+        Publisher; there only during a drag, so that the node does not warn of a second sender.
+        """
         self._handle: Handle[tuple[str, Pose]] = Handle()
         self._shown: Array | None = tool.T_base_tool
-        """Where the handle was put last; None where somebody may have moved it since."""
+        """Pose that the handle was put in last; None where somebody may have moved it since."""
         self._words = ''
-        """What belongs over the handle, and is written there."""
+        """Words that belong over the handle."""
         self._written = ''
         size = SIZE_SHARE * tool.reach
         marker = handle_marker(self._marker, watched.base_link, tool.T_base_tool, size)
         server.insert(marker, feedback_callback=self._on_feedback)
         self._single = SingleTarget(node, partial(self._tell, 'target', False))
-        """What the menu sends."""
+        """Sender of what is chosen in the menu."""
         self._resting = RestingJoints()
         self._menu = HandleMenu(server, self._marker, self._grant)
         self._show_menu()

@@ -35,7 +35,7 @@ PARAMETERS = (
     'home_configuration',
     'stream_timeout',
 )
-"""What is asked for."""
+"""Parameters that the node is asked for."""
 STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Joint states of any driver, as the node takes them."""
 
@@ -44,11 +44,11 @@ class Tool(NamedTuple):
     """A tool of an arm."""
 
     T_base_tool: Array
-    """Where it is measured to be, shape (4, 4)."""
+    """Measured pose in the base, shape (4, 4)."""
     reach: float
-    """Of its arm [m]."""
+    """Reach of its arm [m]."""
     joints: tuple[JointValue, ...]
-    """Of its arm, as measured."""
+    """Measured joint values of its arm."""
 
 
 class WatchedNode(NodeClient):
@@ -70,7 +70,7 @@ class WatchedNode(NodeClient):
         super().__init__(node, name, PARAMETERS, on_status)
         self._values: dict[str, float] = {}
         self._description = ''
-        """What came on the topic."""
+        """Description that came on the topic."""
         self._read = ''
         """The description that was read last."""
         self._robot: Robot | None = None
@@ -108,7 +108,7 @@ class WatchedNode(NodeClient):
 
     @property
     def missing(self) -> str:
-        """What is still missing, until it is known where the tools are; '' for nothing."""
+        """Message about what is missing until it is known where the tools are; '' for nothing."""
         resolve = self._node.resolve_topic_name
         if not self.is_alive:
             return f'no status on {self.status_topic}'

@@ -10,7 +10,7 @@ PACE_TOLERANCE = 0.1
 PACE_MEMORY = 32
 """Number of targets that the pace is averaged over [1]."""
 TARGET_WAIT = 0.25
-"""How long a tick waits for the target that leads its command [periods]."""
+"""Longest wait of a tick for the target that leads its command [periods]."""
 TRACKING = 0.25
 """Share of the time a target was early or late that the stamps take over [1]."""
 LEAST_JUMP = 10_000_000
@@ -100,7 +100,7 @@ class CommandClock:
         self.was_interrupted = True
         """Whether the newest stamp does not follow the one before it."""
         self.back_by = 0
-        """By how much less than the time before the clock showed [ns]."""
+        """Step back of the clock since the time before [ns]."""
 
     @property
     def went_back(self) -> bool:

@@ -1,4 +1,4 @@
-"""How often the log says the same again."""
+"""Periods in which the log says the same again."""
 
 WARNING_PERIOD = 1.0
 """The same warning, error or refusal is not logged again within this time [s]."""

@@ -13,7 +13,7 @@ from .log_periods import WARNING_PERIOD
 from .receiving import age_of
 
 LONGEST_READING = 1_000_000
-"""Two clocks that took longer to read cannot be compared [ns]."""
+"""Longest reading of two clocks after which they can be compared [ns]."""
 
 
 class NodeClock:

@@ -32,7 +32,7 @@ class Turns:
         self._waiting: dict[Hashable, Callable[[], None]] = {}
         """The newest work of each kind that waits for its turn, the oldest first."""
         self._end, self._excess = -math.inf, 0.0
-        """When the last work ended, by a steady clock, and what exceeded half of the time [s]."""
+        """End of the last work, by a steady clock, and what exceeded half of the time [s]."""
 
     def take(self, kind: Hashable, work: Callable[[], None]) -> None:
         """Do some work now, or once what came before it is done, unless it is superseded."""

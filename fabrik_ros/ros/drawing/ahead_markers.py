@@ -1,4 +1,4 @@
-"""What is ahead of an arm, as markers: the arm at its goal, and the paths of its tips there."""
+"""Markers of what is ahead of an arm: the arm at its goal, and the paths of its tips there."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ GOING = (State.LOOKING, State.PLANNING, State.MOVING)
 
 @dataclass(frozen=True)
 class Ahead:
-    """What is ahead; nothing where the fields are empty."""
+    """Goal and paths ahead of an arm; nothing where the fields are empty."""
 
     q_ghost: Array = field(default_factory=lambda: np.empty(0))
     """Joint values at the goal, or on the way there that is played, shape (n,) [rad or m]."""
@@ -44,7 +44,7 @@ class Ahead:
 
     @property
     def key(self) -> object:
-        """What is the same as long as the picture is."""
+        """Key that is the same as long as the picture is."""
         arrays = tuple(array.tobytes() for array in (self.q_ghost, *self.paths))
         return arrays, tuple(self.others.items()), frozenset(self.links), self.colliding
 
@@ -70,7 +70,7 @@ class AheadMarkers:
         self._links: Set[str] = frozenset()
         """Links that were elsewhere when it looked last."""
         self._measured: object = None
-        """What `_colliding` depends on."""
+        """Key of all that `_colliding` depends on."""
         self._colliding: Set[str] = frozenset()
 
     def look(self, standing: Standing) -> Ahead:

@@ -8,7 +8,7 @@ from visualization_msgs.msg import Marker
 from ..messages.marker_shapes import removed
 
 RENEWAL_TIME = 0.3
-"""What stays the same is drawn again after this time [s]."""
+"""Time after which what stays the same is drawn again [s]."""
 
 
 class MarkerLayer:

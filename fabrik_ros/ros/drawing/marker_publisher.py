@@ -1,4 +1,4 @@
-"""When markers are published: changed ones at once, unchanged ones now and then."""
+"""Publication of markers: of changed ones at once, of unchanged ones now and then."""
 
 import time
 
@@ -19,7 +19,7 @@ from .status_markers import state_color, state_sentences, text_markers
 PERIOD = 1.0 / 30.0
 """Time between two pictures of an arm that moves, at least [s]: joint states come faster."""
 SLOW_PERIOD = 0.1
-"""The same for what commands wait for: what is nearest is measured, and what is ahead [s]."""
+"""Least time between two pictures of what is nearest and ahead: commands wait for these [s]."""
 LONGEST_PREPARATION = 120
 """Lifetime of the text that the solver is compiled; no other markers come meanwhile [s]."""
 DEPTH = 5
@@ -46,7 +46,7 @@ class MarkerPublisher:
         self._nearest, self._ahead = MarkerLayer(SLOW_PERIOD), MarkerLayer(SLOW_PERIOD)
         self._ahead_of: AheadMarkers | None = None
         self._looked_at = 0.0
-        """When it was last looked what is ahead, by the monotonic clock [s]."""
+        """Time of the last look at what is ahead, by the monotonic clock [s]."""
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     @property
@@ -75,7 +75,7 @@ class MarkerPublisher:
 
     def _show(self) -> None:
         """Publish what has changed, and renew what has not."""
-        self._heed_arm()
+        self._read_new_arm()
         if self._publisher.get_subscription_count() == 0:
             self._forget()
             return
@@ -87,7 +87,7 @@ class MarkerPublisher:
         if markers:
             self._publish(markers)
 
-    def _heed_arm(self) -> None:
+    def _read_new_arm(self) -> None:
         """Read what is to be seen of a new arm, before it moves: that takes a while."""
         arm = self._state.arm
         if arm is None:

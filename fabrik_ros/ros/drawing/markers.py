@@ -23,26 +23,26 @@ LINE_SHARE = 0.02
 RING = 2.0 * math.pi / 48.0 * np.arange(49)
 """Angles of the points of the ring at the reach [rad]."""
 AT_LIMIT = 0.01, 0.001
-"""How near to its limit a joint is marked: revolute [rad], prismatic [m]."""
+"""Distance from its limit within which a joint is marked: revolute [rad], prismatic [m]."""
 BALL_SHARE = 0.14
 """Diameter of the balls round joints at limits as a share of the reach [1]: links are inside."""
 NEAREST = {'obstacle': 'nearest', 'self': 'self'}
 """Namespaces of the lines to what is nearest."""
 CLOSE = 5.0
-"""So many clearances apart, and nearer, links are drawn as near to each other [1]."""
+"""Largest distance at which links are drawn as near to each other, in clearances [1]."""
 ARROW_FROM_POSE = np.array([[0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
 """T_tool_arrow, shape (4, 4): arrows are drawn along their x axis, tools point along their z."""
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What there is to draw."""
+    """Picture of an arm: all that there is to draw."""
 
     robot: Mechanism
     state: State
     reason: Reason | None
     refusal: str = ''
-    """Why the last request was refused; '' where it was not."""
+    """Reason why the last request was refused; '' where it was not."""
     q: Array | None = None
     """Joint values, shape (n,) [rad or m]; None where they are unknown."""
     T_base_goal: Array | None = None
@@ -50,14 +50,14 @@ class Picture:
 
     @property
     def sentences(self) -> list[str]:
-        """What the arm does, and why."""
+        """Sentences about what the arm does, and why."""
         joints = () if self.q is None else joints_at_limits(self.robot, self.q)
         names = (self.robot.joint_names[j] for j in joints)
         return state_sentences(self.state, self.reason, self.refusal, names)
 
     @property
     def key(self) -> object:
-        """What is the same as long as the picture is."""
+        """Key that is the same as long as the picture is."""
         arrays = (self.q, self.T_base_goal)
         shown = (None if array is None else array.tobytes() for array in arrays)
         return self.robot, *self.sentences, *shown

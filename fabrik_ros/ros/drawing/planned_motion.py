@@ -8,7 +8,7 @@ from ...transforms import Array
 LONGEST = 6.0
 """A motion that takes longer is played faster, in this time [s]."""
 PAUSE = 0.7
-"""How long the end is shown before the beginning [s]."""
+"""Time for which the end is shown before the beginning [s]."""
 
 
 class PlannedMotion:

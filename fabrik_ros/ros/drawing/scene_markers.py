@@ -17,22 +17,22 @@ from ..messages.solid_markers import solid_marker, solid_markers
 LIFETIME = 3
 """Markers of scenes that are not renewed are gone after this time [s]."""
 MOST_CUBES = 2000
-"""More cells are drawn as fewer, larger cubes: commands wait for the message [1]."""
+"""Most cubes; more cells are drawn as fewer, larger ones: commands wait for the message [1]."""
 
 
 @dataclass(frozen=True)
 class KnownScene:
-    """What stands around the arm; two that are equal look alike."""
+    """Scene around the arm; two that are equal look alike."""
 
     root_link: str
     of_file: tuple[Obstacle, ...] = ()
     in_markers: tuple[Obstacle, ...] = ()
     cells: tuple[tuple[str, PointCells], ...] = ()
-    """Those of each sensor, by its frame."""
+    """Cells with points of each sensor, by its frame."""
     nearest: str = ''
     """Name of what is nearest; '' where nothing is."""
     blocking: frozenset[str] = frozenset()
-    """Names of what is in the way now."""
+    """Names of obstacles that are in the way now."""
 
 
 def scene_markers(scene: KnownScene, finder: MeshFinder) -> Iterator[Marker]:
@@ -96,7 +96,7 @@ def _color(scene: KnownScene, name: str, otherwise: ColorRGBA) -> ColorRGBA:
 
 
 def _url(filename: str, finder: MeshFinder) -> str:
-    """Where RViz finds a mesh: its file, or its own name if the file is gone by now."""
+    """Address where RViz finds a mesh: its file, or its own name if the file is gone by now."""
     try:
         return finder.find(filename).as_uri()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""When the scene is published: as soon as it is another one, to whoever looks at it."""
+"""Publication of the scene: as soon as it is another one, to whoever looks at it."""
 
 import math
 import time
@@ -36,9 +36,9 @@ class ScenePublisher:
         self._state = state
         self._publisher = node.create_publisher(MarkerArray, '~/scene_markers', LATCHED)
         self._shown: KnownScene | None = None
-        """What was published last; None where nothing is shown."""
+        """Scene that was published last; None where nothing is shown."""
         self._shown_at = -math.inf
-        """When, by the monotonic clock [s]."""
+        """Time of that publication, by the monotonic clock [s]."""
         node.create_timer(PERIOD, self._show, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def clear(self) -> None:

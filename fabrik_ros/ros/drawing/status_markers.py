@@ -1,4 +1,4 @@
-"""What the node does and why, as a text over the arm, and the colour of each state."""
+"""Text over the arm that says what the node does and why, and the colour of each state."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

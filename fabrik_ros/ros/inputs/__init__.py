@@ -1,1 +1,1 @@
-"""What the node hears: joint states, targets, frames, obstacles, points."""
+"""Inputs of the node: joint states, targets, frames, obstacles, points."""

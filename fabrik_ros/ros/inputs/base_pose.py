@@ -1,5 +1,5 @@
 """
-Where the base of the arm is in the world: by odometry, or by tf2 where it is installed.
+Pose of the arm's base in the world: by odometry, or by tf2 where it is installed.
 
 Both come at their own rate, mostly slower than commands. In between the base is taken to go on at
 its last velocity, which keeps the commands smooth.
@@ -24,9 +24,9 @@ from ..clocks.stamps import FUTURE
 from ..messages.conversions import pose_to_matrix, seconds, transform_to_matrix
 
 LONGEST_EXTRAPOLATION = 0.1
-"""For this time [s] a base is taken to go on at its last velocity; then it is taken to stop."""
+"""Time for which a base is taken to go on at its last velocity [s]; then it is taken to stop."""
 LONGEST_PAUSE = 0.5
-"""No velocity is computed from two poses farther apart in time [s]."""
+"""Longest time between two poses from which a velocity is computed [s]."""
 FARTHEST, FASTEST = 1e6, 1e3
 """Greater distances [m] and speeds [m/s or rad/s] of a base are errors."""
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -16,14 +16,16 @@ SCALED = 1e-3
 
 
 class ControllerReference(NamedTuple):
-    """Where a controller wants its joints to be."""
+    """Reference of a controller: the state that it wants its joints to be in."""
 
     time: int
     """[ns]."""
     q: Mapping[str, float]
     """Joint values by name [rad or m]."""
     velocity: Mapping[str, float]
-    """By name [rad/s or m/s]; empty where the controller says none, or scales its speed."""
+    """
+    Velocities by name [rad/s or m/s]; empty where the controller says none, or scales its speed.
+    """
     begin: int
     """Time of the first point of the trajectory that it plays [ns], if it says so."""
 

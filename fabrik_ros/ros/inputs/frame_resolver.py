@@ -1,4 +1,4 @@
-"""Which frame a target is in: links by our own kinematics, others by tf2 where there is one."""
+"""Frames of targets: links by our own kinematics, others by tf2 where there is one."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,12 +20,12 @@ from ..messages.conversions import pose_to_matrix, seconds, transform_to_matrix
 from .base_pose import Track
 
 LONGEST_LAG = Duration(seconds=0.1)
-"""For so long after the newest transform a frame is taken to go on at its last velocity."""
+"""Time after its newest transform for which a frame is taken to go on at its last velocity."""
 STEP = 0.1
 """Time between the transforms that tell a velocity [s]."""
 
 LOOK_AGAIN = 1.0
-"""For so long a frame that moves against all links is taken to do so [s]."""
+"""Time for which a frame that moves against all links is taken to do so [s]."""
 
 JointValues = Callable[[float, tuple[str, ...]], Mapping[str, float]]
 """
@@ -57,13 +57,13 @@ class FrameResolver:
         self._base_link = base_link
         self._world_frame = world_frame
         self.buffer: Any = None
-        """What tf2 knows; None where tf2_ros is not installed."""
+        """Transforms that tf2 knows; None where tf2_ros is not installed."""
         self._joints: dict[tuple[str, str], tuple[str, ...]] = {}
         """The joints between two links, as far as somebody asked for them."""
         self._carriers: dict[str, str] = {}
         """Links that frames were fixed to."""
         self._free_until: dict[str, float] = {}
-        """Until when frames count as fixed to no link, by the steady clock [s]."""
+        """Time until which each frame counts as fixed to no link, by the steady clock [s]."""
         try:
             from tf2_ros import Buffer, TransformListener
         except ImportError:

@@ -1,4 +1,4 @@
-"""Where the joints were a moment ago."""
+"""History of the joints: their values a moment ago."""
 
 from bisect import bisect_right
 from collections import deque
@@ -8,17 +8,17 @@ import math
 from ...errors import SceneError
 
 LENGTH = 10.0
-"""How far back joint values are known [s]."""
+"""Time for which joint values are remembered [s]."""
 MOST_LENGTH = 60.0
-"""How far back they may be asked to be known [s]."""
+"""Longest time for which they may be asked to be remembered [s]."""
 LARGEST_STEP = 0.5
 """Values farther apart than this are not interpolated: they were set anew [rad or m]."""
 LATEST = 0.5
 """A stamp that is older than this when it is received is wrong [s]."""
 LONGEST_GAP = 0.5
-"""Between states farther apart than this a joint is only known if it did not move [s]."""
+"""Longest gap between states in which a joint is known that moved; others always are [s]."""
 LONGEST_LAG = 0.1
-"""For this time after its newest state a joint is taken to go on at its last velocity [s]."""
+"""Time after its newest state for which a joint is taken to go on at its last velocity [s]."""
 BASELINE = 0.02
 """Shortest time that a velocity is measured over [s]; noise counts for less over a long one."""
 AT_REST = 1e-3
@@ -206,7 +206,7 @@ class JointHistory:
     def _steps(
         self, key: tuple[str, ...], before: Sequence[float], after: Sequence[float]
     ) -> list[float]:
-        """How far each joint went from one state to another, the short way [rad or m]."""
+        """Move of each joint from one state to another, the short way [rad or m]."""
         steps = ((name, b - a) for name, a, b in zip(key, before, after, strict=False))
         return [
             math.remainder(step, TURN) if name in self._turning and math.isfinite(step) else step

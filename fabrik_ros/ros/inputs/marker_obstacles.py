@@ -51,7 +51,7 @@ class MarkedObstacle:
     is_locked: bool
     """Whether it moves with the frame."""
     stamp: float = 0.0
-    """When it was in that place of the frame [s]; 0: when it came."""
+    """Time at which it was in that place of the frame [s]; 0: when it came."""
 
     def __post_init__(self) -> None:
         Obstacle(self.name, self.shape, self.T_frame_obstacle)  # which checks them
@@ -69,11 +69,11 @@ class MarkedObstacle:
 
 @dataclass(frozen=True, eq=False)
 class MarkedGroup:
-    """What one marker shows."""
+    """Obstacles that one marker shows."""
 
     obstacles: tuple[MarkedObstacle, ...]
     ends_at: float
-    """When its lifetime ends [s]; infinite where it has no end."""
+    """End of its lifetime [s]; infinite where it has none."""
 
 
 Groups = Mapping[Key, MarkedGroup]

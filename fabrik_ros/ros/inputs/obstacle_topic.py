@@ -1,4 +1,4 @@
-"""Where obstacles in markers are heard, also from publishers that keep their messages."""
+"""Topic of obstacles in markers, also from publishers that keep their messages."""
 
 from collections import deque
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class ObstacleTopic:
     def __init__(self, node: Node, name: str, on_markers: Callable[[MarkerArray], None]) -> None:
         self._node, self._on_markers = node, on_markers
         self._sent: deque[int] = deque(maxlen=MESSAGES_REMEMBERED)
-        """When the messages that were taken last were sent [ns]."""
+        """Times at which the messages that were taken last were sent [ns]."""
         self._subscriptions: list[Subscription] = []
         self._name = str(self._subscribe(name, OBSTACLES).topic_name)
         self._publisher_count = 0

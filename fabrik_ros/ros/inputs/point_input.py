@@ -34,7 +34,7 @@ TOPIC = '~/points'
 LOOK_PERIOD = 0.005
 """Time between two looks at the thread, while there is something to do [s]."""
 LONGEST_WAIT = 0.2
-"""For this time a cloud waits for the joint state of its stamp [s]."""
+"""Longest wait of a cloud for the joint state of its stamp [s]."""
 NICENESS = 10
 """Commands go before clouds where there are not processors enough."""
 

@@ -15,11 +15,11 @@ class SaidTarget:
     T_frame_target: Array
     """Shape (4, 4)."""
     T_target: Array
-    """Where it was, in the base or in the world, shape (4, 4)."""
+    """Pose that it had, in the base or in the world, shape (4, 4)."""
     in_world: bool
     """Whether that is held in the world."""
     heard: float
-    """When it came last [s]."""
+    """Time at which it came last [s]."""
 
 
 class RelativeTargets:

@@ -19,7 +19,7 @@ from .target_subscription import subscribe_to_targets, waiting_message
 LATEST = QoSProfile(
     depth=1, history=HistoryPolicy.KEEP_LAST, reliability=ReliabilityPolicy.BEST_EFFORT
 )
-"""Takes jogs from reliable and from best effort publishers; a lost one is soon repeated."""
+"""Quality of service of jogs: reliable publishers or not; a lost one is soon repeated."""
 
 
 class TipTopics:

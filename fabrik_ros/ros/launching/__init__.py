@@ -1,1 +1,1 @@
-"""What launch files and processes are made of."""
+"""Parts of launch files and of processes."""

@@ -1,5 +1,5 @@
 """
-What runs in a child of `ChildProcesses`: a module, until the parent closes the pipe or is gone.
+Main program of `ChildProcesses`: runs a module until the parent closes the pipe or is gone.
 
 Its first argument is the name of the module, the others are those of the module.
 
@@ -13,11 +13,11 @@ import threading
 import time
 
 STANDARD_INPUT = 0
-"""Its descriptor."""
+"""Descriptor of the standard input."""
 PATIENCE = 5.0
-"""How long the module may take to end after it was interrupted [s]."""
+"""Time in which the module has to end after it was interrupted [s]."""
 INTERRUPTED = 130
-"""Exit code."""
+"""Exit code after an interrupt."""
 
 
 def main() -> None:

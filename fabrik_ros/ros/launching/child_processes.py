@@ -8,7 +8,7 @@ from ...planning.planner_process import how_it_ended
 from . import child_main
 
 ENDING_TIME = child_main.PATIENCE + 2.0
-"""How long children may take to end; they are killed then [s]."""
+"""Time in which children have to end; they are killed then [s]."""
 
 
 class ChildProcesses:

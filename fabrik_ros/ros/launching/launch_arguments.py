@@ -1,4 +1,4 @@
-"""What the arguments of the launch files mean; no `launch` in here, so any test can call it."""
+"""Arguments of the launch files, read; no `launch` in here, so any test can call it."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""What the launch files share: scope, arguments, RViz. The only module that imports `launch`."""
+"""Parts that the launch files share: scope, arguments, RViz. Only this module imports `launch`."""
 
 from collections.abc import Iterable
 from functools import partial

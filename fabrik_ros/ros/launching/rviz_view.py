@@ -1,4 +1,4 @@
-"""What RViz is opened with: the frame of the chain that the node will use, seen from near."""
+"""View that RViz opens with: the frame of the chain that the node will use, seen from near."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ TIP_TOPICS = ('planned_path', 'solution_pose')
 DISTANCE = 2.4
 """Distance of the eye as a share of the reach [1]."""
 DIGITS = 12
-"""Of the number that tells one configuration from others, in the name of its file [1]."""
+"""Digits of the number that tells one configuration from others, in the name of its file [1]."""
 FOCUS = np.array([0.2, 0.0, 0.45])
-"""What is looked at, from the first joint on, as a share of the reach [1]."""
+"""Point that is looked at, from the first joint on, as a share of the reach [1]."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """Which links the node is told to use; '' and () where it chooses."""
+    """Links that the node is told to use; '' and () where it chooses."""
 
     base_link: str = ''
     tip_link: str = ''
@@ -103,7 +103,7 @@ def fitted_to(config: Path, robot: Mechanism) -> Path:
 
 
 def own_folder() -> Path:
-    """Where files of this package are kept: below the folder that ROS has its logs in."""
+    """Folder for files of this package: below the one that ROS has its logs in."""
     home = os.environ.get('ROS_HOME') or Path.home() / '.ros'
     return Path(home, 'fabrik_ros')
 

@@ -1,4 +1,4 @@
-"""Where a simulated arm starts: bent, and not inside an obstacle of the scene."""
+"""Start of a simulated arm: bent, and not inside an obstacle of the scene."""
 
 from collections.abc import Callable, Sequence
 

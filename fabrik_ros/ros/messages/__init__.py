@@ -1,1 +1,1 @@
-"""Between messages and arrays, shapes and texts."""
+"""Conversions between messages and arrays, shapes and texts."""

@@ -1,4 +1,4 @@
-"""Between ROS messages and arrays; nothing else."""
+"""Conversions between ROS messages and arrays; nothing else."""
 
 from collections.abc import Sequence
 

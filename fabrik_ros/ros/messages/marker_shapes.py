@@ -108,7 +108,7 @@ def text_marker(text: str, at: Sequence[float] | Array, color: ColorRGBA, size: 
 
 
 def drawn_reach(robot: Mechanism) -> float:
-    """How far a robot reaches, as sizes in pictures have it [m]."""
+    """Reach of a robot, as sizes in pictures have it [m]."""
     return min(robot.size, LONGEST)
 
 

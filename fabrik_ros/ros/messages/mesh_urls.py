@@ -1,4 +1,4 @@
-"""What RViz finds the meshes of a description by: names relative to a file mean nothing to it."""
+"""Addresses at which RViz finds meshes: names relative to a description mean nothing to it."""
 
 from html import escape, unescape
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is in a cloud of points, whatever made it; nothing else."""
+"""Points in a cloud, whatever made it; nothing else."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ FORMATS = {PointField.FLOAT32: 'f4', PointField.FLOAT64: 'f8'}
 """Types of coordinates that are understood."""
 
 LARGEST_POINT = 1 << 16
-"""No point has more bytes; numpy takes no more than 2 GB."""
+"""Most bytes of a point; numpy takes no more than 2 GB."""
 
 
 def points_of(message: PointCloud2) -> npt.NDArray[np.float32]:

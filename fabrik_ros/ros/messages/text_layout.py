@@ -25,7 +25,7 @@ class Line(NamedTuple):
     size: float
     """Height of its letters as a share of the reach [1]."""
     height: float
-    """Of its middle over the first joint as a share of the reach [1]."""
+    """Height of its middle over the first joint as a share of the reach [1]."""
 
 
 def laid_out(sentences: Iterable[str]) -> list[Line]:

@@ -29,29 +29,29 @@ from ..parameters.node_parameters import NodeParameters
 from .topics import Surroundings
 
 DELIVERY_TIME = 0.2
-"""How long the last command may take to its readers [s]."""
+"""Longest wait at shutdown for delivery of the last command [s]."""
 LONGEST_WAY_BACK = 10.0
 """
 A node that is to end waits no longer for commands to come back to an arm that does not follow [s];
 a stop it always sends to its end, however long it takes.
 """
 FIRST_LOOK = 0.01
-"""How long a path may be looked for as soon as a target comes to an arm that rests [s]."""
+"""Time for a first look for a path as soon as a target comes to an arm that rests [s]."""
 WARNING_PERIOD = 5.0
 """The same warning is not logged again within this time [s]."""
 REMINDED = 10.0
-"""How long the status warns of commands that came too late [s]."""
+"""Time for which the status warns of commands that came too late [s]."""
 
 
 class StreamState(NamedTuple):
-    """What remains of a stream of commands when its loop ends."""
+    """State of a stream of commands that remains when its loop ends."""
 
     joint_names: tuple[str, ...]
     stamps: CommandClock
     last_command: tuple[float, Command] | None
-    """Its time [s], and the command."""
+    """Time [s] of the last command, and the command."""
     curve: PublishedTrajectory | None
-    """What was sent to controllers of trajectories."""
+    """Trajectory that was sent to controllers."""
 
 
 class CommandLoop:
@@ -128,14 +128,14 @@ class CommandLoop:
 
     @property
     def stream_state(self) -> StreamState:
-        """What the next loop takes over."""
+        """State of the stream that the next loop takes over."""
         names = self._motion.robot.joint_names
         curve = None if self._stepper is None else self._stepper.curve
         return StreamState(names, self._stamps, self.last_command, curve)
 
     @property
     def look_ahead(self) -> float:
-        """How long after its stamp a controller of trajectories reaches a command [s]; else 0."""
+        """Time from its stamp until a controller of trajectories reaches a command [s]; else 0."""
         return 0.0 if self._stepper is None else self._stepper.look_ahead
 
     @property

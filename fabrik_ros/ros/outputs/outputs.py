@@ -1,4 +1,4 @@
-"""Where the commands go: messages for whatever drives the joints."""
+"""Outputs of the node: messages with commands for whatever drives the joints."""
 
 from collections.abc import Mapping, Sequence
 

@@ -160,7 +160,7 @@ class Topics:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What an arm is configured in."""
+    """Surroundings that an arm is configured in."""
 
     node: Node
     clock: NodeClock

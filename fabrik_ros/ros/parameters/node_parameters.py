@@ -71,7 +71,7 @@ class NodeParameters(
 
     @cached_property
     def tips(self) -> dict[str, TipOptions]:
-        """What is asked of each of `tip_links`."""
+        """Task of each of `tip_links`."""
         links = self.tip_links
         modes = self.tip_modes or (None,) * len(links)
         weights = self.tip_weights or (1.0,) * len(links)

@@ -1,4 +1,4 @@
-"""Which parameter values make sense, alone and together; no ROS in here."""
+"""Checks that parameter values make sense, alone and together; no ROS in here."""
 
 import math
 from typing import Any

@@ -16,9 +16,9 @@ from .parameter_table import CONFIGURATION, SECTIONS
 
 COMMAND = 'python -m fabrik_ros.ros.parameters.parameter_docs'
 NOT_IN_FILE = ('robot_description',)
-"""Too long for a file."""
+"""Parameters that are too long for a file."""
 WIDTH = 97
-"""Of the file, in characters."""
+"""Width of the file, in characters."""
 INDENT = '    '
 BEFORE_CONFIGURATIONS = 'home_configuration'
 """Named configurations are listed behind it."""
@@ -27,7 +27,7 @@ EXAMPLE = """\
     #   ready: [0.0, -1.57, 1.57, -1.57, -1.57, 0.0]
 """
 BEGIN, END = '<!-- parameters: begin -->', '<!-- parameters: end -->'
-"""What docs/node.md has before and after the tables."""
+"""Marks before and after the tables in docs/node.md."""
 HEAD = f"""\
 # Every parameter of the node fabrik, with its default. Copy the keys you change into a file of
 # your own and give it as params_file; presets for some arms are in arms/.

@@ -1,4 +1,4 @@
-"""What is declared of one parameter; no ROS in here."""
+"""Declaration of one parameter; no ROS in here."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -18,16 +18,16 @@ class ParameterError(FabrikError):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a parameter means and which values it may have."""
+    """Meaning of a parameter, and the values it may have."""
 
     meaning: str
-    """Half a sentence with its unit, for the descriptor, the documents and the file."""
+    """Meaning: half a sentence with its unit, for the descriptor, the documents and the file."""
     notes: str
-    """More sentences, for the file."""
+    """Notes: more sentences, for the file."""
     low: float
     high: float
     choices: tuple[str, ...]
-    """The words it may be; () where any text will do."""
+    """Words that it may be; () where any text will do."""
     is_live: bool
     """Whether it can change while the node is configured."""
 

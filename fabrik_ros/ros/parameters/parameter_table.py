@@ -75,7 +75,7 @@ class ArmParameters:
 
 @dataclass(frozen=True)
 class SolverParameters:
-    """What is solved."""
+    """The solver."""
 
     mode: str = parameter(
         FollowerOptions.mode,
@@ -535,7 +535,7 @@ SECTIONS = (
     LifeCycleParameters,
 )
 CONFIGURATIONS = 'configurations.'
-"""What the names of the parameters begin with that hold named configurations."""
+"""Beginning of the names of parameters that hold named configurations."""
 CONFIGURATION = Spec(
     meaning='joint values of a configuration with that name, for `~/target_configuration` [rad or '
     'm], joints as in `~/joint_command`',
@@ -561,4 +561,4 @@ REMOVED = {
     'allow_reconfiguration': "path 'auto', the default, changes the configuration where the line "
     "is blocked; path 'line' never does"
 }
-"""What to do instead of parameters that are no more, by their names; warned of until 1.0."""
+"""Advice for parameters that are no more, by their names; warned of until 1.0."""

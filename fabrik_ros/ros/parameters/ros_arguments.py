@@ -113,7 +113,7 @@ def _file(path: str, files: ExitStack) -> str:
 
 
 MENDING = {'-p': _value, '--param': _value, '--params-file': _file}
-"""What is done to the word after these."""
+"""Function that mends the word after each of these options."""
 
 
 def _mended(text: str, source: str, name: str = '') -> str:
@@ -151,7 +151,7 @@ def _values(key: str, node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
 
 
 def _ends_of_wholes(node: yaml.SequenceNode, what: str, text: str) -> set[int]:
-    """Where the whole numbers of a list end that has others, too; ParameterError if mixed."""
+    """Find the ends of whole numbers in a list that has others, too; ParameterError if mixed."""
     kinds = {_kind(item) for item in node.value}
     if kinds == {WHOLE, FRACTION}:
         return {item.end_mark.index for item in node.value if _kind(item) == WHOLE}

@@ -1,1 +1,1 @@
-"""What the node says of itself, and who else is there."""
+"""Status of the node, and of others of its name."""

@@ -17,9 +17,9 @@ from ...transforms import Array, rotation_vector
 from ..parameters.tip_names import topic_names
 
 ERRORS = ('position_error', 'orientation_error')
-"""Of the commanded tips."""
+"""Errors of the commanded tips."""
 MEASURED_ERRORS = ('measured_position_error', 'measured_orientation_error')
-"""Of the measured tips, in the parts that `mode` asks for."""
+"""Errors of the measured tips, in the parts that `mode` asks for."""
 GOOD = (State.IDLE, State.MOVING, State.JOGGING, State.REACHED)
 
 

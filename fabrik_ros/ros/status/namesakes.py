@@ -14,13 +14,13 @@ from rclpy.subscription import Subscription
 from .neighbours import node_of, UNKNOWN
 
 SETTLING_LOOKS = 20
-"""So often a new node looks before it starts by itself: others are discovered within a second."""
+"""Looks of a new node before it starts by itself: others are discovered within a second."""
 SILENCE = 2.0
 """A node that has said nothing for so long counts as silent [s]; it speaks ten times a second."""
 
 
 class Claim(Enum):
-    """What a node makes of its name; the values are in the status."""
+    """Claim of a node to its name; the values are in the status."""
 
     NONE = 'none'
     """It is not configured, or has ended."""
@@ -73,14 +73,14 @@ class Namesakes:
         self._own = Instance(time.time_ns(), f'process {os.getpid()} on {socket.gethostname()}')
         self._looks = 0
         self._count = 0
-        """How many others are in the graph."""
+        """Number of others in the graph."""
         self._heard: dict[Instance, tuple[Claim, float]] = {}
-        """What others claim, and when they said so [s]."""
+        """Claims of others, and when they said so [s]."""
         self._subscription: Subscription | None = None
         self.holds = False
 
     def facts(self) -> dict[str, str]:
-        """Which of them this node is, and what it claims, for the status."""
+        """Facts for the status: which of them this node is, and what it claims."""
         ready = Claim.READY if self._is_configured() else Claim.NONE
         claim = Claim.HOLDS if self.holds else ready
         return {'instance': str(self._own), 'name_claim': claim.value}

@@ -20,9 +20,9 @@ LISTENERS = {
     'trajectory': 'a joint_trajectory_controller should; load it, or correct trajectory_topic',
     'array': 'a forward_command_controller should; load it, or correct array_topic',
 }
-"""Who should listen to each output, and the cure if nobody does."""
+"""Listeners that each output should have, and the cure if it has none."""
 UNKNOWN = '_UNKNOWN_'
-"""In names of nodes of which only topics were discovered so far."""
+"""Mark in the names of nodes of which only topics were discovered so far."""
 REQUESTED = ('trajectory', 'array')
 """Outputs that are not on by default: a user who names one has a controller for it."""
 

@@ -1,4 +1,4 @@
-"""What the node says of itself: status, diagnostics and the log."""
+"""Reports of the node: status, diagnostics and the log."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,15 +32,15 @@ CLOCK_STANDS = Reason(
 
 @dataclass
 class Tally:
-    """What was counted since the node began."""
+    """Counts since the node began."""
 
     accepted: int = 0
     refused: int = 0
     commands: int = 0
     late: int = 0
-    """How often commands came too late for controllers of trajectories [1]."""
+    """Number of times that commands came too late for controllers of trajectories [1]."""
     lateness: float = 0.0
-    """By how much they did the last time [s]."""
+    """Lateness of the last of these [s]."""
     finishers: dict[str, int] = field(
         default_factory=lambda: {'seed': 0, 'fabrik': 0, 'polish': 0, 'nobody': 0}
     )
@@ -60,7 +60,7 @@ class Tally:
         self.last_refusal = reason
 
     def facts(self) -> dict[str, Any]:
-        """All of it, by name."""
+        """Facts for the status: all counts, and the last refusal."""
         return {
             'accepted': self.accepted,
             'refused': self.refused,
@@ -75,17 +75,17 @@ class Tally:
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to say."""
+    """One status: state, reason, what is awaited, facts."""
 
     state: State
     reason: Reason | None
     """Why; None where that is plain."""
     awaited: str
-    """What the node waits for; '' where it waits for nothing."""
+    """Thing that the node waits for; '' where it waits for nothing."""
     facts: dict[str, Any]
-    """What else is known, by name."""
+    """Other facts, by name."""
     follower: Follower | None = None
-    """What decides what the arm does, while the node is active."""
+    """Follower that decides what the arm does, while the node is active."""
 
 
 class Reporter:

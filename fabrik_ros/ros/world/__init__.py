@@ -1,1 +1,1 @@
-"""What is around the arm, put in force."""
+"""World around the arm, put in force."""

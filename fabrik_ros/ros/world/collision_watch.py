@@ -109,7 +109,7 @@ class CollisionWatch:
 
     @property
     def assumed_joints(self) -> dict[str, float]:
-        """Those of them that were never set, with the values assumed [rad or m]."""
+        """Values assumed for other joints that were never set, by name [rad or m]."""
         return {} if self._pairs is None else self._pairs.assumed_joints
 
     def set_scene(self, scene: Scene, q: Array) -> None:
@@ -194,7 +194,7 @@ class CollisionWatch:
 
     @property
     def obstacle_count(self) -> int:
-        """How many obstacles there are [1]."""
+        """Number of obstacles [1]."""
         return 0 if self._pairs is None else len(self._pairs.scene)
 
     def facts(self, q: Array | None) -> dict[str, Any]:
@@ -234,7 +234,7 @@ class CollisionWatch:
         return None if pairs is None else pairs.nearest_among(q, pairs.pairs_of_links)
 
     def nearest_points(self, q: Array) -> dict[str, NearestPoints]:
-        """Where the arm at `q`, shape (n,), is nearest to an `obstacle`, and to it`self`."""
+        """Points where the arm at `q`, (n,), is nearest to an `obstacle`, and to it`self`."""
         pairs = self._pairs
         if pairs is None:
             return {}

@@ -1,4 +1,4 @@
-"""What stands around the arm, from the scene file and from markers, as it is now."""
+"""Obstacles around the arm, from the scene file and from markers, as they are now."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -69,9 +69,9 @@ class World:
         self._parameters, self._robot, self._base_link = parameters, robot, base_link
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
         self._placed: dict[MarkedObstacle, Obstacle] = {}
-        """Where obstacles in markers stand."""
+        """Places of the obstacles in markers."""
         self._known: dict[str, Obstacle] = {}
-        """The same by their names."""
+        """Placed obstacles by their names."""
         file = Path(parameters.scene)
         self._document = load_document(file) if parameters.scene else None
         self._of_file: tuple[Obstacle, ...] = ()
@@ -272,7 +272,7 @@ def _changed(before: Scene, scene: Scene) -> frozenset[str]:
 
 
 def _distance(before: Obstacle, obstacle: Obstacle) -> float:
-    """How far an obstacle has moved [m]; one that has turned counts as far away."""
+    """Distance that an obstacle has moved by [m]; infinite for one that has turned."""
     T, T_before = obstacle.T_link_obstacle, before.T_link_obstacle
     if np.abs(T[:3, :3] - T_before[:3, :3]).max() > SAME_PLACE:
         return math.inf

@@ -31,7 +31,7 @@ class OtherJoints:
         self._since: dict[str, float] = {}
         """Times since which joints that count are not measured [s]."""
         self._named: frozenset[str] = frozenset()
-        """Those of them that the log has named."""
+        """Joints of these that the log has named."""
 
     def take(self, values: Mapping[str, float], now: float, awaited: Iterable[str]) -> None:
         """

@@ -52,7 +52,7 @@ class NodePlanner:
 
     @property
     def time_passed(self) -> float:
-        """For how long it has been looking [s]."""
+        """Time for which it has been looking [s]."""
         return self._process.time_passed
 
     @property
@@ -62,7 +62,7 @@ class NodePlanner:
 
     @property
     def state(self) -> str:
-        """What the process does, for the status."""
+        """State of the process, for the status."""
         return self._process.state.value
 
     def request(self, request: PlanRequest) -> None:

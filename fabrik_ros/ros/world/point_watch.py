@@ -22,11 +22,11 @@ from ..parameters.node_parameters import NodeParameters
 from .collision_watch import CollisionWatch
 
 PIECES_PERIOD, PIECES_TIME = 0.001, 0.0005
-"""New cells are measured in pieces this often, for so long each time [s]."""
+"""Period in which pieces of new cells are measured, and the time for it in each period [s]."""
 
 NO_POINTS = 'no points have come yet (require_points)'
 MANY = 10
-"""So many refused clouds, and more, are not counted exactly [1]."""
+"""Number of refused clouds from which on they are not counted exactly [1]."""
 
 Renewal = Generator[None, None, Mapping[int, int]]
 
