@@ -26,7 +26,7 @@ from .goal import Goal, IN_STREAM
 from .goal_pursuit import GoalPursuit
 from .path_finder import FoundPath, LINE, Task, ToGoal
 from .search import found_within, Search
-from .state_table import CHECKED, Event, Phase, TABLE
+from .state_table import CHECKED, Event, Phase, RESTS, TABLE
 
 CHANGING_PATH = Reason(ReasonKind.CHANGING_PATH, 'braking before it takes another path')
 LOOKING = Reason(ReasonKind.LOOKING, 'looking for a path to the target')
@@ -225,7 +225,8 @@ class StateMachine:
         if self._check is not None and self.phase in CHECKED:
             self.handle(Event.BLOCKED_NOW, reason)
         else:
-            self.handle(Event.DEAD_END if self._retry is None else Event.BLOCKED, reason)
+            is_last = self._retry is None or self.phase in RESTS
+            self.handle(Event.DEAD_END if is_last else Event.BLOCKED, reason)
 
     # -- actions: setting out
 

@@ -289,6 +289,14 @@ def test_line_that_is_blocked_while_it_is_headed_along_is_left_for_another_path(
     assert bench.pursuit.seen[-1].goal is OTHER_GOAL
 
 
+@pytest.mark.parametrize('phase', Phase)
+def test_arm_that_is_blocked_never_goes_on_whatever_it_does(phase):
+    bench = Bench(phase)
+    bench.machine.be_blocked(WALL)
+    assert bench.phase in (P.RESTING, P.CHANGING, P.STOPPING)
+    assert bench.kind in (None, 'stop')
+
+
 def test_blocked_stream_says_how_it_is_followed():
     bench = Bench(P.STREAMING)
     bench.machine.be_blocked(WALL)
