@@ -390,7 +390,6 @@ def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
             page.button('Go there'),
             page.slider('elbow'),
             box,
-            page.choice('angles'),
             page.button('Stop (space bar)'),
         ]
         for number, place in enumerate(places):
@@ -401,9 +400,10 @@ def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
         assert arm.asked == [Request.STOP] * len(places)
         assert box.is_checked()
         assert arm.targets == []
-        field = page.fields('xyz [m]').nth(0)
-        field.focus()
-        page.page.keyboard.press('Space')
+        texts = page.choice('angles'), page.fields('elbow'), page.fields('xyz [m]').nth(0)
+        for text in texts:
+            text.focus()
+            page.page.keyboard.press('Space')
         page.page.wait_for_timeout(500)
         assert len(arm.asked) == len(places)
         page.page.keyboard.down('Space')  # held down in the field, then elsewhere
@@ -444,6 +444,7 @@ def test_sentences_that_wrap_move_nothing(browser, arm, width, height):
     with shown(arm) as address:
         page = Page(browser, address, width, height)
         page.wait_for_state('IDLE')
+        page.close_notice()
         before = settled_boxes(page)
         assert all(x >= 0 and x + wide <= width for x, _, wide, _ in before.values())
         names = (
@@ -486,6 +487,7 @@ def test_the_arm_fills_the_view_and_stop_is_seen_on_any_screen(browser, arm, wid
         assert columns.max() < picture.shape[1] - 1
         shares = np.ptp(rows) / picture.shape[0], np.ptp(columns) / picture.shape[1]
         assert max(shares) > 0.4
+        assert abs(rows.min() + rows.max() - len(picture)) < 0.3 * len(picture)  # in the middle
         # Stop stays where it is, however far one scrolls.
         page.page.mouse.move(box['x'] + 20, box['y'] + 100)
         page.page.mouse.wheel(0, 2000)
@@ -494,6 +496,23 @@ def test_the_arm_fills_the_view_and_stop_is_seen_on_any_screen(browser, arm, wid
         assert abs(after['y'] - box['y']) < 12
         stop.click()
         page.wait_until(lambda: arm.asked == [Request.STOP])
+        page.page.close()
+
+
+@pytest.mark.parametrize(('width', 'height'), SIZES)
+def test_numbers_are_not_cut_off(browser, arm, width, height):
+    arm.change(measured=dict.fromkeys(arm.measured, -2.7315))
+    with shown(arm) as address:
+        page = Page(browser, address, width, height)
+        page.wait_for_state('IDLE')
+        for label, number in (('xyz [m]', '-0.368'), ('rpy [deg]', '-144.6')):
+            for field in page.fields(label).all():
+                field.fill(number)
+        page.wait_until(lambda: page.fields('wrist_3').input_value() == '-156.5')
+        fields = page.page.locator('input[type="text"]')
+        cut_off = 'all => all.filter(f => f.scrollWidth > f.clientWidth).map(f => f.value)'
+        assert fields.count() > 10
+        assert fields.evaluate_all(cut_off) == []
         page.page.close()
 
 
