@@ -25,7 +25,7 @@ from fabrik_ros.view.local_source import LocalSource
 from fabrik_ros.view.source import Snapshot
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 FOLDER = Path(__file__).parent / 'pictures'
 CHROMIUM = os.environ.get('CHROMIUM') or shutil.which('chromium') or 'chromium-browser'
@@ -109,17 +109,30 @@ def is_on_its_way(snapshot: Snapshot) -> bool:
 
 
 def save(page: Page, name: str) -> None:
-    """Save what the page shows once it is drawn."""
-    page.wait_for_timeout(SETTLING)
+    """Save what the page shows once it is drawn, and stays: it fades in."""
+    before, now = b'', page.screenshot(clip=scene_of(page))
+    end = time.monotonic() + PATIENCE
+    while before != now:
+        if time.monotonic() > end:
+            raise TimeoutError(f'the picture {name} never rests')
+        page.wait_for_timeout(SETTLING)
+        before, now = now, page.screenshot(clip=scene_of(page))
     take(page, name)
+
+
+def scene_of(page: Page) -> FloatRect:
+    """Return a part of the page that no panel covers."""
+    assert page.viewport_size is not None
+    width, height = page.viewport_size['width'], page.viewport_size['height']
+    return {'x': 0, 'y': 0, 'width': min(width, 450), 'height': 0.35 * height}
 
 
 def take(page: Page, name: str) -> None:
     """Save what the page shows now."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert('RGB')
-    picture.quantize(COLORS, dither=Image.Dither.NONE).save(
-        FOLDER / f'page_{name}.png', optimize=True
-    )
+    # Thin lines keep their colors, too: the usual method would give them those of large areas.
+    few = picture.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(FOLDER / f'page_{name}.png', optimize=True)
 
 
 def go_to(page: Page, x: float, y: float, z: float) -> None:
@@ -150,7 +163,8 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     source.set_speed(0.1)
     go_to(page, 0.45, 0.35, 0.35)
     wait_for(source, 'MOVING')
-    save(page, 'moving')
+    page.wait_for_timeout(SETTLING)
+    take(page, 'moving')
     source.set_speed(1.0)
     wait_for(source, 'REACHED')
     go_to(page, -0.2, -0.4, 0.4)
@@ -159,7 +173,7 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     wait_until(source, lambda snapshot: not is_on_its_way(snapshot))
     wait_until(source, is_on_its_way)
     take(page, 'waiting')
-    go_to(page, -0.2, -1.0, 0.6)
+    go_to(page, -0.2, -1.0, 0.4)
     wait_for(source, 'MOVING')
     wait_for(source, 'HOLDING')
     save(page, 'out_of_reach')

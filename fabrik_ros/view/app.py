@@ -15,6 +15,7 @@ from ..transforms import Array
 from .asked_target import AskedTarget, away_text
 from .camera import Camera
 from .panel import Actions, Panel
+from .panel_place import on_panel_place
 from .recording import Recording
 from .scene_view import Looks, SceneView
 from .shapes import missing_text
@@ -83,6 +84,7 @@ class View:
             self._look_at_arm,
         )
         self._panel = Panel(self._server, source, actions, self._recording)
+        on_panel_place(self._server, self._camera.place_panel)
         self._server.on_client_disconnect(self._let_go)
 
     def run(self, ends: threading.Event) -> None:

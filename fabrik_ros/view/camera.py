@@ -20,10 +20,11 @@ WIDEST_PHONE = 0.62
 """
 Pictures are at most so many times as wide as high on phones, where the panel is below [1].
 
-Their pixels do not tell: phones have several for each of the page, and slow computers fewer.
+It counts until the page has said where its panel is. Pixels do not tell: phones have several for
+each of the page, and slow computers fewer.
 """
 FREE_ON_PHONE = 0.4
-"""Share of the height that the panel leaves there [1]."""
+"""Share of the height that a panel below leaves [1]."""
 NEAREST = 0.05
 """A camera is at least so far away [m]."""
 STIRRED = 0.01
@@ -48,6 +49,8 @@ class Camera:
         self._points = np.zeros((1, 3))
         self._placed: dict[int, tuple[Array, float]] = {}
         """Where the camera of each client was put, and for which aspect [1]."""
+        self._is_below: dict[int, bool] = {}
+        """Whether the panel of each client is below its picture."""
         server.on_client_connect(self._welcome)
         server.on_client_disconnect(self._forget)
 
@@ -58,6 +61,13 @@ class Camera:
         start.fov = FIELD
         start.position, start.look_at = self._places(1.0, 1.0)
         for client in self._server.get_clients().values():
+            self._look(client)
+
+    def place_panel(self, client: viser.ClientHandle, is_below: bool) -> None:
+        """Take note that the panel of a client is below its picture, or beside it."""
+        self._is_below[client.client_id] = is_below
+        placed = self._placed.get(client.client_id)
+        if placed is not None and _is_at(client.camera, placed[0]):
             self._look(client)
 
     async def _welcome(self, client: viser.ClientHandle) -> None:
@@ -76,12 +86,14 @@ class Camera:
 
     async def _forget(self, client: viser.ClientHandle) -> None:
         self._placed.pop(client.client_id, None)
+        self._is_below.pop(client.client_id, None)
 
     def _look(self, client: viser.ClientHandle) -> None:
         camera = client.camera
         aspect = camera.aspect
         camera.fov = FIELD
-        place, looked_at = self._places(aspect, FREE_ON_PHONE if aspect < WIDEST_PHONE else 1.0)
+        is_below = self._is_below.get(client.client_id, aspect < WIDEST_PHONE)
+        place, looked_at = self._places(aspect, FREE_ON_PHONE if is_below else 1.0)
         self._placed[client.client_id] = place, aspect
         camera.position, camera.look_at = place, looked_at
 

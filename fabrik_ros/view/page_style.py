@@ -1,5 +1,5 @@
 """
-The little that the page has besides what viser offers: a style sheet and one script.
+The little that the page has besides what viser offers: a style sheet and two scripts.
 
 viser has no lasting place for one button, no rows of buttons, and sliders of a third of the width;
 its hot keys are dead while a box is in focus that can be ticked, and Firefox presses a focused
@@ -56,9 +56,17 @@ div:has(> .fabrik-row) ~ div > button {{ padding-inline: 0.4em; }}
 }}
 .mantine-Flex-root:has(> div .mantine-Slider-root) > div:first-child {{ width: 100% !important; }}
 .mantine-Slider-root + .mantine-NumberInput-root {{ width: 4.4rem !important; }}
+/* Nor are three numbers beside each other. */
+.mantine-Flex-root:has(> div > .mantine-Flex-root > .mantine-NumberInput-root + div)
+  > div:first-child {{ width: 4.2em !important; }}
+.mantine-Flex-root:has(> .mantine-NumberInput-root + .mantine-NumberInput-root) input {{
+  padding-inline: 0.2em 1.3em !important;
+}}
 .mantine-Slider-thumb:focus-visible {{ outline: 2px solid #1f6feb; outline-offset: 2px; }}
 .uplot-container {{ contain: inline-size; }}
 .uplot-container .u-title {{ font-size: 0.8em; font-weight: 450; color: #555; }}
+
+div:has(> .fabrik-hidden) + div {{ display: none; }}
 
 @media (min-width: 36em) {{  /* So does the state. */
   div:has(> .fabrik-status) {{
@@ -96,14 +104,39 @@ if (!window.fabrikSpace) {
 """
 """Gives the space bar to the hot key of Stop, before any element that is in focus gets it."""
 
+PLACE = """
+const press = (tries) => {
+  const place = narrow.matches ? 'below' : 'beside';
+  const button = document.querySelector(`div:has(> .fabrik-${place}) + div button`);
+  if (button) button.click(); else if (tries) setTimeout(press, 100, tries - 1);
+};
+const narrow = matchMedia('(max-width: 36em)');
+narrow.addEventListener('change', () => press(50));
+press(50);
+"""
+"""Presses one of two buttons that nobody sees, by where viser puts the panel."""
+
 PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
 """A picture of nothing: its arrival is what runs a script in an element of viser."""
 
 
 def head() -> str:
     """Return what the first element of the panel has to contain."""
-    script = SPACE.replace('&', '&amp;').replace('"', '&quot;')
+    return f'<style>{STYLE}</style>{_running(SPACE)}'
+
+
+def hidden(name: str) -> str:
+    """Return what comes before an element that has a name, and that nobody sees."""
+    return f'<span class="fabrik-hidden fabrik-{name}"></span>'
+
+
+def place_script() -> str:
+    """Return what tells where the panel is, by the hidden buttons `below` and `beside`."""
+    return _running(PLACE)
+
+
+def _running(script: str) -> str:
+    escaped = script.replace('&', '&amp;').replace('"', '&quot;')
     return (
-        f'<style>{STYLE}</style><img src="{PIXEL}" alt="" width="0" height="0" '
-        f'style="display:block" onload="{script}">'
+        f'<img src="{PIXEL}" alt="" width="0" height="0" style="display:block" onload="{escaped}">'
     )

@@ -27,6 +27,8 @@ PICTURE = {'x': 0, 'y': 200, 'width': 550, 'height': 500}
 """Of the page: without the panel, and without what viser says of software rendering."""
 PATIENCE = 120.0
 """Longest wait for anything, on a machine that draws without a graphics card [s]."""
+FOLLOWING = 1.0
+"""A step of a drag is followed by then, or moves the handle by less than its numbers show [s]."""
 
 
 def chromium(playwright):
@@ -153,15 +155,44 @@ class Page:
 
     def _press(self, x, y) -> tuple[float, float]:
         x, y = float(x), float(y)
+        before = yellow_pixels(self.picture())
         self.page.mouse.move(x, y)
-        self.page.wait_for_timeout(1000)  # until the arrow has noticed
+        # A part of the handle is yellow once it has noticed the mouse.
+        self.wait_until(lambda: yellow_pixels(self.picture()) > before + 20)
         self.page.mouse.down()
         return x, y
 
-    def _blue_pixels(self) -> tuple[np.ndarray, np.ndarray]:
-        red, green, blue = np.moveaxis(self.picture(), -1, 0)
-        rows, columns = np.nonzero((blue > 190) & (red < 90) & (green < 170))
-        return rows, columns
+    def drag(self, start, step, holds) -> tuple[float, float]:
+        """
+        Drag what is grabbed, from a place on by steps of pixels, until something holds.
+
+        Each step waits until the handle has followed, however slowly that is drawn.
+        """
+        x, y = start
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, 'the handle does not go where it is dragged'
+            before = self._target_numbers()
+            x, y = x + step[0], y + step[1]
+            self.page.mouse.move(x, y)
+            follows_by = time.monotonic() + FOLLOWING
+            while self._target_numbers() == before and time.monotonic() < follows_by:
+                self.page.wait_for_timeout(20)
+        return x, y
+
+    def _target_numbers(self) -> list[str]:
+        values = 'fields => fields.map(field => field.value)'
+        return [
+            value
+            for label in ('xyz [m]', 'rpy [deg]')
+            for value in self.fields(label).evaluate_all(values)
+        ]
+
+    def wait_until(self, holds, seconds: float = PATIENCE) -> None:
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, 'what is waited for does not come'
+            self.page.wait_for_timeout(20)
 
     def wait_for_change(self, picture: np.ndarray, pixels: int) -> np.ndarray:
         """Wait until so many pixels differ from a picture; return the new one."""
@@ -175,11 +206,11 @@ class Page:
         """Press the mouse on the blue arrow of the handle; return where."""
         end = time.monotonic() + PATIENCE
         before, now = self.picture(), self.picture()
-        while changed_pixels(before, now) > 0 or len(self._blue_pixels()[0]) < 50:
+        while changed_pixels(before, now) > 0 or is_blue(now).sum() < 50:
             assert time.monotonic() < end, 'no handle at rest in the picture'
             self.page.wait_for_timeout(1000)
             before, now = now, self.picture()
-        rows, columns = self._blue_pixels()
+        rows, columns = np.nonzero(is_blue(now))
         # Its head is the blue that is farthest to the right; 30 pixels inwards is safely in it.
         inside = np.argsort(columns)[-30]
         return self._press(PICTURE['x'] + columns[inside], PICTURE['y'] + rows[inside])
@@ -187,3 +218,14 @@ class Page:
 
 def changed_pixels(a: np.ndarray, b: np.ndarray) -> int:
     return int((np.abs(a - b).max(axis=-1) > 40).sum())
+
+
+def is_blue(picture: np.ndarray) -> np.ndarray:
+    """Find the arrow of the handle that is blue: links are less so."""
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return (blue > 190) & (red < 90) & (green < 170)
+
+
+def yellow_pixels(picture: np.ndarray) -> int:
+    red, green, blue = np.moveaxis(picture, -1, 0)
+    return int(((red > 200) & (green > 190) & (red - blue > 60)).sum())

@@ -24,8 +24,8 @@ class Server:
         eye = SimpleNamespace(aspect=aspect, position=np.full(3, 3.0), look_at=np.zeros(3))
         eye.on_update = self._fits.append
         self.client = SimpleNamespace(client_id=1, camera=eye)
-        camera = Camera(self)
-        camera.look_at(POINTS)
+        self.camera = Camera(self)
+        self.camera.look_at(POINTS)
         asyncio.run(self._welcome[0](self.client))
 
     def on_client_connect(self, callback) -> None:
@@ -65,4 +65,19 @@ def test_camera_is_moved_where_the_picture_gets_another_shape_until_somebody_mov
     assert np.abs(server.place - place).max() > 0.1
     elsewhere = np.add(server.place, (0.0, 0.3, 0.0))
     server.hear(elsewhere, SCREEN)
+    np.testing.assert_array_equal(server.place, elsewhere)
+
+
+def test_arm_is_in_the_middle_of_a_narrow_picture_whose_panel_is_beside_it():
+    server = Server(PHONE)
+    below = server.place
+    middle = 0.5 * (POINTS.min(axis=0) + POINTS.max(axis=0))
+    assert server.client.camera.look_at[2] < middle[2] - 0.1
+    server.camera.place_panel(server.client, False)
+    np.testing.assert_allclose(server.client.camera.look_at, middle)
+    server.camera.place_panel(server.client, True)
+    np.testing.assert_array_equal(server.place, below)
+    elsewhere = np.add(below, (0.0, 0.3, 0.0))
+    server.hear(elsewhere, PHONE)
+    server.camera.place_panel(server.client, False)
     np.testing.assert_array_equal(server.place, elsewhere)

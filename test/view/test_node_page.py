@@ -83,20 +83,19 @@ def test_node_that_comes_late_dies_in_a_drag_and_comes_back(start, world):
             start(simulated, '-r', 'joint_command:=fabrik/joint_command', '-p', 'elbow:=0.5')
             node = start('fabrik_ros.ros.main')
             page.wait_for_state('IDLE')
-            x, y = page.grab_handle()
-            for step in range(15):
-                page.page.mouse.move(x + 4 * step, y + 2 * step)
-                page.page.wait_for_timeout(40)
-            page.wait_for_state('MOVING')
-            world.spin_for(0.5)
-            assert len(world.heard) > 3
+
+            def is_followed() -> bool:
+                world.spin_for(0.02)
+                return len(world.heard) > 3 and page.status.startswith('MOVING')
+
+            x, y = page.drag(page.grab_handle(), (4, 2), is_followed)
             node.send_signal(signal.SIGKILL)
             node.wait()
             killed = time.monotonic()
-            page.page.mouse.move(x + 80, y + 50)
+            page.page.mouse.move(x + 20, y + 20)
             page.wait_for_state('NO DATA', 2.0)
             assert time.monotonic() - killed < 2.0
-            page.page.mouse.move(x + 90, y + 50)
+            page.page.mouse.move(x + 30, y + 20)
             page.page.wait_for_timeout(500)
             assert not any(word in page.status for word in ('MOVING', 'REACHED', 'IDLE', 'solve:'))
             page.page.mouse.up()

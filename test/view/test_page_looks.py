@@ -2,11 +2,11 @@
 
 import time
 
-from browser import changed_pixels, chromium, Page, PATIENCE, PICTURE, shown
+from browser import changed_pixels, chromium, is_blue, Page, PATIENCE, PICTURE, shown
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.collision import ObstacleSource
 from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Mesh, Sphere
-from fabrik_ros.transforms import transform
+from fabrik_ros.transforms import rotation_from_rpy, transform
 from fabrik_ros.view.solid import Cells, Solid, Triangles
 from fabrik_ros.view.source import Gap, Request
 import numpy as np
@@ -136,8 +136,9 @@ def test_table_and_ground_do_not_fight(browser, arm, is_named, top):
         with_floor = at_rest(page)
         page.page.get_by_text('Show', exact=True).click()
         page.box('floor').click()
-        page.page.wait_for_timeout(1000)
+        sync_api.expect(page.box('floor')).not_to_be_checked()
         without = at_rest(page)
+        assert not is_named or changed_pixels(with_floor, without) > 100  # of the floor around it
         table = is_magenta(without, 0.8)  # in full light
         assert table.sum() > 30_000
         inside = np.lib.stride_tricks.sliding_window_view(table, (5, 5)).all(axis=(2, 3))
@@ -196,6 +197,27 @@ def test_obstacle_of_each_source_is_where_it_stands_and_goes(browser, arm, thing
         assert np.hypot(*np.subtract(middle, projected(arm, cameras[-1], place))) < 15.0
         arm.change(solids=())
         wait_for_picture(page, lambda seen: not is_magenta(seen).any())
+        page.page.close()
+
+
+@pytest.mark.parametrize('outcome', [{'refusal': 'too far'}, {'goal': '1', 'reason': 'no way'}])
+def test_target_that_is_not_reached_stays_visible_until_the_arm_is_there(browser, arm, outcome):
+    with shown(arm) as address:
+        page = Page(browser, address)
+        page.close_notice()
+        page.wait_for_state('IDLE')
+        at_tool = at_rest(page)
+        numbers = [field.input_value() for field in page.fields('xyz [m]').all()]
+        page.type_target(2, float(numbers[2]) - 0.15)
+        page.wait_until(lambda: arm.targets)
+        arm.change(state='HOLDING', **outcome)
+        page.wait_for('asked: 150 mm and 0')
+        elsewhere = at_rest(page)
+        blue = [np.mean(np.nonzero(is_blue(seen))[0]) for seen in (at_tool, elsewhere)]
+        assert blue[1] - blue[0] > 50  # the arrow of the handle is farther below
+        arm.change(state='REACHED', goal='1', reason='', refusal='')
+        wait_for_picture(page, lambda seen: changed_area(at_tool, seen) < 10)
+        assert 'asked' not in page.status
         page.page.close()
 
 
@@ -269,6 +291,9 @@ def test_each_button_asks_for_what_it_says(browser, arm):
         buttons = page.page.get_by_role('button').all_inner_texts()
         named = [text.strip() for text in buttons if text.strip()]
         assert named[0] == 'Stop (space bar)'
+        red, green, blue = color_of(page, page.button('Stop (space bar)'))
+        assert red > 200
+        assert max(green, blue) < 110
         for name, request in (
             ('Stop (space bar)', Request.STOP),
             ('Resume', Request.RESUME),
@@ -276,24 +301,43 @@ def test_each_button_asks_for_what_it_says(browser, arm):
             ('Execute', Request.EXECUTE),
         ):
             page.button(name).click()
-            wait_until(page, lambda request=request: arm.asked[-1:] == [request])
+            page.wait_until(lambda request=request: arm.asked[-1:] == [request])
         assert len(arm.asked) == 4
         page.fields('speed [%]').fill('40')
-        wait_until(page, lambda: arm.speeds[-1:] == [0.4])
+        page.wait_until(lambda: arm.speeds[-1:] == [0.4])
         page.slider('elbow').focus()
         page.page.keyboard.press('ArrowRight')
-        wait_until(page, lambda: arm.joints)
+        page.wait_until(lambda: arm.joints)
         step = arm.joints[-1]['elbow'] - arm.measured['elbow']
         assert step == pytest.approx(np.radians(0.1), abs=1e-3)
         assert page.errors == []
         page.page.close()
 
 
-def wait_until(page, holds) -> None:
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        page.page.wait_for_timeout(20)
+def color_of(page, button) -> np.ndarray:
+    """Color of most of a button: red, green and blue."""
+    return np.median(page.picture(button.bounding_box()), axis=(0, 1))
+
+
+def test_buttons_that_the_arm_waits_for_are_blue(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+
+        def blue() -> list[str]:
+            page.page.mouse.move(10, 10)
+            colors = {name: color_of(page, page.button(name)) for name in named}
+            return [name for name, (red, _, blue) in colors.items() if blue - red > 100]
+
+        named = 'Resume', 'Home', 'Execute'
+        page.wait_until(lambda: blue() == [])
+        arm.change(state='HOLDING', is_held=True)
+        page.wait_until(lambda: blue() == ['Resume'])
+        arm.change(is_held=False, waits_for_execute=True)
+        page.wait_until(lambda: blue() == ['Execute'])
+        arm.change(state='MOVING', waits_for_execute=False)
+        page.wait_until(lambda: blue() == [])
+        page.page.close()
 
 
 class FewChoices:
@@ -352,14 +396,15 @@ def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
         for number, place in enumerate(places):
             place.focus()
             page.page.keyboard.press('Space')
-            wait_until(page, lambda number=number: len(arm.asked) > number)
+            page.wait_until(lambda number=number: len(arm.asked) > number)
         page.page.wait_for_timeout(300)
         assert arm.asked == [Request.STOP] * len(places)
         assert box.is_checked()
         assert arm.targets == []
-        field = page.fields('xyz [m]').nth(0)
-        field.focus()
-        page.page.keyboard.press('Space')
+        texts = page.choice('angles'), page.fields('elbow'), page.fields('xyz [m]').nth(0)
+        for text in texts:
+            text.focus()
+            page.page.keyboard.press('Space')
         page.page.wait_for_timeout(500)
         assert len(arm.asked) == len(places)
         page.page.keyboard.down('Space')  # held down in the field, then elsewhere
@@ -377,7 +422,7 @@ def boxes(page) -> dict[str, tuple[float, ...]]:
     """Where all buttons, sliders and fields are."""
     found = {}
     for role in ('button', 'slider', 'textbox', 'status'):
-        for number, element in enumerate(page.page.get_by_role(role).all()):
+        for number, element in enumerate(page.page.get_by_role(role).element_handles()):
             box = element.bounding_box()
             if box is not None:
                 found[f'{role} {number}'] = tuple(
@@ -386,13 +431,23 @@ def boxes(page) -> dict[str, tuple[float, ...]]:
     return found
 
 
+def settled_boxes(page) -> dict[str, tuple[float, ...]]:
+    """Where they are once they stay."""
+    before, now = {}, boxes(page)
+    while now != before:
+        page.page.wait_for_timeout(1000)
+        before, now = now, boxes(page)
+    return now
+
+
 @pytest.mark.parametrize(('width', 'height'), SIZES)
 def test_sentences_that_wrap_move_nothing(browser, arm, width, height):
     with shown(arm) as address:
         page = Page(browser, address, width, height)
         page.wait_for_state('IDLE')
-        page.page.wait_for_timeout(1500)
-        before = boxes(page)
+        page.close_notice()
+        before = settled_boxes(page)
+        assert all(x >= 0 and x + wide <= width for x, _, wide, _ in before.values())
         names = (
             'a_link_with_a_name_that_is_very_long, another_link_with_a_name_that_is_longer_still'
         )
@@ -433,6 +488,7 @@ def test_the_arm_fills_the_view_and_stop_is_seen_on_any_screen(browser, arm, wid
         assert columns.max() < picture.shape[1] - 1
         shares = np.ptp(rows) / picture.shape[0], np.ptp(columns) / picture.shape[1]
         assert max(shares) > 0.4
+        assert abs(rows.min() + rows.max() - len(picture)) < 0.3 * len(picture)  # in the middle
         # Stop stays where it is, however far one scrolls.
         page.page.mouse.move(box['x'] + 20, box['y'] + 100)
         page.page.mouse.wheel(0, 2000)
@@ -440,8 +496,28 @@ def test_the_arm_fills_the_view_and_stop_is_seen_on_any_screen(browser, arm, wid
         after = stop.bounding_box()
         assert abs(after['y'] - box['y']) < 12
         stop.click()
-        wait_until(page, lambda: arm.asked == [Request.STOP])
+        page.wait_until(lambda: arm.asked == [Request.STOP])
         page.page.close()
+
+
+@pytest.mark.parametrize(('width', 'height'), SIZES)
+def test_numbers_are_not_cut_off(browser, arm, width, height):
+    arm.change(measured=dict.fromkeys(arm.measured, -2.7315))
+    with shown(arm) as address:
+        page = Page(browser, address, width, height)
+        page.wait_for_state('IDLE')
+        for label, number in (('xyz [m]', '-0.368'), ('rpy [deg]', '-144.6')):
+            for field in page.fields(label).all():
+                field.fill(number)
+        page.wait_until(lambda: page.fields('wrist_3').input_value() == '-156.5')
+        fields = page.page.locator('input[type="text"]')
+        cut_off = 'all => all.filter(f => f.scrollWidth > f.clientWidth).map(f => f.value)'
+        assert fields.count() > 10
+        assert fields.evaluate_all(cut_off) == []
+        page.page.close()
+
+
+ANGLES = 0.4, -0.3, 0.2
 
 
 def test_angles_are_in_degrees_or_radians_with_three_digits(browser, arm):
@@ -458,6 +534,20 @@ def test_angles_are_in_degrees_or_radians_with_three_digits(browser, arm):
         assert float(page.fields('elbow').input_value()) == round(elbow, 3)
         values = [field.input_value() for field in page.fields('rpy [rad]').all()]
         assert all(len(value.partition('.')[2]) <= 3 for value in values)
+        # What is typed is taken in the unit that is shown.
+        for unit, sign, size in (('radians', 'rad', 1.0), ('degrees', 'deg', np.degrees(1.0))):
+            page.choose('angles', unit)
+            page.wait_for(f'rpy [{sign}]')
+            for field, angle in zip(page.fields(f'rpy [{sign}]').all(), ANGLES, strict=True):
+                field.fill(f'{angle * size:.3f}')
+            count = len(arm.targets)
+            page.button('Go there').click()
+            page.wait_until(lambda count=count: len(arm.targets) > count)
+            expected = rotation_from_rpy(*ANGLES)
+            np.testing.assert_allclose(arm.targets[-1][:3, :3], expected, atol=2e-3)
+            page.fields('elbow').fill(f'{0.7 * size:.3f}')
+            page.wait_until(lambda: arm.joints and abs(arm.joints[-1]['elbow'] - 0.7) < 1e-3)
+            arm.joints.clear()
         page.page.close()
 
 
@@ -506,7 +596,7 @@ def test_the_last_minute_can_be_looked_at(browser, arm):
         page.page.keyboard.press('Home')
         page.wait_for('60.0 s ago')
         page.page.keyboard.press('Space')  # a stop is of the present
-        wait_until(page, lambda: arm.asked == [Request.STOP])
-        wait_until(page, lambda: 's ago' not in status.inner_text())
+        page.wait_until(lambda: arm.asked == [Request.STOP])
+        page.wait_until(lambda: 's ago' not in status.inner_text())
         assert page.errors == []
         page.page.close()
