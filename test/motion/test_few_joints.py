@@ -107,6 +107,17 @@ def test_a_pose_that_can_be_met_is_met(name, count):
     assert reached >= 0.6 * count
 
 
+def test_a_line_that_ends_beside_a_better_branch_is_left():
+    """The elbow would end nearly stretched, bent the other way than the pose asks for."""
+    chain, judge = arm_of('finger')
+    T = judge.pose(np.array([-1.4512, 1.1819, -0.2028]))
+    follower = ArmFollower(chain, FollowerOptions(), looking_time=math.inf)
+    q = brought_to(chain, follower, T, np.array([0.1497, -0.5587, 1.5791]))
+    assert follower.state is State.REACHED
+    assert follower.reason is None
+    assert judge.errors(T, q) < (1e-4, 1e-3)
+
+
 @pytest.mark.parametrize(
     'name', ['four', 'so101', pytest.param('allegro', marks=pytest.mark.long)]
 )

@@ -28,6 +28,8 @@ SETTLING_SOLVES = 40
 """Most solves in which an arm settles at its posture [1]."""
 SETTLED = 1e-6
 """Largest joint move in a solve of an arm that has settled [rad or m]."""
+SETTLING_MOVE = 0.05
+"""Largest move of a joint in one of them, as an arm does not change its branch [rad or m]."""
 NEARBY = 1e-3
 """Half width of bounds to compile with [rad or m]."""
 
@@ -131,8 +133,10 @@ class MotionSolvers:
         """
         if not (self.yields and best.converged):
             return 0.0
+        lower, upper = self._robot.lower, self._robot.upper
         for _ in range(SETTLING_SOLVES):
-            q_before, solution = q, self.line.solve(T, q)
+            near = np.clip([q - SETTLING_MOVE, q + SETTLING_MOVE], lower, upper)
+            q_before, solution = q, self.line.solve_within(T, q, *near)
             q = solution.q
             if np.max(np.abs(q - q_before)) < SETTLED:
                 break
