@@ -22,7 +22,7 @@ from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.transforms import transform
 from fabrik_ros.view.app import View
 from fabrik_ros.view.local_source import LocalSource
-from fabrik_ros.view.source import Snapshot
+from fabrik_ros.view.source import Request, Snapshot
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
@@ -186,9 +186,8 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     page.get_by_role('button', name='Execute').click()
     wait_for(source, 'MOVING')
     moving = time.monotonic()
-    page.wait_for_timeout(500)
-    page.get_by_role('button', name='Stop (space bar)').click()
-    page.wait_for_timeout(1000)
+    time.sleep(0.5)
+    source.ask(Request.STOP)  # a click would come late where drawing takes long
     save(page, 'stopped')
     page.get_by_text('Distances').click()
     scrub(page, time.monotonic() - moving - 0.3)
