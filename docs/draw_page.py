@@ -22,7 +22,7 @@ from fabrik_ros.planning.planner_setup import PlannerSetup
 from fabrik_ros.transforms import transform
 from fabrik_ros.view.app import View
 from fabrik_ros.view.local_source import LocalSource
-from fabrik_ros.view.source import Snapshot
+from fabrik_ros.view.source import Request, Snapshot
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
@@ -35,12 +35,14 @@ SOFTWARE = (
     '--use-angle=swiftshader',
     '--enable-unsafe-swiftshader',
 )
-COLORS = 96
+COLORS = 256
 """Of a picture: few make small files."""
 PATIENCE = 120.0
 """Longest wait for a state, or for a picture [s]."""
 SETTLING = 4000
 """Time until the picture is drawn, without a graphics card [ms]."""
+FARTHER = 300
+"""The wheel of the mouse goes so far to show what is above the arm, too [pixels]."""
 ON_ITS_WAY = 0.6
 """A joint of the motion that waits is so far from where it is, when the picture is taken [rad]."""
 
@@ -130,8 +132,8 @@ def scene_of(page: Page) -> FloatRect:
 def take(page: Page, name: str) -> None:
     """Save what the page shows now."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert('RGB')
-    # Thin lines keep their colors, too: the usual method would give them those of large areas.
-    few = picture.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    # Refined, so that thin lines do not get the colors of large areas.
+    few = picture.quantize(COLORS, kmeans=3, dither=Image.Dither.NONE)
     few.save(FOLDER / f'page_{name}.png', optimize=True)
 
 
@@ -167,6 +169,8 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     take(page, 'moving')
     source.set_speed(1.0)
     wait_for(source, 'REACHED')
+    page.mouse.move(400, 400)
+    page.mouse.wheel(0, FARTHER)
     go_to(page, -0.2, -0.4, 0.4)
     wait_for(source, 'HOLDING')
     page.wait_for_timeout(SETTLING)
@@ -177,13 +181,16 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
     wait_for(source, 'MOVING')
     wait_for(source, 'HOLDING')
     save(page, 'out_of_reach')
-    go_to(page, 0.45, 0.35, 0.45)
-    page.wait_for_timeout(500)
-    page.get_by_role('button', name='Stop (space bar)').click()
-    page.wait_for_timeout(1000)
+    page.get_by_role('button', name='Home').click()
+    wait_until(source, lambda snapshot: snapshot.waits_for_execute)
+    page.get_by_role('button', name='Execute').click()
+    wait_for(source, 'MOVING')
+    moving = time.monotonic()
+    time.sleep(0.5)
+    source.ask(Request.STOP)  # a click would come late where drawing takes long
     save(page, 'stopped')
     page.get_by_text('Distances').click()
-    scrub(page, 12.0)
+    scrub(page, time.monotonic() - moving - 0.3)
     save(page, 'last_minute')
 
 
