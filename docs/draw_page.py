@@ -35,7 +35,7 @@ SOFTWARE = (
     '--use-angle=swiftshader',
     '--enable-unsafe-swiftshader',
 )
-COLORS = 256
+COLORS = 128
 """Of a picture: few make small files."""
 PATIENCE = 120.0
 """Longest wait for a state, or for a picture [s]."""

@@ -110,8 +110,9 @@ class MeasuredJoints:
             known = self._known[names] = [self._joints[name] for name in names]
         return known
 
-    def missing(self, names: tuple[str, ...], now: float, timeout: float) -> list[str]:
+    def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old, of all that has come."""
+        names = tuple(names)
         known = self._beliefs(names)
         if known and max([abs(now - joint.time) for joint in known]) <= timeout:
             return []
