@@ -114,6 +114,7 @@ class Rig:
         self.restarts: list[int] = []
         """Numbers of the messages that begin anew, where the arm is measured."""
         self._look_at_the_arm()
+        self._look_at_the_arm()  # one value alone is no start
 
     @property
     def seconds(self):

@@ -243,6 +243,7 @@ class ArmFollower:
         may_be_placed = not (self._is_placed or follower.is_engaged)
         if may_be_placed and follower.observer.is_measured(now):
             self._is_placed = True
+            self._measured.confirm(names)
             self._motion.reset(follower.observer.q)
 
     def _take(self, target: Target, now: float) -> Reason | None:

@@ -201,6 +201,30 @@ def test_one_wrong_joint_state_before_a_target_is_no_start(bench, six_axis):
     assert pose_errors(judge.pose(START), judge.pose(at(puppet))) < (1e-3, 1e-3)
 
 
+@pytest.mark.parametrize('speaks_again', [True, False])
+def test_one_wrong_joint_state_after_a_silence_is_no_start(bench, six_axis, speaks_again):
+    judge = six_axis_judge(six_axis)
+    puppet = ready(bench, six_axis)
+    go_somewhere(bench, judge)
+    true, count = at(puppet), len(bench.commands)
+    puppet.fall_silent()
+    bench.wait_for_state('WAITING_FOR_STATE')
+    puppet.values['elbow'] -= 1.0
+    puppet.say()
+    puppet.values['elbow'] += 1.0
+    bench.send(judge.pose(START))
+    if speaks_again:
+        bench.spin_until(lambda: bench.status['reason_code'] == 'state_in_doubt', 'the doubt')
+        assert "only one measurement says where 'elbow' is now" in bench.status['reason']
+        puppet.speak_again()
+        bench.wait_for_state('REACHED')
+        assert np.abs(bench.commands.q[count] - true).max() < NEARBY
+    else:
+        bench.wait_for_state('HOLDING')
+        bench.wait_for_statuses(5)
+        assert len(bench.commands) == count
+
+
 @pytest.mark.parametrize('hangs', [0.0, 0.06])
 def test_reached_is_said_once_a_slow_arm_is_there_and_never_of_one_that_hangs(
     bench, six_axis, hangs

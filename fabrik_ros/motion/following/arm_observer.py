@@ -177,13 +177,13 @@ class ArmObserver:
         return f'; publishers: {", ".join(names)}' if names else ''
 
     def _in_doubt(self, now: float) -> tuple[str, ...]:
-        """Names of joints whose newest value was put aside, and is fresh."""
+        """Names of joints whose newest value is fresh, and waits for another that agrees."""
         since = now - self.rules.state_timeout
         return tuple(self._measured.in_doubt(self._robot.joint_names, since))
 
     def _doubt_about(self, names: tuple[str, ...]) -> Reason:
         joints = ', '.join(map(repr, names))
-        text = f'{joints} measured where it cannot have come to: a second measurement is needed'
+        text = f'only one measurement says where {joints} is now: a second one is needed'
         return Reason(ReasonKind.STATE_IN_DOUBT, text, names)
 
     def is_measured(self, now: float) -> bool:
@@ -235,6 +235,7 @@ class ArmObserver:
         return (
             now - measured.oldest_time(names) <= min(FRESH, self.rules.state_timeout)
             and not measured.contradictions(names, now)
+            and not self._in_doubt(now)
             and not self._sources_take_turns(now)
             and not now - measured.jumped_at(names) <= CONTINUITY
         )

@@ -14,6 +14,8 @@ NOISE = 0.005
 """Difference of two values that says nothing [rad or m]."""
 JITTER = 0.05
 """Greatest excess of the time between two values over what it seems [s]."""
+SILENCE = 0.15
+"""A first value elsewhere after so long needs a second one that agrees [s]."""
 RELAYED = 0.5
 """A value that is older than the one before by up to this is left out if it fits that [s]."""
 
@@ -55,7 +57,8 @@ class JointBelief:
 
     A value too far from the one before, for the time between, is put aside: a glitch. If a second
     one agrees with it and nothing else came meanwhile, the joint is there: somebody set it anew,
-    or restarted its simulation. If both go on in turn, there are two sources.
+    or restarted its simulation. If both go on in turn, there are two sources. The first value of
+    all is in doubt until a second one follows, and so is one elsewhere after a silence.
 
     Parameters
     ----------
@@ -75,12 +78,14 @@ class JointBelief:
 
     """
 
-    __slots__ = ('_cycle', '_other', '_speed', 'believed', 'jumped_at', 'sources')
+    __slots__ = ('_cycle', '_is_lone', '_other', '_speed', 'believed', 'jumped_at', 'sources')
 
     def __init__(self, speed: float = math.inf, cycle: float = math.inf) -> None:
         self._speed, self._cycle = speed, cycle
         self.believed: Track | None = None
         self._other: Track | None = None
+        self._is_lone = True
+        """Whether one value alone says where the joint is."""
         self.sources = TwoSources(cycle)
         self.jumped_at = -math.inf
 
@@ -106,6 +111,8 @@ class JointBelief:
         if stamp < believed.stamp and self._is_late(believed, value, stamp):
             return
         if self._leads_to(believed, value, time, stamp):
+            is_elsewhere = self._distance(believed.value, value) > NOISE
+            self._is_lone = is_elsewhere and time - believed.time > SILENCE
             believed.go_on(value, time, stamp)
             if other is not None:
                 self._set_back(other, value)
@@ -115,12 +122,18 @@ class JointBelief:
         else:
             self._other = Track(value, time, stamp)
 
+    def confirm(self) -> None:
+        """Take note that the joint is where it is believed to be: no second value is needed."""
+        self._is_lone = False
+
     def is_in_doubt(self, since: float) -> bool:
-        """Whether the newest value came after a time [s], and was put aside."""
+        """Whether the newest value came after a time [s], and waits for another that agrees."""
         believed, other = self.believed, self._other
-        if believed is None or other is None:
+        if believed is None:
             return False
-        return other.time > believed.time and other.time >= since
+        if other is not None and other.time > believed.time:
+            return other.time >= since
+        return self._is_lone and believed.time >= since
 
     def _set_back(self, other: Track, value: float) -> None:
         """Take note that a value followed that is believed."""
@@ -133,7 +146,7 @@ class JointBelief:
         """Believe in the other values, if they go on alone."""
         if other.run > 1 and not self.sources.are_expected(now):
             self.believed, self._other = other, believed
-            believed.run, self.jumped_at = 0, now
+            believed.run, self.jumped_at, self._is_lone = 0, now, False
 
     def _is_late(self, believed: Track, value: float, stamp: float) -> bool:
         """Whether a value that was measured before came late: by a relay, or another way."""

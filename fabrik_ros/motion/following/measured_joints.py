@@ -90,6 +90,11 @@ class MeasuredJoints:
         if self.on_update is not None:
             self.on_update(now)
 
+    def confirm(self, names: Iterable[str]) -> None:
+        """Take note that some joints, none of which is missing, are where they were measured."""
+        for name in names:
+            self._joints[name].confirm()
+
     def fresh(self, now: float, timeout: float) -> Mapping[str, float]:
         """Values no older than `timeout`."""
         return {
@@ -150,7 +155,7 @@ class MeasuredJoints:
         return max(map(self._time, names))
 
     def in_doubt(self, names: Iterable[str], since: float) -> list[str]:
-        """Names of joints whose newest value, after a time [s], cannot be where they are."""
+        """Names of joints whose newest value, after a time [s], waits for one that agrees."""
         joints = self._joints
         return [name for name in names if name in joints and joints[name].is_in_doubt(since)]
 

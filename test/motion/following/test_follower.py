@@ -80,6 +80,7 @@ class Scene:
         self.commands = []
         self._told = deque()
         self.report()
+        self.report()  # one value alone is no start
 
     def report(self):
         if self.reports:

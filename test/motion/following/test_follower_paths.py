@@ -66,6 +66,7 @@ class Scene:
         self.start = np.array(start)
         self.now, self.at, self.commands, self.times = 0.0, np.array(start), [], []
         self.report()
+        self.report()  # one value alone is no start
 
     def report(self):
         self.measured.update(CHAIN.joint_names, self.at, self.now)

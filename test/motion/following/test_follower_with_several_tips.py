@@ -36,6 +36,7 @@ class Scene:
         self.commands = []
         self.base = np.eye(4)
         self.report()
+        self.report()  # one value alone is no start
 
     def report(self):
         self.measured.update(self.tree.joint_names, self.q, self.now)

@@ -51,11 +51,11 @@ def test_joint_that_moves_within_its_speed_is_believed_whatever_delays_its_messa
     if cycle < math.inf:  # as some drivers report them
         values = np.remainder(values, cycle)
     received = np.maximum.accumulate(measured_at + rng.uniform(0.0, jitter, 200))
-    for dt, value in zip(np.diff(received, prepend=0.0), values, strict=True):
+    for i, (dt, value) in enumerate(zip(np.diff(received, prepend=0.0), values, strict=True)):
         joint.say(float(value), dt)
         assert joint.value == value
         assert not joint.is_contradicted
-        assert not joint.measured.in_doubt(['a'], 0.0)
+        assert bool(joint.measured.in_doubt(['a'], 0.0)) == (i == 0)  # nobody has seen it there
 
 
 @hypothesis.given(
@@ -93,6 +93,19 @@ def test_silent_joint_may_be_anywhere_it_can_have_come_to():
     joint.say(0.0)
     joint.say(2.0, dt=1.0)
     assert joint.value == 2.0
+    assert joint.measured.in_doubt(['a'], 0.0) == ['a']
+    assert not joint.measured.in_doubt(['a'], joint.now + DT)
+    joint.say(2.0)
+    assert not joint.measured.in_doubt(['a'], 0.0)
+
+
+@hypothesis.given(silence=st.floats(0.0, 10.0), off=st.floats(-0.004, 0.004))
+def test_silent_joint_that_is_where_it_was_is_in_no_doubt(silence, off):
+    joint = Joint()
+    joint.say(0.0)
+    joint.say(0.0)
+    joint.say(off, dt=silence)
+    assert not joint.measured.in_doubt(['a'], 0.0)
 
 
 @hypothesis.given(

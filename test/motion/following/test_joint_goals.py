@@ -90,6 +90,7 @@ class Scene:
         self.at = np.array(start, dtype=float)
         self.follows, self.q = True, []
         self.report()
+        self.report()  # one value alone is no start
 
     def report(self):
         self.measured.update(NAMES, self.at.tolist(), self.now)

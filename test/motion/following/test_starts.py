@@ -255,6 +255,42 @@ def test_one_wrong_measurement_is_no_first_start(off, door):
         bench.follower.resume()
 
 
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
+    door=st.sampled_from(DOORS), silence=st.integers(1, 400), joint=st.integers(0, 5),
+    off=st.floats(math.log(0.01), 1.0).map(math.exp), sign=st.sampled_from([-1.0, 1.0]),
+    has_moved=st.booleans(), speaks_again=st.booleans(),
+)  # fmt: skip
+@hypothesis.example(send_pose, 75, 2, 2.3, 1.0, True, False)
+@hypothesis.example(send_joints, 20, 0, 0.2, -1.0, False, False)
+@hypothesis.example(go_home, 130, 1, 1.0, 1.0, True, True)
+def test_one_wrong_measurement_after_a_silence_is_no_start(
+    door, silence, joint, off, sign, has_moved, speaks_again
+):
+    """In so long a time a joint may have come anywhere, but nobody else has seen it there."""
+    bench = Bench(six_axis(), START if has_moved else NEAR, OPTIONS)
+    if has_moved:
+        bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    right = bench.arm.q.copy()
+    glitch = right + sign * off * np.eye(6)[joint]
+    later = right if speaks_again else None
+    heard = [*silence * [None], glitch, *500 * [later]]
+    bench.arm.measured = iter(heard).__next__
+    bench.go((silence + 1) * DT)
+    held, before = bench.sent[-1], len(bench.sent)
+    try:
+        door(bench)
+        is_refused = bench.follower.refusal is not None
+    except RefusedError:
+        is_refused = True
+    bench.go(1.0)
+    moved = [q for q in bench.sent[before:] if not np.array_equal(q, held)]
+    assert moved or is_refused or not speaks_again, bench.follower.reason
+    if moved:
+        assert np.abs(moved[0] - right).max() < NEARBY + HARDEST * DT**2
+
+
 @pytest.mark.parametrize('noise', [0.001, 0.003, 0.006])
 @pytest.mark.parametrize('door', DOORS)
 def test_arm_whose_measurements_tremble_sets_out(noise, door):
