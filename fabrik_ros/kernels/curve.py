@@ -3,7 +3,10 @@ Curves in joint space through knots, and how fast joints may go along them.
 
 A curve is a cubic between two knots (Hermite), with a tangent at each; places on it are measured
 along the polyline of the knots. Speeds are known at places of a grid: each knot, and the middle
-between two of them.
+between two of them. They are the greatest from which joints can go on to rest at the end (the
+backward pass of TOPP-RA: Pham and Pham, "A new approach to time-optimal path parameterization
+based on reachability analysis", IEEE Transactions on Robotics 34, 2018); each step speeds up as
+much as it may below them, which is the forward pass.
 
 """
 
@@ -17,16 +20,20 @@ from .point_speeds import largest_share, point_speeds
 TINY = 1e-12
 NEAREST_ROOM = 1e-9
 """Least distance to a limit that a joint is taken to have [rad or m]."""
-BENDING_SHARE = 0.4
-"""Share of the joint accelerations that a bend may need [1]."""
-LEAST_SHARE = 0.3
-"""Share of the joint accelerations that is left to speed up or brake wherever the curve bends."""
-BRAKING_SHARE = 0.6
-"""Share of what a bend leaves of the accelerations that is used to speed up and to brake [1]."""
+USED_SHARE = 0.97
+"""Share of the joint accelerations that is used; steps are not endlessly short [1]."""
+BENDING_SHARE = 0.85
+"""Share of the joint accelerations that a bend may need, as the arm can brake everywhere [1]."""
+COMPARED = 0.8
+"""Share of a step after which its speed is no greater than allowed there [1]."""
 LIMIT_SHARE = 0.9
 """Joints come to limits so much slower, squared, than the last stage allows [1]."""
 SEARCHED = 40
 """Segments on each side in which the nearest place is looked for."""
+SLOWEST = 1e-6
+"""A stop ends with a speed below this [1/s]."""
+GROWTH = 4
+"""Steps of a stop are left out for a share of those before, one in so many [1]."""
 HALVINGS = 40
 """Steps of a bisection."""
 
@@ -106,38 +113,102 @@ def fill_speeds(
     rows : array, shape (6, n)
         Written over.
     grid : array, shape (2 m - 1, 3)
-        Written to: places, squared speeds, and accelerations that are left.
+        Written to: places, squared speeds, and how fast the speed may change for the tips.
 
     """
-    m, last = knots.shape[0], grid.shape[0] - 1
+    last = grid.shape[0] - 1
     for g in range(last + 1):
+        _write_on_grid(knots, tangents, places, g, rows)
         i, t = g // 2, 0.5 * (g % 2)
-        if g == last:
-            i, t = m - 2, 1.0
-        curve_at(knots, tangents, places, i, t, rows[:3])
-        if 0 < g < last and g % 2 == 0:
-            curve_at(knots, tangents, places, i - 1, 1.0, rows[3:])
-            for j in range(knots.shape[1]):
-                rows[2, j] = max(abs(rows[2, j]), abs(rows[5, j]))
-        grid[g, 0] = places[i] + t * (places[i + 1] - places[i])
+        grid[g, 0] = places[i]
+        if t > 0.0:
+            grid[g, 0] += t * (places[i + 1] - places[i])
         share = largest_share(model, most, rows[0], rows[1], frames, twists)
         grid[g, 1] = _squared_speed(limits, rows, scaling, share)
         if window > 0.0:
             bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
             grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))
-        ahead = min(room[i], room[i + 1]) if t > 0.0 and g != last else room[g // 2]
+        ahead = min(room[i], room[i + 1]) if t > 0.0 else room[i]
         grid[g, 1] = min(grid[g, 1], _squared_speed_within(limits, rows[1], ahead))
-        left = tip_acceleration * share
-        for j in range(knots.shape[1]):
-            strongest = limits[MAX_ACCELERATION, j]
-            rest = max(strongest - abs(rows[2, j]) * grid[g, 1], LEAST_SHARE * strongest)
-            left = min(left, BRAKING_SHARE * rest / max(abs(rows[1, j]), TINY))
-        grid[g, 2] = left
+        grid[g, 2] = tip_acceleration * share
     grid[last, 1] = 0.0
     for g in range(last - 1, -1, -1):
-        braking = min(grid[g, 2], grid[g + 1, 2])
-        gained = 2.0 * braking * (grid[g + 1, 0] - grid[g, 0])
-        grid[g, 1] = min(grid[g, 1], grid[g + 1, 1] + gained)
+        t = 0.5 * (g % 2)
+        curve_at(knots, tangents, places, g // 2, t, rows[:3])
+        curve_at(knots, tangents, places, g // 2, t + 0.25, rows[3:])
+        grid[g, 1] = _controllable(limits, rows, grid, g)
+
+
+@kernel
+def _write_on_grid(knots: Array, tangents: Array, places: Array, g: int, rows: Array) -> None:
+    """Write what `curve_at` does at place `g` of the grid, and in the last row, the curvature."""
+    last = 2 * (knots.shape[0] - 1)
+    if g == last:
+        curve_at(knots, tangents, places, knots.shape[0] - 2, 1.0, rows[:3])
+    else:
+        curve_at(knots, tangents, places, g // 2, 0.5 * (g % 2), rows[:3])
+    if 0 < g < last and g % 2 == 0:
+        curve_at(knots, tangents, places, g // 2 - 1, 1.0, rows[3:])
+    else:
+        for j in range(knots.shape[1]):
+            rows[5, j] = rows[2, j]
+
+
+@kernel
+def _controllable(limits: Array, rows: Array, grid: Array, g: int) -> float:
+    """
+    Return the greatest squared speed from which joints can brake to the one allowed next.
+
+    `rows` has what `curve_at` writes here, and amid the way to the next place of the grid.
+    """
+    length, most, least = grid[g + 1, 0] - grid[g, 0], grid[g, 1], 0.0
+    if _squared_behind(limits, rows, grid[g, 2], most, length) <= grid[g + 1, 1]:
+        return float(most)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (least + most)
+        if _squared_behind(limits, rows, grid[g, 2], middle, length) <= grid[g + 1, 1]:
+            least = middle
+        else:
+            most = middle
+    return least
+
+
+@kernel
+def _squared_behind(
+    limits: Array, rows: Array, most: float, square: float, length: float
+) -> float:
+    """Return the squared speed that is left after braking along some length."""
+    begin = change(limits, rows[:3], most, square, -1.0)
+    middle = change(limits, rows[3:], most, square, -1.0)
+    return square - 2.0 * length * min(begin, middle)
+
+
+@kernel
+def change(limits: Array, rows: Array, most: float, square: float, sign: float) -> float:
+    """
+    Return how fast the speed along a curve can rise, with a `sign` of 1, or fall, with -1 [1/s^2].
+
+    Parameters
+    ----------
+    limits : array, shape (4, n)
+        Those of the joints; see `braking.py`.
+    rows : array, shape (3, n)
+        As `curve_at` writes them.
+    most : float
+        What the tips allow.
+    square : float
+        The squared speed.
+    sign : float
+        See above.
+
+    """
+    for j in range(rows.shape[1]):
+        slope = sign * rows[1, j]
+        if abs(slope) > TINY:
+            along = 1.0 if slope > 0.0 else -1.0
+            left = USED_SHARE * limits[MAX_ACCELERATION, j] - along * rows[2, j] * square
+            most = min(most, left / abs(slope))
+    return max(most, 0.0)
 
 
 @kernel
@@ -148,7 +219,8 @@ def _squared_speed(limits: Array, rows: Array, scaling: float, share: float) -> 
         q, slope = rows[0, j], rows[1, j]
         strongest, steep = limits[MAX_ACCELERATION, j], max(abs(slope), TINY)
         fastest = min(fastest, limits[MAX_VELOCITY, j] / steep)
-        square = min(square, BENDING_SHARE * strongest / max(abs(rows[2, j]), TINY))
+        bend = max(abs(rows[2, j]), abs(rows[5, j]))
+        square = min(square, BENDING_SHARE * strongest / max(bend, TINY))
         room = limits[UPPER, j] - q if slope > 0.0 else q - limits[LOWER, j]
         if steep > TINY:
             room = max(room, NEAREST_ROOM)
@@ -170,14 +242,15 @@ def _squared_speed_within(limits: Array, slope: Array, room: float) -> float:
 
 @kernel
 def next_speed(
-    grid: Array, at: float, speed: float, change_time: float, dt: float, guess: int
-) -> float:
+    limits: Array, knots: Array, tangents: Array, places: Array, grid: Array, at: float,
+    speed: float, change_time: float, dt: float, guess: int, rows: Array,
+) -> float:  # fmt: skip
     """
     Return the speed of the next step along a curve [1/s].
 
     Parameters
     ----------
-    grid : array, shape (g, 3)
+    limits, knots, tangents, places, grid : array
         See `fill_speeds`.
     at, speed : float
         Place on the curve, and speed of the last step.
@@ -187,29 +260,112 @@ def next_speed(
         Length of the step [s].
     guess : int
         Number of a segment of the curve near the place.
+    rows : array, shape (6, n)
+        Written over.
 
     """
+    last, g = grid.shape[0] - 1, _on_grid(grid, at, guess)
+    rise, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
+    there = min(at + speed * dt, grid[last, 0])
+    behind = _on_grid(grid, there, guess)
+    later, _ = _changes(limits, knots, tangents, places, grid, there, speed, behind, rows)
+    most = speed + min(rise, later) * change_time
+    i = g + 1
+    while i <= last and grid[i, 0] <= at + most * dt:
+        if i == last or grid[i + 1, 1] >= grid[i, 1]:
+            most = min(most, max(math.sqrt(grid[i, 1]), (grid[i, 0] - at) / dt))
+        i += 1
+    least = 0.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (least + most)
+        if middle * middle <= _squared_at(grid, at + COMPARED * middle * dt, g):
+            least = middle
+        else:
+            most = middle
+    slowest: float = min(speed - fall * change_time, (grid[last, 0] - at) / dt)
+    return max(least, slowest)
+
+
+@kernel
+def _on_grid(grid: Array, at: float, guess: int) -> int:
+    """Return the number of the last place of the grid before another one, near a segment."""
     last = grid.shape[0] - 1
     g = min(max(2 * guess, 0), last - 1)
     while g < last - 1 and at > grid[g + 1, 0]:
         g += 1
     while g > 0 and at < grid[g, 0]:
         g -= 1
-    change = min(grid[g, 2], grid[g + 1, 2]) * change_time
-    most = speed + change
-    i = g + 1
-    while i <= last and grid[i, 0] <= at + most * dt:
-        most = min(most, max(math.sqrt(grid[i, 1]), (grid[i, 0] - at) / dt))
-        i += 1
-    least = 0.0
-    for _ in range(HALVINGS):
-        middle = 0.5 * (least + most)
-        if middle * middle <= _squared_at(grid, at + middle * dt, g):
-            least = middle
-        else:
-            most = middle
-    slowest: float = min(speed - change, (grid[last, 0] - at) / dt)
-    return max(least, slowest)
+    return g
+
+
+@kernel
+def _changes(
+    limits: Array, knots: Array, tangents: Array, places: Array, grid: Array, at: float,
+    speed: float, g: int, rows: Array,
+) -> tuple[float, float]:  # fmt: skip
+    """Return how fast the speed can rise and fall at a place behind place `g` of the grid."""
+    _write_at(knots, tangents, places, at, g // 2, rows[:3])
+    most, square = min(grid[g, 2], grid[g + 1, 2]), speed * speed
+    rise = change(limits, rows[:3], most, square, 1.0)
+    return rise, change(limits, rows[:3], most, square, -1.0)
+
+
+@kernel
+def write_stop(
+    limits: Array, knots: Array, tangents: Array, places: Array, grid: Array, at: float,
+    speed: float, dt: float, guess: int, rows: Array, steps: Array,
+) -> int:  # fmt: skip
+    """
+    Write how fast the joints are as they come to rest along a curve, in steps of equal length.
+
+    Parameters
+    ----------
+    limits, knots, tangents, places, grid, at, speed, dt, guess, rows
+        As for `next_speed`.
+    steps : array, shape (m, 1 + n)
+        Written to: the number of a step, from 1 on, and the velocities in it. The later they are
+        the more steps are left out.
+
+    Returns
+    -------
+    int
+        Number of rows. In the last one the joints rest, if there is room for it.
+
+    """
+    count = number = due = 0
+    end = grid[grid.shape[0] - 1, 0]
+    g = _on_grid(grid, at, guess)
+    while count < steps.shape[0]:
+        _, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
+        speed = max(0.0, min(speed - fall * dt, (end - at) / dt))
+        if speed < SLOWEST:
+            speed = 0.0
+        number += 1
+        before = at
+        at += speed * dt
+        g = _on_grid(grid, at, g // 2)
+        if number < due and speed > 0.0:
+            continue
+        due = number + max(1, number // GROWTH)
+        steps[count, 0] = number
+        _write_at(knots, tangents, places, before, g // 2, rows[:3])
+        _write_at(knots, tangents, places, at, g // 2, rows[3:])
+        for j in range(knots.shape[1]):
+            steps[count, 1 + j] = (rows[3, j] - rows[0, j]) / dt
+        count += 1
+        if speed == 0.0:
+            break
+    return count
+
+
+@kernel
+def _write_at(
+    knots: Array, tangents: Array, places: Array, at: float, guess: int, rows: Array
+) -> None:
+    """Write what `curve_at` does at a place, near a segment."""
+    i = segment_at(places, at, guess)
+    t = min(max((at - places[i]) / (places[i + 1] - places[i]), 0.0), 1.0)
+    curve_at(knots, tangents, places, i, t, rows)
 
 
 @kernel

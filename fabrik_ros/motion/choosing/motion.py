@@ -587,6 +587,7 @@ class Motion:
         """
         pair = self.limiter.pair_on_stop() if self.limiter.is_moving else ''
         if pair:
+            self.limiter.stop_straight()
             return Reason(ReasonKind.CONTACT_POSSIBLE, f'contact possible: {pair}')
         self._machine.handle(Event.WORLD_CHANGED)
         return None
@@ -670,11 +671,13 @@ class Motion:
 
     def _goes_on(self, dt: float) -> bool:
         """Take a step as the path wants it, unless the arm has to brake."""
-        limiter, velocity = self.limiter, self._wanted_velocity(dt)
-        if limiter.is_braking:  # the path has just been left
+        limiter, path = self.limiter, self.path
+        if path is not None and path.is_stop:
             return False
-        known_free = self.path is not None and self.path.is_stop
-        if self._takes_step(velocity, dt, known_free):
+        velocity = self._wanted_velocity(dt)
+        if limiter.is_braking or (self.path is not None and self.path.is_stop):
+            return False  # the path has just been left
+        if self._takes_step(velocity, dt):
             return True
         if limiter.refusal:
             if self.path is not None and self.path.may_slow_down and limiter.is_moving:
@@ -701,16 +704,13 @@ class Motion:
         return False
 
     def _takes_step(
-        self,
-        velocity: Array,
-        dt: float,
-        known_free: bool = False,
-        braking: npt.NDArray[np.bool_] | None = None,
+        self, velocity: Array, dt: float, braking: npt.NDArray[np.bool_] | None = None
     ) -> bool:
         """Take a step if the arm can stop after it: then it is no longer held up."""
-        if not self.limiter.go(velocity, dt, known_free, braking):
+        on_path = None if self.path is None else self.path.to_rest
+        if not self.limiter.go(velocity, dt, braking=braking, on_path=on_path):
             return False
-        self.is_held_up &= known_free or not self.limiter.is_moving
+        self.is_held_up &= not self.limiter.is_moving
         return True
 
     def _wanted_velocity(self, dt: float) -> Array:

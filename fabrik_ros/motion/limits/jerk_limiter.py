@@ -9,7 +9,7 @@ from ...collision.guard import CollisionGuard
 from ...model.mechanism import Mechanism
 from ...transforms import Array
 from .jerk_filter import FilterState, JerkFilter, Step
-from .joint_limiter import Checkpoint, JointLimiter
+from .joint_limiter import Checkpoint, JointLimiter, OnPath
 from .joint_motion import is_near, Joints
 from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory
@@ -85,6 +85,7 @@ class JerkLimiter(JointLimiter):
         dt: float,
         known_free: bool = False,
         braking: npt.NDArray[np.bool_] | None = None,
+        on_path: OnPath | None = None,
     ) -> bool:
         """Let the motion take a step, and command one towards it, if it can rest after it."""
         self.refusal = ''

@@ -23,8 +23,9 @@ from ...model.mechanism import Mechanism
 from ...transforms import Array
 from .joint_motion import AT_REST, JointMotion, Joints
 from .limits import MotionLimits
-from .stop_trajectory import StopTrajectory, trajectory_to_rest
+from .stop_trajectory import StopTrajectory, trajectory_to_rest, WayToRest
 
+OnPath = Callable[[Array, Array, float], WayToRest | None]
 SHORT_STEP = 1e-3
 """Length of the step that compiles what steps need; any other would do [s]."""
 
@@ -36,6 +37,7 @@ class Checkpoint(NamedTuple):
     velocity: Array
     dt: float
     inner_points: Callable[[], StopTrajectory] | None
+    to_rest: WayToRest | None
     commands: object = None
     """State of the commands, where a subclass remembers them."""
 
@@ -85,6 +87,8 @@ class JointLimiter:
             self._guard.reset(q)
         self._inner_points: Callable[[], StopTrajectory] | None = None
         """Tells the points inside the last step, where there are any."""
+        self._to_rest: WayToRest | None = None
+        """How the arm comes to rest; None: all joints together, straight on."""
 
     def warm_up(self) -> None:
         """Compile what a step needs."""
@@ -173,6 +177,7 @@ class JointLimiter:
         dt: float,
         known_free: bool = False,
         braking: npt.NDArray[np.bool_] | None = None,
+        on_path: OnPath | None = None,
     ) -> bool:
         """
         Take the step that is nearest to a velocity, if the arm can stop after it.
@@ -189,6 +194,8 @@ class JointLimiter:
             Whether the step is known to be collision-free, as those on the way to rest are.
         braking : array of bool, shape (n,), optional
             Which joints come to rest as soon as they may, whatever is wanted.
+        on_path : callable, optional
+            Tells how the arm comes to rest from joint values and velocities after a step.
 
         """
         self.refusal = ''
@@ -196,24 +203,33 @@ class JointLimiter:
             stopping = self.joints.stopping_velocity(dt, braking)
             velocity = np.where(braking, stopping, velocity)
         velocity, q = self.joints.next_state(velocity, dt)
-        if not known_free and self._would_collide(velocity, q):
+        to_rest = None if on_path is None else on_path(q, velocity, dt)
+        if not (known_free or self._is_free(velocity, q, to_rest)):
             return False
-        self._move(q, velocity, dt)
+        self._move(q, velocity, dt, to_rest)
         return True
 
-    def _move(self, q: Array, velocity: Array, dt: float) -> None:
+    def _move(
+        self, q: Array, velocity: Array, dt: float, to_rest: WayToRest | None = None
+    ) -> None:
         joints = self.joints
         joints.q, joints.velocity, joints.dt = q, velocity, dt
+        self._to_rest = to_rest
 
-    def _would_collide(self, velocity: Array, q: Array) -> bool:
-        """Whether a step, or the way to rest from there, is not collision-free."""
-        guard, limits = self._guard, self.joints.limits
-        if guard is None or guard.allows(
-            self.joints.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
-        ):
-            return False
+    def _is_free(self, velocity: Array, q: Array, to_rest: WayToRest | None) -> bool:
+        """Whether a step, and the way to rest from there, are collision-free."""
+        guard, joints = self._guard, self.joints
+        if guard is None:
+            return True
+        if to_rest is not None:
+            allows = guard.allows_to_rest(joints.q, q, np.vstack([q, to_rest().q[1:]]))
+        else:
+            limits = joints.limits
+            allows = guard.allows(
+                joints.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
+            )
         self.refusal = guard.refusal
-        return True
+        return allows
 
     def pair_on_stop(self) -> str:
         """
@@ -222,18 +238,35 @@ class JointLimiter:
         That is the way to rest from the last command, which was free before the world changed.
         """
         guard, joints = self._guard, self.joints
-        limits = joints.limits
-        if guard is None or guard.allows(
-            joints.q, joints.q, joints.velocity, limits.joint_acceleration, limits.joint_velocity
-        ):
+        if guard is None or self._is_free(joints.velocity, joints.q, self._to_rest):
             return ''
         return guard.refused_pair
+
+    def stop_straight(self) -> None:
+        """Come to rest as fast as the joints may, wherever that leads."""
+        self._to_rest = None
 
     def brake(self, dt: float) -> None:
         """Take a step on the way to rest, which was found collision-free before."""
         joints = self.joints
+        if self._to_rest is not None:
+            self._follow_to_rest(dt - self.knot_lead(dt) + self.knot_lead(joints.dt), dt)
+            return
         velocity, q = joints.next_state(joints.stopping_velocity(dt), dt)
         self._move(q, velocity, dt)
+
+    def _follow_to_rest(self, time: float, dt: float) -> None:
+        """Be in the middle of a step of `dt`, some time after the middle of the last one [s]."""
+        assert self._to_rest is not None
+        left = self._to_rest().rest_after(time)
+        self._move(self._at_end(left.q[0], left.velocity[0], dt), left.velocity[0], dt, lambda: left)
+
+    def _at_end(self, q: Array, velocity: Array, dt: float) -> Array:
+        """Joint values at the end of a step, shape (n,), by those amid it."""
+        robot = self.robot
+        lower, upper = np.minimum(robot.lower, q), np.maximum(robot.upper, q)
+        end: Array = np.clip(q + 0.5 * dt * velocity, lower, upper)
+        return end
 
     def begin_to_brake(self) -> None:
         """Prepare to come to rest as soon as the limits allow."""
@@ -242,6 +275,7 @@ class JointLimiter:
         """Lose what is left of the velocity, which is next to nothing."""
         self.joints.q = self.command[0]
         self.joints.velocity = np.zeros_like(self.joints.q)
+        self._to_rest = None
 
     def rest(self, dt: float) -> None:
         """Let `dt` seconds pass at rest: the first step after them may be no harder for it."""
@@ -252,7 +286,7 @@ class JointLimiter:
         """Count the arm as at rest at its last command: later ones did not reach it."""
         self.joints.velocity = np.zeros_like(self.joints.q)
         self.joints.dt = 0.0
-        self._inner_points = None
+        self._inner_points = self._to_rest = None
 
     # -- for trajectory controllers: each message holds the stop that would follow
 
@@ -286,6 +320,8 @@ class JointLimiter:
     def _stop_from_here(self) -> StopTrajectory:
         joints, robot = self.joints, self.robot
         half = self.knot_lead(joints.dt)
+        if self._to_rest is not None:
+            return self._to_rest().later(-half)
         return trajectory_to_rest(
             joints.q - half * joints.velocity,
             joints.velocity,
@@ -307,22 +343,26 @@ class JointLimiter:
             Length of a step [s].
 
         """
-        joints, robot = self.joints, self.robot
-        stop, begin, end = self.stop_trajectory(), -self.knot_lead(joints.dt), duration - 0.5 * dt
-        q, velocity = stop.at(end)
+        stop, begin = self.stop_trajectory(), -self.knot_lead(self.joints.dt)
+        end = duration - 0.5 * dt
         inner = stop.between(begin, end).later(-duration)
         self._inner_points = lambda: inner
-        lower, upper = np.minimum(robot.lower, q), np.maximum(robot.upper, q)
-        self._move(np.clip(q + 0.5 * dt * velocity, lower, upper), velocity, dt)
+        if self._to_rest is not None:
+            self._follow_to_rest(end - begin, dt)
+        else:
+            q, velocity = stop.at(end)
+            self._move(self._at_end(q, velocity, dt), velocity, dt)
 
     def checkpoint(self) -> Checkpoint:
         """Remember the state, to come back to it by `restore`."""
         joints = self.joints
-        return Checkpoint(joints.q, joints.velocity, joints.dt, self._inner_points)
+        return Checkpoint(
+            joints.q, joints.velocity, joints.dt, self._inner_points, self._to_rest
+        )
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Take back all steps since a checkpoint; none of them was sent."""
-        self._move(checkpoint.q, checkpoint.velocity, checkpoint.dt)
+        self._move(checkpoint.q, checkpoint.velocity, checkpoint.dt, checkpoint.to_rest)
         self._inner_points = checkpoint.inner_points
 
 

@@ -1,5 +1,6 @@
 """The way from a moving command to rest, for controllers that want to know it in advance."""
 
+from collections.abc import Callable
 import math
 from typing import NamedTuple
 
@@ -44,6 +45,16 @@ class StopTrajectory(NamedTuple):
         inside = (begin + TICK <= self.times) & (self.times <= end - TICK)
         return StopTrajectory(self.times[inside], self.q[inside], self.velocity[inside])
 
+    def rest_after(self, time: float) -> 'StopTrajectory':
+        """Return what is left at a time [s], and count from there."""
+        q, velocity = self.at(time)
+        later = self.times >= time + TICK
+        return StopTrajectory(
+            np.append(0.0, self.times[later] - time),
+            np.vstack([q, self.q[later]]),
+            np.vstack([velocity, self.velocity[later]]),
+        )
+
     def later(self, delay: float) -> 'StopTrajectory':
         """Return the same way some time later."""
         return self._replace(times=self.times + delay)
@@ -55,6 +66,10 @@ class StopTrajectory(NamedTuple):
             np.vstack([self.q, other.q]),
             np.vstack([self.velocity, other.velocity]),
         )
+
+
+WayToRest = Callable[[], StopTrajectory]
+"""Tells how an arm comes to rest after a step; it begins in the middle of the step, at time 0."""
 
 
 def trajectory_to_rest(

@@ -11,6 +11,7 @@ from ...reasons import Reason
 from ...solver.solution import Solution
 from ...transforms import Array
 from ..limits.limits import MotionLimits
+from ..limits.stop_trajectory import WayToRest
 from ..lines.jog_reference import JogReference
 from ..lines.tip_reference import TipReference
 from .preview import Ahead
@@ -84,6 +85,20 @@ class Path(ABC):
     @abstractmethod
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""
+
+    def to_rest(self, q: Array, velocity: Array, dt: float) -> WayToRest | None:
+        """
+        Tell how the arm comes to rest on the path after a step; None where it does straight on.
+
+        Parameters
+        ----------
+        q, velocity : array, shape (n,)
+            Joint values and velocities at the end of the step.
+        dt : float
+            Length of the step, for which `velocity` was asked last [s].
+
+        """
+        return None
 
     def ahead(self) -> Ahead:
         """

@@ -1,6 +1,7 @@
 """A path through joint values that were planned, along a smooth curve in joint space."""
 
 from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
 from ..limits.joint_motion import largest
 from ..limits.limits import MotionLimits
+from ..limits.stop_trajectory import StopTrajectory, WayToRest
 from ..lines.line_tracker import CATCHING_UP
 from .path import Path
 from .preview import Ahead
@@ -36,6 +38,11 @@ Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
+NEAR_CURVE = 1e-3
+"""Distance from the curve up to which an arm comes to rest beside it [rad or m]."""
+SLACK = 0.03
+"""Share of the acceleration that the first step of a stop may take to come onto the curve [1]."""
+MOST_STOP_POINTS = 64
 LANDED = 1e-10
 """Distance from the end within which a step ends exactly there [rad or m]."""
 
@@ -59,8 +66,9 @@ class PlannedPath(Path):
     reason, then
         As for `Path`.
     straight_room : array, shape (m,), optional
-        Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints];
-        the arm can always stop within it. None: no such limit.
+        Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints].
+        Where the jerk is limited the arm can always stop within it; elsewhere it comes to rest on
+        the curve. None: no such limit.
 
     """
 
@@ -80,7 +88,7 @@ class PlannedPath(Path):
         kept = _distinct(knots)
         self._knots = np.ascontiguousarray(knots[kept])
         self._room = np.full(len(self._knots), np.inf)
-        if straight_room is not None:
+        if straight_room is not None and limiter.limits_jerk:
             self._room = np.maximum(straight_room[kept], LEAST_ROOM)
         lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
@@ -98,11 +106,11 @@ class PlannedPath(Path):
         """Find how fast the joints may go along the curve, under the limits in force."""
         joints = self._limiter.joints
         limits, robot = joints.limits, self._limiter.robot
-        table = np.array(
+        self._table = np.array(
             [robot.lower, robot.upper, limits.joint_velocity, limits.joint_acceleration]
         )
         kernels.fill_speeds(
-            robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), table,
+            robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), self._table,
             self._knots, self._tangents, self._places, limits.speed_scaling,
             limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay, AVERAGED_OFF,
             self._room, *self._memory, self._rows, self._grid,
@@ -127,8 +135,9 @@ class PlannedPath(Path):
         correction = joints.correction(error, dt)
         change_time = min(dt, 0.5 * (dt + joints.dt)) if joints.dt > 0.0 else dt
         speed = kernels.next_speed(
-            self._grid, self._at, self._speed, change_time, dt, self._segment
-        )
+            self._table, self._knots, self._tangents, self._places, self._grid, self._at,
+            self._speed, change_time, dt, self._segment, self._rows,
+        )  # fmt: skip
         rate = self._rate(speed, dt)
         share = joints.followable_share(rate, correction)
         if share != 1.0:
@@ -139,6 +148,31 @@ class PlannedPath(Path):
         if largest(correction) > CATCHING_UP:
             velocity *= min(1.0, joints.tip_speed.largest_share(joints.q, velocity))
         return velocity
+
+    def to_rest(self, q: Array, velocity: Array, dt: float) -> WayToRest | None:
+        """Tell how the arm comes to rest on the curve, if a step has kept to that."""
+        limiter = self._limiter
+        rate = (self._next[0] - self._here[0]) / dt
+        hardest = limiter.joints.limits.joint_acceleration
+        is_on = largest(q - self._next[0]) <= NEAR_CURVE
+        if limiter.limits_jerk or not is_on or np.any(np.abs(velocity - rate) > SLACK * hardest * dt):
+            return None
+        return cache(partial(self._stop, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt))
+
+    def _stop(
+        self, at: float, speed: float, q: Array, velocity: Array, dt: float
+    ) -> StopTrajectory:
+        """Come to rest from a place and speed, joint values and velocities amid a step of `dt`."""
+        steps = np.empty((MOST_STOP_POINTS, 1 + len(q)))
+        count = kernels.write_stop(
+            self._table, self._knots, self._tangents, self._places, self._grid, at, speed, dt,
+            self._segment, self._rows, steps,
+        )  # fmt: skip
+        times = dt * np.append(0.0, steps[:count, 0])
+        velocities = np.vstack([velocity, steps[:count, 1:]])
+        means = 0.5 * (velocities[:-1] + velocities[1:])
+        ways = np.cumsum(np.diff(times)[:, None] * means, axis=0)
+        return StopTrajectory(times, q + np.vstack([np.zeros_like(q), ways]), velocities)
 
     def _find_place(self) -> None:
         """Find out where on the curve the joints are: they may have been braking on their own."""

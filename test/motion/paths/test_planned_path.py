@@ -353,10 +353,16 @@ def test_knots_that_are_all_the_same_are_a_path_that_has_arrived(count):
 
 @pytest.mark.parametrize('guess', [-3, 0, 1, 2, 9])
 def test_place_and_speed_on_a_curve_are_the_same_wherever_the_search_begins(guess):
-    places = np.array([0.0, 1.0, 2.5, 4.0])
+    places, knots = np.array([0.0, 1.0, 2.5, 4.0]), np.array([[0.0], [1.0], [2.5], [4.0]])
     grid = np.column_stack([np.linspace(0.0, 4.0, 9), np.linspace(2.0, 0.0, 9), np.ones(9)])
+    limits, rows = np.array([[-9.0], [9.0], [2.0], [1.0]]), np.empty((6, 1))
     for at in (0.0, 0.3, 1.0, 1.7, 3.9):
         segment = curve.segment_at(places, at, guess)
         assert places[segment] <= at <= places[segment + 1]
-        speeds = [curve.next_speed(grid, at, 0.5, 0.1, 0.01, start) for start in (guess, 0)]
+        speeds = [
+            curve.next_speed(
+                limits, knots, np.ones((4, 1)), places, grid, at, 0.5, 0.1, 0.01, start, rows
+            )
+            for start in (guess, 0)
+        ]
         assert speeds[0] == speeds[1]
