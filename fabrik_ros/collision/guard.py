@@ -28,7 +28,7 @@ from ..kernels.pair_bounds import box_around
 from ..transforms import Array
 from .checked_pairs import CheckedPairs
 from .distances import PairDistances
-from .straight_paths import find_blocking, StraightPath
+from .straight_paths import Detail, find_blocking, StraightPath, USUAL_DETAIL
 
 ROUNDING = 1e-6
 """Error of a measured distance [m]: a pair that comes nearer by less has not come nearer."""
@@ -44,6 +44,8 @@ They are denser towards the start, where links that end farther apart may first 
 """
 FINE_SHARES = (0.0, *SHARES[:3], *(i / 16 for i in range(1, 17)))
 """Shares of a path that leads apart at which a pair is measured [1]."""
+FINE_DETAIL = Detail(resolution=2e-5, shortest=1.0 / 4096.0)
+"""How closely edges of planned paths are looked at: they keep their clearances by little."""
 PARTS = 16
 """Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
@@ -186,6 +188,29 @@ class CollisionGuard:
         to_rest = (StraightPath(*pair, strays) for pair in pairwise(corners))
         return self._allows(q, near, (StraightPath(q, q_next, self._nothing_strays), *to_rest))
 
+    @property
+    def version(self) -> int:
+        """Number of the world, which is another one after each change."""
+        return self._collision.version
+
+    def allows_along(self, q: Array, corners: Array) -> bool:
+        """
+        Whether the arm may go on along straight paths between corners, and rest on any of them.
+
+        Parameters
+        ----------
+        q : array, shape (n,)
+            Joint values now [rad or m].
+        corners : array, shape (m, n)
+            Joint values on the way; the way to the first was allowed before, or it is `q`.
+
+        """
+        near = self._near(np.vstack([q, corners]))
+        if len(near) == 0:
+            return self._allow()
+        edges = (StraightPath(*edge, self._nothing_strays) for edge in pairwise(corners))
+        return self._allows(q, near, tuple(edges), FINE_DETAIL)
+
     def _moving(self, pairs: npt.NDArray[np.intp] | int) -> npt.NDArray[np.bool_]:
         """Which joints move some pairs, shape (m, n), or one, shape (n,)."""
         bounds: Array = self._distances.motion_bounds[pairs]
@@ -198,11 +223,15 @@ class CollisionGuard:
         return True
 
     def _allows(
-        self, q: Array, near: npt.NDArray[np.intp], paths: tuple[StraightPath, ...]
+        self,
+        q: Array,
+        near: npt.NDArray[np.intp],
+        paths: tuple[StraightPath, ...],
+        detail: Detail = USUAL_DETAIL,
     ) -> bool:
         self.refusal = self.refused_pair = ''
         least, kept = self._clearance.copy(), {}
-        while (p := self._blocking(paths, near, least)) >= 0:
+        while (p := self._blocking(paths, near, least, detail)) >= 0:
             distance = self._distances.measure(p, q)
             if p in kept or not self._moves_apart(p, distance, paths):
                 self.refusal = self._reason(p, distance)
@@ -328,9 +357,13 @@ class CollisionGuard:
         return StraightPath(q, q_next, self._nothing_strays), to_rest
 
     def _blocking(
-        self, paths: tuple[StraightPath, ...], pairs: npt.NDArray[np.intp], least: Array
+        self,
+        paths: tuple[StraightPath, ...],
+        pairs: npt.NDArray[np.intp],
+        least: Array,
+        detail: Detail,
     ) -> int:
-        found = (find_blocking(self._distances, path, pairs, least) for path in paths)
+        found = (find_blocking(self._distances, path, pairs, least, detail) for path in paths)
         return next((p for p in found if p >= 0), -1)
 
     def _moves_apart(self, p: int, distance: float, paths: tuple[StraightPath, ...]) -> bool:

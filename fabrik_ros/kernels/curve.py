@@ -295,7 +295,7 @@ def _on_grid(grid: Array, at: float, guess: int) -> int:
         g += 1
     while g > 0 and at < grid[g, 0]:
         g -= 1
-    return g
+    return int(g)
 
 
 @kernel
@@ -322,9 +322,9 @@ def write_stop(
     ----------
     limits, knots, tangents, places, grid, at, speed, dt, guess, rows
         As for `next_speed`.
-    steps : array, shape (m, 1 + n)
-        Written to: the number of a step, from 1 on, and the velocities in it. The later they are
-        the more steps are left out.
+    steps : array, shape (m, 2 + n)
+        Written to: the number of a step, from 1 on, the place after it, and the velocities in it.
+        The later they are the more steps are left out.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def write_stop(
         Number of rows. In the last one the joints rest, if there is room for it.
 
     """
-    count = number = due = 0
+    count, number, due = 0, 0, 0
     end = grid[grid.shape[0] - 1, 0]
     g = _on_grid(grid, at, guess)
     while count < steps.shape[0]:
@@ -347,11 +347,11 @@ def write_stop(
         if number < due and speed > 0.0:
             continue
         due = number + max(1, number // GROWTH)
-        steps[count, 0] = number
+        steps[count, 0], steps[count, 1] = number, at
         _write_at(knots, tangents, places, before, g // 2, rows[:3])
         _write_at(knots, tangents, places, at, g // 2, rows[3:])
         for j in range(knots.shape[1]):
-            steps[count, 1 + j] = (rows[3, j] - rows[0, j]) / dt
+            steps[count, 2 + j] = (rows[3, j] - rows[0, j]) / dt
         count += 1
         if speed == 0.0:
             break

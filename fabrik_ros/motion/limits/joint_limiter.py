@@ -42,6 +42,21 @@ class Checkpoint(NamedTuple):
     """State of the commands, where a subclass remembers them."""
 
 
+class RestOfWay(NamedTuple):
+    """What is left of a way to rest."""
+
+    left: StopTrajectory
+    whole: WayToRest
+
+    def trajectory(self) -> StopTrajectory:
+        """Tell the way from here on."""
+        return self.left
+
+    def is_free(self, guard: CollisionGuard, q: Array) -> bool:
+        """Whether an arm at joint values `q`, shape (n,), may go on to its end."""
+        return self.whole.is_free(guard, q)
+
+
 class JointLimiter:
     """
     Makes commands of the velocities that a motion wants: here they are the motion itself.
@@ -222,7 +237,7 @@ class JointLimiter:
         if guard is None:
             return True
         if to_rest is not None:
-            allows = guard.allows_to_rest(joints.q, q, np.vstack([q, to_rest().q[1:]]))
+            allows = to_rest.is_free(guard, joints.q)
         else:
             limits = joints.limits
             allows = guard.allows(
@@ -258,8 +273,9 @@ class JointLimiter:
     def _follow_to_rest(self, time: float, dt: float) -> None:
         """Be in the middle of a step of `dt`, some time after the middle of the last one [s]."""
         assert self._to_rest is not None
-        left = self._to_rest().rest_after(time)
-        self._move(self._at_end(left.q[0], left.velocity[0], dt), left.velocity[0], dt, lambda: left)
+        left = self._to_rest.trajectory().rest_after(time)
+        q, velocity = self._at_end(left.q[0], left.velocity[0], dt), left.velocity[0]
+        self._move(q, velocity, dt, RestOfWay(left, self._to_rest))
 
     def _at_end(self, q: Array, velocity: Array, dt: float) -> Array:
         """Joint values at the end of a step, shape (n,), by those amid it."""
@@ -321,7 +337,7 @@ class JointLimiter:
         joints, robot = self.joints, self.robot
         half = self.knot_lead(joints.dt)
         if self._to_rest is not None:
-            return self._to_rest().later(-half)
+            return self._to_rest.trajectory().later(-half)
         return trajectory_to_rest(
             joints.q - half * joints.velocity,
             joints.velocity,
@@ -356,9 +372,7 @@ class JointLimiter:
     def checkpoint(self) -> Checkpoint:
         """Remember the state, to come back to it by `restore`."""
         joints = self.joints
-        return Checkpoint(
-            joints.q, joints.velocity, joints.dt, self._inner_points, self._to_rest
-        )
+        return Checkpoint(joints.q, joints.velocity, joints.dt, self._inner_points, self._to_rest)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Take back all steps since a checkpoint; none of them was sent."""

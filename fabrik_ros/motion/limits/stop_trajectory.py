@@ -1,11 +1,11 @@
 """The way from a moving command to rest, for controllers that want to know it in advance."""
 
-from collections.abc import Callable
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...collision.guard import CollisionGuard
 from ...transforms import Array
 
 TICK = 1e-6
@@ -68,8 +68,14 @@ class StopTrajectory(NamedTuple):
         )
 
 
-WayToRest = Callable[[], StopTrajectory]
-"""Tells how an arm comes to rest after a step; it begins in the middle of the step, at time 0."""
+class WayToRest(Protocol):
+    """How an arm comes to rest after a step, where that is not straight on."""
+
+    def trajectory(self) -> StopTrajectory:
+        """Tell the way, from the time 0 in the middle of the step on."""
+
+    def is_free(self, guard: CollisionGuard, q: Array) -> bool:
+        """Whether an arm at joint values `q`, shape (n,), may go on to its end."""
 
 
 def trajectory_to_rest(

@@ -1,11 +1,12 @@
 """A path through joint values that were planned, along a smooth curve in joint space."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from ...collision.guard import CollisionGuard
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
 from ...planning.timed_way import LEAST_ROOM, SAME_KNOT
@@ -38,7 +39,7 @@ Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
-NEAR_CURVE = 1e-3
+NEAR_CURVE = 1e-4
 """Distance from the curve up to which an arm comes to rest beside it [rad or m]."""
 SLACK = 0.03
 """Share of the acceleration that the first step of a stop may take to come onto the curve [1]."""
@@ -100,6 +101,8 @@ class PlannedPath(Path):
         self._grid = np.empty((2 * len(self._knots) - 1, 3))
         self._at = self._speed = 0.0
         self._segment = 0
+        self._known_free = -1, 0
+        """Number of the world in which the path is free from here to a knot, by number."""
         self._find_speeds()
 
     def _find_speeds(self) -> None:
@@ -154,25 +157,54 @@ class PlannedPath(Path):
         limiter = self._limiter
         rate = (self._next[0] - self._here[0]) / dt
         hardest = limiter.joints.limits.joint_acceleration
-        is_on = largest(q - self._next[0]) <= NEAR_CURVE
-        if limiter.limits_jerk or not is_on or np.any(np.abs(velocity - rate) > SLACK * hardest * dt):
+        is_off = largest(q - self._next[0]) > NEAR_CURVE
+        if limiter.limits_jerk or is_off or np.any(np.abs(velocity - rate) > SLACK * hardest * dt):
             return None
-        return cache(partial(self._stop, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt))
+        return RestOnCurve(self, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt)
 
-    def _stop(
-        self, at: float, speed: float, q: Array, velocity: Array, dt: float
-    ) -> StopTrajectory:
-        """Come to rest from a place and speed, joint values and velocities amid a step of `dt`."""
-        steps = np.empty((MOST_STOP_POINTS, 1 + len(q)))
+    def stop_from(self, at: float, speed: float, dt: float) -> tuple[Array, Array, float]:
+        """
+        Tell how joints come to rest on the curve.
+
+        Parameters
+        ----------
+        at, speed : float
+            Place on the curve, and speed along it in the last step.
+        dt : float
+            Length of the steps [s].
+
+        Returns
+        -------
+        times : array, shape (m,)
+            Times from the middle of the last step to those of others that are told [s].
+        velocities : array, shape (m, n)
+            Velocities in them; none in the last one [rad/s or m/s].
+        end : float
+            Place at which they rest.
+
+        """
+        steps = np.empty((MOST_STOP_POINTS, 2 + len(self._here[0])))
         count = kernels.write_stop(
             self._table, self._knots, self._tangents, self._places, self._grid, at, speed, dt,
             self._segment, self._rows, steps,
         )  # fmt: skip
-        times = dt * np.append(0.0, steps[:count, 0])
-        velocities = np.vstack([velocity, steps[:count, 1:]])
-        means = 0.5 * (velocities[:-1] + velocities[1:])
-        ways = np.cumsum(np.diff(times)[:, None] * means, axis=0)
-        return StopTrajectory(times, q + np.vstack([np.zeros_like(q), ways]), velocities)
+        steps = steps[:count]
+        return dt * steps[:, 0], steps[:, 2:], float(steps[-1, 1])
+
+    def is_free_until(self, guard: CollisionGuard, q: Array, at: float) -> bool:
+        """Whether nothing comes too near from joint values `q`, shape (n,), to a place."""
+        last = kernels.segment_at(self._places, at, self._segment) + 1
+        version, known = self._known_free
+        if version == guard.version:
+            corners = self._knots[known : last + 1]
+            if len(corners) < 2:
+                return True
+        else:
+            corners = np.vstack([q, self._knots[self._segment + 1 : last + 1]])
+        if not guard.allows_along(q, corners):
+            return False
+        self._known_free = guard.version, last
+        return True
 
     def _find_place(self) -> None:
         """Find out where on the curve the joints are: they may have been braking on their own."""
@@ -232,6 +264,48 @@ class PlannedPath(Path):
                 chosen.append(q)
                 last = q
         return Ahead(self._name, start, iter(chosen), len(chosen))
+
+
+class RestOnCurve:
+    """
+    How an arm comes to rest on a planned path.
+
+    Parameters
+    ----------
+    path : PlannedPath
+        The path.
+    at, speed : float
+        Place on its curve after a step, and speed in that.
+    q, velocity : array, shape (n,)
+        Joint values amid the step, and velocities in it.
+    dt : float
+        Its length [s].
+
+    """
+
+    def __init__(
+        self, path: PlannedPath, at: float, speed: float, q: Array, velocity: Array, dt: float
+    ) -> None:
+        self._path, self._at, self._speed = path, at, speed
+        self._q, self._velocity, self._dt = q, velocity, dt
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array, float]:
+        return self._path.stop_from(self._at, self._speed, self._dt)
+
+    def trajectory(self) -> StopTrajectory:
+        """Tell the way, from the time 0 in the middle of the step on."""
+        times, velocities, _ = self._steps
+        times, velocities = np.append(0.0, times), np.vstack([self._velocity, velocities])
+        means = 0.5 * (velocities[:-1] + velocities[1:])
+        ways = np.cumsum(np.diff(times)[:, None] * means, axis=0)
+        return StopTrajectory(
+            times, self._q + np.vstack([np.zeros_like(self._q), ways]), velocities
+        )
+
+    def is_free(self, guard: CollisionGuard, q: Array) -> bool:
+        """Whether an arm at joint values `q`, shape (n,), may go on to its end."""
+        return self._path.is_free_until(guard, q, self._steps[2])
 
 
 def _distinct(knots: Array) -> npt.NDArray[np.intp]:
