@@ -34,8 +34,8 @@ SLOWEST = 1e-6
 """A stop ends with a speed below this [1/s]."""
 GROWTH = 4
 """Steps of a stop are left out for a share of those before, one in so many [1]."""
-HALVINGS = 40
-"""Steps of a bisection."""
+HALVINGS, FEW_HALVINGS = 40, 12
+"""Steps of a bisection, and of a coarse one."""
 
 
 @kernel
@@ -265,10 +265,10 @@ def next_speed(
 
     """
     last, g = grid.shape[0] - 1, _on_grid(grid, at, guess)
-    rise, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
     there = min(at + speed * dt, grid[last, 0])
     behind = _on_grid(grid, there, guess)
     later, _ = _changes(limits, knots, tangents, places, grid, there, speed, behind, rows)
+    rise, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
     most = speed + min(rise, later) * change_time
     i = g + 1
     while i <= last and grid[i, 0] <= at + most * dt:
@@ -313,7 +313,7 @@ def _changes(
 @kernel
 def write_stop(
     limits: Array, knots: Array, tangents: Array, places: Array, grid: Array, at: float,
-    speed: float, dt: float, guess: int, rows: Array, steps: Array,
+    speed: float, dt: float, guess: int, velocity: Array, rows: Array, steps: Array,
 ) -> int:  # fmt: skip
     """
     Write how fast the joints are as they come to rest along a curve, in steps of equal length.
@@ -322,6 +322,8 @@ def write_stop(
     ----------
     limits, knots, tangents, places, grid, at, speed, dt, guess, rows
         As for `next_speed`.
+    velocity : array, shape (n,)
+        Velocities in the last step; written over.
     steps : array, shape (m, 2 + n)
         Written to: the number of a step, from 1 on, the place after it, and the velocities in it.
         The later they are the more steps are left out.
@@ -337,25 +339,50 @@ def write_stop(
     g = _on_grid(grid, at, guess)
     while count < steps.shape[0]:
         _, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
-        speed = max(0.0, min(speed - fall * dt, (end - at) / dt))
-        if speed < SLOWEST:
-            speed = 0.0
+        least = max(0.0, min(speed - fall * dt, (end - at) / dt))
+        if least < SLOWEST:
+            least = 0.0
+        speed = _followable(limits, knots, tangents, places, at, least, speed, dt, g, velocity, rows)
         number += 1
-        before = at
         at += speed * dt
         g = _on_grid(grid, at, g // 2)
+        for j in range(velocity.shape[0]):
+            velocity[j] = (rows[3, j] - rows[0, j]) / dt
         if number < due and speed > 0.0:
             continue
         due = number + max(1, number // GROWTH)
         steps[count, 0], steps[count, 1] = number, at
-        _write_at(knots, tangents, places, before, g // 2, rows[:3])
-        _write_at(knots, tangents, places, at, g // 2, rows[3:])
-        for j in range(knots.shape[1]):
-            steps[count, 2 + j] = (rows[3, j] - rows[0, j]) / dt
+        for j in range(velocity.shape[0]):
+            steps[count, 2 + j] = velocity[j]
         count += 1
         if speed == 0.0:
             break
     return count
+
+
+@kernel
+def _followable(
+    limits: Array, knots: Array, tangents: Array, places: Array, at: float, least: float,
+    most: float, dt: float, g: int, velocity: Array, rows: Array,
+) -> float:  # fmt: skip
+    """Return the least speed of a step, between two, that joints can follow; write its end."""
+    is_least = True
+    for _ in range(FEW_HALVINGS):
+        speed = least if is_least else 0.5 * (least + most)
+        _write_at(knots, tangents, places, at + speed * dt, g // 2, rows[3:])
+        is_followed = True
+        for j in range(velocity.shape[0]):
+            gained = abs((rows[3, j] - rows[0, j]) / dt - velocity[j])
+            is_followed = is_followed and gained <= limits[MAX_ACCELERATION, j] * dt
+        if is_followed and is_least:
+            return least
+        if is_followed:
+            most = speed
+        elif not is_least:
+            least = speed
+        is_least = False
+    _write_at(knots, tangents, places, at + most * dt, g // 2, rows[3:])
+    return most
 
 
 @kernel

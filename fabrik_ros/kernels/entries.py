@@ -36,7 +36,7 @@ ENTRIES = {
     'curve.nearest_place': 'f2 f2 f1 f1 i f2',
     'curve.next_speed': 'f2 f2 f2 f1 f2 f f f f i f2',
     'curve.segment_at': 'f1 f i',
-    'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f2 f2',
+    'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
     'displacement.displacement_between': 'f2 f2 f f f2 f1',
     'displacement.longest_path': 'f2',
     'displacement.moved_pose': 'f2 f1 f f f2 f2',

@@ -708,7 +708,7 @@ class Motion:
     ) -> bool:
         """Take a step if the arm can stop after it: then it is no longer held up."""
         on_path = None if self.path is None else self.path.to_rest
-        if not self.limiter.go(velocity, dt, braking=braking, on_path=on_path):
+        if not self.limiter.go(velocity, dt, braking, on_path):
             return False
         self.is_held_up &= not self.limiter.is_moving
         return True

@@ -83,7 +83,6 @@ class JerkLimiter(JointLimiter):
         self,
         velocity: Array,
         dt: float,
-        known_free: bool = False,
         braking: npt.NDArray[np.bool_] | None = None,
         on_path: OnPath | None = None,
     ) -> bool:

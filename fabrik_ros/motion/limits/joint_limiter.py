@@ -190,7 +190,6 @@ class JointLimiter:
         self,
         velocity: Array,
         dt: float,
-        known_free: bool = False,
         braking: npt.NDArray[np.bool_] | None = None,
         on_path: OnPath | None = None,
     ) -> bool:
@@ -205,8 +204,6 @@ class JointLimiter:
             What is wanted [rad/s or m/s].
         dt : float
             Length of the step [s].
-        known_free : bool
-            Whether the step is known to be collision-free, as those on the way to rest are.
         braking : array of bool, shape (n,), optional
             Which joints come to rest as soon as they may, whatever is wanted.
         on_path : callable, optional
@@ -219,7 +216,7 @@ class JointLimiter:
             velocity = np.where(braking, stopping, velocity)
         velocity, q = self.joints.next_state(velocity, dt)
         to_rest = None if on_path is None else on_path(q, velocity, dt)
-        if not (known_free or self._is_free(velocity, q, to_rest)):
+        if not self._is_free(velocity, q, to_rest):
             return False
         self._move(q, velocity, dt, to_rest)
         return True

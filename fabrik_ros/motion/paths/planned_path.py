@@ -162,7 +162,9 @@ class PlannedPath(Path):
             return None
         return RestOnCurve(self, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt)
 
-    def stop_from(self, at: float, speed: float, dt: float) -> tuple[Array, Array, float]:
+    def stop_from(
+        self, at: float, speed: float, velocity: Array, dt: float
+    ) -> tuple[Array, Array, float]:
         """
         Tell how joints come to rest on the curve.
 
@@ -170,6 +172,8 @@ class PlannedPath(Path):
         ----------
         at, speed : float
             Place on the curve, and speed along it in the last step.
+        velocity : array, shape (n,)
+            Velocities in that [rad/s or m/s].
         dt : float
             Length of the steps [s].
 
@@ -186,7 +190,7 @@ class PlannedPath(Path):
         steps = np.empty((MOST_STOP_POINTS, 2 + len(self._here[0])))
         count = kernels.write_stop(
             self._table, self._knots, self._tangents, self._places, self._grid, at, speed, dt,
-            self._segment, self._rows, steps,
+            self._segment, velocity.copy(), self._rows, steps,
         )  # fmt: skip
         steps = steps[:count]
         return dt * steps[:, 0], steps[:, 2:], float(steps[-1, 1])
@@ -291,7 +295,7 @@ class RestOnCurve:
 
     @cached_property
     def _steps(self) -> tuple[Array, Array, float]:
-        return self._path.stop_from(self._at, self._speed, self._dt)
+        return self._path.stop_from(self._at, self._speed, self._velocity, self._dt)
 
     def trajectory(self) -> StopTrajectory:
         """Tell the way, from the time 0 in the middle of the step on."""

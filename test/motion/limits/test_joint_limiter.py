@@ -287,13 +287,20 @@ class Refusing:
         pass
 
 
+class Way:
+    """A way to rest that the guard is not asked about."""
+
+    def __init__(self, is_free):
+        self.is_free = lambda *_: is_free
+
+
 class TestGuard:
-    def test_step_is_not_taken_unless_it_is_allowed_or_known_to_be_free(self):
+    def test_step_is_not_taken_unless_it_or_a_way_to_rest_is_allowed(self):
         limiter = Steps(guard=Refusing()).limiter
         limiter.begin_step(DT)
         assert not limiter.go(FASTEST, DT)
         assert limiter.refusal == 'l1 and l3'
         assert not limiter.is_moving
-        assert limiter.go(FASTEST, DT, known_free=True)
-        assert limiter.refusal == ''
+        assert not limiter.go(FASTEST, DT, on_path=lambda *_: Way(is_free=False))
+        assert limiter.go(FASTEST, DT, on_path=lambda *_: Way(is_free=True))
         assert_close(limiter.command[1], HARDEST * DT)

@@ -6,7 +6,6 @@ joint centres are.
 
 """
 
-import functools
 import math
 
 from command_judge import Bounds, CommandJudge
@@ -20,48 +19,31 @@ from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.motion.paths.preview import PathChecker
 from fabrik_ros.planning.pieces import finish
-from helpers import assert_close, examples, PLANAR, SIX_AXIS, stopped
+from helpers import assert_close, examples, PLANAR, stopped
 from hypothesis import example, given, settings, strategies as st
 import numpy as np
 import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from judging import Judge
+from knotted_paths import (
+    DT,
+    farthest_off,
+    judge,
+    limits_of,
+    MAKERS,
+    motion_along,
+    OFF_CURVE,
+    smooth_knots,
+)  # fmt: skip
 
 EXAMPLES = examples(9, 15) if COMPILED else 3
-DT = 0.01
 LONGEST = 6000 if COMPILED else 1500
 """Steps in which any of these paths is over."""
-OFF_CURVE = 3e-4
-"""Tips and joint centres stay this near to the polyline of the knots [m]."""
 OFF_UNEVEN = 3e-3
 """... where steps are of very different lengths, and the last stage allows short ones less [m]."""
 OFF_AVERAGED = 1e-3
 """... where the jerk is limited [m]."""
-
-
-@functools.cache
-def judge():
-    return Judge(SIX_AXIS, 'l0', 'l7')
-
-
-def limits_of(n, tip_speed=0.25, tip_rotation=1.0):
-    return MotionLimits(tip_speed, tip_rotation, 1.0, np.full(n, 1.5), np.full(n, 5.0))
-
-
-def motion_along(knots, limits=None, jerk=None, urdf=SIX_AXIS):
-    chain, jerk_filter = load_urdf(urdf).chain(), None
-    if jerk is not None:
-        pytest.importorskip('ruckig')
-        from fabrik_ros.motion.limits.jerk_filter import JerkFilter
-
-        jerk_filter = JerkFilter(jerk, DT, chain.lower, chain.upper)
-    limits = limits or limits_of(len(chain))
-    motion = Motion(chain, limits, SolverOptions(), MotionOptions(), jerk_filter=jerk_filter)
-    motion.reset(knots[0])
-    motion.follow(PlannedPath(motion.limiter, np.array(knots)))
-    return motion
 
 
 def drive(motion, steps=None, happens=None):
@@ -96,49 +78,6 @@ def assert_kept(motion, times, commands, limits=None):
     assert commands_judge.violation_count == 0, commands_judge.violations
 
 
-def farthest_off(knots, commands):
-    """
-    Greatest distance of tip and centres from where they are on the polyline of the knots [m].
-
-    The place on the polyline is the one nearest in joint space.
-    """
-    worst = 0.0
-    for q in commands:
-        ways = np.diff(knots, axis=0)
-        along = np.sum((q - knots[:-1]) * ways, axis=1) / np.sum(ways * ways, axis=1)
-        feet = knots[:-1] + np.clip(along, 0.0, 1.0)[:, None] * ways
-        foot = feet[np.argmin(np.linalg.norm(feet - q, axis=1))]
-        apart = np.linalg.norm(judge().points(foot) - judge().points(q), axis=1)
-        worst = max(worst, float(apart.max()))
-    return worst
-
-
-def smooth_knots(rng, count=120, spacing=0.01):
-    """Knots on waves in joint space, closely together, within the limits."""
-    low = np.maximum(judge().lower, -2.0) + 0.3
-    high = np.minimum(judge().upper, 2.0) - 0.3
-    middle, width = rng.uniform(low, high), rng.uniform(0.0, 0.3, len(low))
-    phase, pace = rng.uniform(0.0, 6.0, len(low)), rng.uniform(0.5, 3.0, len(low))
-    t = spacing * np.arange(count)[:, None]
-    return middle + width * np.sin(phase + pace * t)
-
-
-def cornered_knots(rng, corners=3):
-    """Knots on straight pieces that meet at any angle, unevenly spaced up to 0.05 rad."""
-    q = smooth_knots(rng, 1)[0]
-    knots = [q]
-    for _ in range(corners):
-        end = knots[-1] + rng.uniform(-0.25, 0.25, len(q))
-        end = np.clip(end, judge().lower + 0.02, judge().upper - 0.02)
-        count = int(rng.integers(6, 15))
-        shares = np.sort(rng.uniform(0.0, 1.0, count - 1))
-        shares = np.append(0.5 * (shares + np.arange(1, count) / count), 1.0)
-        begin = knots[-1]
-        knots += [begin + share * (end - begin) for share in shares]
-    return np.array(knots)
-
-
-MAKERS = {'smooth': smooth_knots, 'cornered': cornered_knots}
 made = st.sampled_from(sorted(MAKERS))
 
 
