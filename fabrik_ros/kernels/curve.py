@@ -20,9 +20,9 @@ from .point_speeds import largest_share, point_speeds
 TINY = 1e-12
 NEAREST_ROOM = 1e-9
 """Least distance to a limit that a joint is taken to have [rad or m]."""
-USED_SHARE = 0.97
-"""Share of the joint accelerations that is used; steps are not endlessly short [1]."""
-BENDING_SHARE = 0.85
+USED_SHARE = 0.96
+"""Share of the joint accelerations that speeds are found for; the rest is for brakes [1]."""
+BENDING_SHARE = 0.84
 """Share of the joint accelerations that a bend may need, as the arm can brake everywhere [1]."""
 COMPARED = 0.8
 """Share of a step after which its speed is no greater than allowed there [1]."""
@@ -32,7 +32,7 @@ SEARCHED = 40
 """Segments on each side in which the nearest place is looked for."""
 SLOWEST = 1e-6
 """A stop ends with a speed below this [1/s]."""
-GROWTH = 4
+GROWTH = 8
 """Steps of a stop are left out for a share of those before, one in so many [1]."""
 HALVINGS, FEW_HALVINGS = 40, 12
 """Steps of a bisection, and of a coarse one."""
@@ -178,13 +178,15 @@ def _squared_behind(
     limits: Array, rows: Array, most: float, square: float, length: float
 ) -> float:
     """Return the squared speed that is left after braking along some length."""
-    begin = change(limits, rows[:3], most, square, -1.0)
-    middle = change(limits, rows[3:], most, square, -1.0)
+    begin = change(limits, rows[:3], most, square, -1.0, USED_SHARE)
+    middle = change(limits, rows[3:], most, square, -1.0, USED_SHARE)
     return square - 2.0 * length * min(begin, middle)
 
 
 @kernel
-def change(limits: Array, rows: Array, most: float, square: float, sign: float) -> float:
+def change(
+    limits: Array, rows: Array, most: float, square: float, sign: float, share: float
+) -> float:
     """
     Return how fast the speed along a curve can rise, with a `sign` of 1, or fall, with -1 [1/s^2].
 
@@ -200,13 +202,15 @@ def change(limits: Array, rows: Array, most: float, square: float, sign: float) 
         The squared speed.
     sign : float
         See above.
+    share : float
+        Share of the joint accelerations that is used [1].
 
     """
     for j in range(rows.shape[1]):
         slope = sign * rows[1, j]
         if abs(slope) > TINY:
             along = 1.0 if slope > 0.0 else -1.0
-            left = USED_SHARE * limits[MAX_ACCELERATION, j] - along * rows[2, j] * square
+            left = share * limits[MAX_ACCELERATION, j] - along * rows[2, j] * square
             most = min(most, left / abs(slope))
     return max(most, 0.0)
 
@@ -306,8 +310,8 @@ def _changes(
     """Return how fast the speed can rise and fall at a place behind place `g` of the grid."""
     _write_at(knots, tangents, places, at, g // 2, rows[:3])
     most, square = min(grid[g, 2], grid[g + 1, 2]), speed * speed
-    rise = change(limits, rows[:3], most, square, 1.0)
-    return rise, change(limits, rows[:3], most, square, -1.0)
+    rise = change(limits, rows[:3], most, square, 1.0, USED_SHARE)
+    return rise, change(limits, rows[:3], most, square, -1.0, 1.0)
 
 
 @kernel
