@@ -457,7 +457,7 @@ class Motion:
     def is_same(self, T: Array, T_other: Array) -> bool:
         """Whether two poses, shape (4, 4), are the same within the tolerances of the solver."""
         options = self._solver_options
-        if math.dist(T[:3, 3], T_other[:3, 3]) > options.position_tolerance:
+        if math.dist(T[:3, 3].tolist(), T_other[:3, 3].tolist()) > options.position_tolerance:
             return False
         angle = float(np.linalg.norm(rotation_vector(T[:3, :3] @ T_other[:3, :3].T)))
         return angle <= options.orientation_tolerance
@@ -710,7 +710,7 @@ class Motion:
         """Take a step if the arm can stop after it: then it is no longer held up."""
         if not self.limiter.go(velocity, dt, known_free, braking):
             return False
-        self.is_held_up &= known_free or not self.limiter.is_moving
+        self.is_held_up = self.is_held_up and (known_free or not self.limiter.is_moving)
         return True
 
     def _wanted_velocity(self, dt: float) -> Array:

@@ -59,6 +59,10 @@ class JointBelief:
 
     Parameters
     ----------
+    value : float
+        The first value [rad or m].
+    time, stamp : float
+        When it was received, and measured [s].
     speed : float
         Greatest speed of the joint [rad/s or m/s]; inf: every value is believed.
     cycle : float
@@ -66,8 +70,8 @@ class JointBelief:
 
     Attributes
     ----------
-    believed : Track or None
-        What is believed; None before the first value.
+    believed : Track
+        What is believed.
     sources : TwoSources
         Whether two contradict each other, however near their values are.
     jumped_at : float
@@ -77,17 +81,19 @@ class JointBelief:
 
     __slots__ = ('_cycle', '_other', '_speed', 'believed', 'jumped_at', 'sources')
 
-    def __init__(self, speed: float = math.inf, cycle: float = math.inf) -> None:
+    def __init__(
+        self,
+        value: float,
+        time: float,
+        stamp: float,
+        speed: float = math.inf,
+        cycle: float = math.inf,
+    ) -> None:
         self._speed, self._cycle = speed, cycle
-        self.believed: Track | None = None
+        self.believed = Track(value, time, stamp)
         self._other: Track | None = None
-        self.sources = TwoSources(cycle)
+        self.sources = TwoSources(value, time, stamp, cycle)
         self.jumped_at = -math.inf
-
-    @property
-    def time(self) -> float:
-        """Time of receipt of the value that is believed [s]; -inf before the first."""
-        return -math.inf if self.believed is None else self.believed.time
 
     def expect(self, speed: float, cycle: float) -> None:
         """Believe in another greatest speed, and cycle, from now on."""
@@ -95,12 +101,9 @@ class JointBelief:
         self.sources.cycle = cycle
 
     def take(self, value: float, time: float, stamp: float) -> None:
-        """Take a value [rad or m], received at a time and measured at another [s]."""
+        """Take the next value [rad or m], received at a time and measured at another [s]."""
         self.sources.take(value, time, stamp)
         believed, other = self.believed, self._other
-        if believed is None:
-            self.believed = Track(value, time, stamp)
-            return
         if other is not None and not abs(time - other.time) <= MEMORY:
             other = self._other = None
         if stamp < believed.stamp and self._is_late(believed, value, stamp):
@@ -117,10 +120,8 @@ class JointBelief:
 
     def is_in_doubt(self, since: float) -> bool:
         """Whether the newest value came after a time [s], and was put aside."""
-        believed, other = self.believed, self._other
-        if believed is None or other is None:
-            return False
-        return other.time > believed.time and other.time >= since
+        other = self._other
+        return other is not None and other.time > self.believed.time and other.time >= since
 
     def _set_back(self, other: Track, value: float) -> None:
         """Take note that a value followed that is believed."""
