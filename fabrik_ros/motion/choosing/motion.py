@@ -304,7 +304,7 @@ class Motion:
     @property
     def is_looking(self) -> bool:
         """Whether it is not known yet by which path the arm goes on, if by any."""
-        return self.phase in LOOKS
+        return self._machine.phase in LOOKS
 
     @property
     def is_checking(self) -> bool:
@@ -319,12 +319,12 @@ class Motion:
     @property
     def is_stopping(self) -> bool:
         """Whether the arm is on the way to rest, and will stay there."""
-        return self.phase is Phase.STOPPING
+        return self._machine.phase is Phase.STOPPING
 
     @property
     def is_jogging(self) -> bool:
         """Whether a jog, not a goal, leads the arm."""
-        return self.phase is Phase.JOGGING
+        return self._machine.phase is Phase.JOGGING
 
     @property
     def is_at_goal(self) -> bool:

@@ -143,7 +143,7 @@ class JointBelief:
         return age <= RELAYED and self._distance(believed.value, value) <= reach
 
     def _leads_to(self, track: Track, value: float, time: float, stamp: float) -> bool:
-        distance = self._distance(track.value, value)
+        distance = abs(math.remainder(track.value - value, self._cycle))
         if distance <= NOISE:
             return True
         passed = max(abs(time - track.time), min(stamp - track.stamp, MEMORY))

@@ -104,16 +104,16 @@ class MeasuredJoints:
         return [joints[name].believed.value for name in names]
 
     def _beliefs(self, names: tuple[str, ...]) -> list[JointBelief] | None:
-        """Beliefs about some joints, None where one of them is missing; a quick look."""
-        known = self._known.get(names)
-        if known is None and all(name in self._joints for name in names):
-            known = self._known[names] = [self._joints[name] for name in names]
+        """Beliefs about some joints; None where one of them is missing."""
+        if not all(name in self._joints for name in names):
+            return None
+        known = self._known[names] = [self._joints[name] for name in names]
         return known
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old, of all that has come."""
         names = tuple(names)
-        known = self._beliefs(names)
+        known = self._known.get(names) or self._beliefs(names)
         if known and max([abs(now - joint.believed.time) for joint in known]) <= timeout:
             return []
         missing = self._too_old(names, now, timeout)
