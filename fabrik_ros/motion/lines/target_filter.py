@@ -160,7 +160,7 @@ class TargetFilter:
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
-        if self.is_empty or not self.left().any():
+        if self.is_empty or np.count_nonzero(self.left()) == 0:
             since = self._since_goal
             self.clear()
             self._since_goal = since
