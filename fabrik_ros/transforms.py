@@ -112,7 +112,7 @@ def pose_from_quaternion_xyzw(
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         raise TargetError(f'position must be three finite numbers, got {np.array(p)}')
     R = _rows_of_rotation(*quaternion_xyzw)
-    return np.array([(*R[0], x), (*R[1], y), (*R[2], z), (0.0, 0.0, 0.0, 1.0)])
+    return np.array((*R[0], x, *R[1], y, *R[2], z, 0.0, 0.0, 0.0, 1.0)).reshape(4, 4)
 
 
 def pose_from_xyz_quaternion(xyz: npt.ArrayLike, quaternion_xyzw: npt.ArrayLike) -> Array:

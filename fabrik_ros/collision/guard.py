@@ -153,7 +153,9 @@ class CollisionGuard:
 
         """
         rest = q_next + velocity * max((np.abs(velocity) / acceleration).tolist())
-        near = self._near(np.array([q, q_next, rest]))
+        passed = np.empty((3, len(q)))
+        passed[0], passed[1], passed[2] = q, q_next, rest
+        near = self._near(passed)
         if len(near) == 0:
             return self._allow()
         return self._allows(q, near, self._paths(q, q_next, rest, np.abs(velocity), fastest))

@@ -26,7 +26,7 @@ from .inputs.marker_obstacles import after
 from .inputs.obstacle_topic import ObstacleTopic
 from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
-from .messages.conversions import joint_values, pose_to_matrix, seconds, twist_to_array
+from .messages.conversions import joint_values, seconds, twist_to_array
 from .outputs.topics import Topics
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -130,21 +130,21 @@ class Inbox:
         now = self._state.clock.now()
         stamp = seconds(message.header.stamp)
         self._check_age('target', stamp, now)
-        frame, T_frame_target = arm.frames.frame_of(message), pose_to_matrix(message.pose)
-        said = arm.relative_targets.find(tip.number, frame, T_frame_target)
+        target = arm.frames.read(message)
+        said = arm.relative_targets.find(tip.number, target.frame, target.T)
         if said is not None:
             before, said.heard = said.heard, now
             if follower.repeat(said.T_target, now, before, tip.number, said.in_world):
                 tip.target_stamp = stamp
                 return arm
-        in_world, T_base_world = arm.frames.is_in_world(message), None
+        in_world, T_base_world = arm.frames.is_in_world(target.frame), None
         if in_world:
-            T_target = arm.frames.target_in_world(message, arm.values_at)
+            T_target = arm.frames.target_in_world(target, arm.values_at)
             T_base_world = arm.world_in_base(now)
         else:
-            T_target = arm.frames.target_in_base(message, arm.values_at)
+            T_target = arm.frames.target_in_base(target, arm.values_at)
         follower.accept(T_target, now, tip.number, T_base_world)
-        said = SaidTarget(frame, T_frame_target, T_target, in_world, now)
+        said = SaidTarget(target.frame, target.T, T_target, in_world, now)
         arm.relative_targets.take(tip.number, said)
         tip.target_stamp = stamp
         return arm

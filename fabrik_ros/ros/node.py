@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 import gc
+import inspect
 import time
 import traceback
 from typing import Any
@@ -37,6 +38,7 @@ from .status.reporter import Reporter
 
 NAME_PERIOD = 0.05
 """Time between two looks at other nodes of the same name [s]."""
+WITHOUT_ARGUMENTS = inspect.Signature()
 LEAST_STEP = Duration(seconds=0.1)
 """A smaller step of a simulated clock is no jump forward."""
 
@@ -340,6 +342,21 @@ class FabrikNode(LifecycleNode):
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         options = {'event_callbacks': events} | options
         return super().create_subscription(msg_type, topic, take, *rest, **options)
+
+    def create_timer(
+        self, timer_period_sec: float, callback: Callable[[], Any], *rest: Any, **options: Any
+    ) -> Any:
+        """
+        Create a timer that calls what takes no argument.
+
+        rclpy looks for arguments at every tick, which takes longer than some of the callbacks.
+        """
+
+        def tick() -> None:
+            callback()
+
+        vars(tick)['__signature__'] = WITHOUT_ARGUMENTS
+        return super().create_timer(timer_period_sec, tick, *rest, **options)
 
     def set_parameters_atomically(self, parameter_list: list[Parameter]) -> SetParametersResult:
         """Set parameters together; rclpy would give types by number where it refuses one."""

@@ -177,7 +177,7 @@ class GoalPursuit:
         The line goes on, or a new one begins where the arm rests, or is on the way to rest.
         """
         options, line = self.options, self._line
-        in_base = not (self._frame.is_world or goal.in_world.any())
+        in_base = not (self._frame.is_world or any(goal.in_world.tolist()))
         if not (options.path != 'joint' and options.approach_unreachable and in_base):
             return None
         if path is None or path.is_stop:

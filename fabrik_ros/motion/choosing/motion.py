@@ -304,7 +304,7 @@ class Motion:
     @property
     def is_looking(self) -> bool:
         """Whether it is not known yet by which path the arm goes on, if by any."""
-        return self.phase in LOOKS
+        return self._machine.phase in LOOKS
 
     @property
     def is_checking(self) -> bool:
@@ -319,12 +319,12 @@ class Motion:
     @property
     def is_stopping(self) -> bool:
         """Whether the arm is on the way to rest, and will stay there."""
-        return self.phase is Phase.STOPPING
+        return self._machine.phase is Phase.STOPPING
 
     @property
     def is_jogging(self) -> bool:
         """Whether a jog, not a goal, leads the arm."""
-        return self.phase is Phase.JOGGING
+        return self._machine.phase is Phase.JOGGING
 
     @property
     def is_at_goal(self) -> bool:
@@ -457,7 +457,7 @@ class Motion:
     def is_same(self, T: Array, T_other: Array) -> bool:
         """Whether two poses, shape (4, 4), are the same within the tolerances of the solver."""
         options = self._solver_options
-        if math.dist(T[:3, 3], T_other[:3, 3]) > options.position_tolerance:
+        if math.dist(T[:3, 3].tolist(), T_other[:3, 3].tolist()) > options.position_tolerance:
             return False
         angle = float(np.linalg.norm(rotation_vector(T[:3, :3] @ T_other[:3, :3].T)))
         return angle <= options.orientation_tolerance
@@ -710,7 +710,7 @@ class Motion:
         on_path = None if self.path is None else self.path.to_rest
         if not self.limiter.go(velocity, dt, braking, on_path):
             return False
-        self.is_held_up &= not self.limiter.is_moving
+        self.is_held_up = self.is_held_up and not self.limiter.is_moving
         return True
 
     def _wanted_velocity(self, dt: float) -> Array:

@@ -71,7 +71,7 @@ class Cell(NamedTuple):
 
 RESTS = frozenset({Phase.RESTING, Phase.SEARCHING, Phase.PROPOSED})
 """Phases without a path to follow; in `CHANGING` there is none once the arm rests."""
-LOOKS = frozenset({Phase.SEARCHING, Phase.HEADING, Phase.CHANGING})
+LOOKS = Phase.SEARCHING, Phase.HEADING, Phase.CHANGING
 """Phases in which the path that the arm goes on by, if by any, is not known yet."""
 CHECKED = frozenset({Phase.FOLLOWING, Phase.STRAIGHT})
 """Phases in which the arm stops where the rest of its path is blocked by a changed world."""

@@ -255,7 +255,8 @@ class ArmObserver:
         measured = self._measured.newest(self._robot.joint_names)
         joints = zip(measured, q_command.tolist(), self._cycles, strict=True)
         most = self.rules.resync_tolerance
-        return all(abs(math.remainder(q - told, cycle)) <= most for q, told, cycle in joints)
+        far = [q for q, told, cycle in joints if not abs(math.remainder(q - told, cycle)) <= most]
+        return not far
 
     def gap(self, q_command: Array) -> Array:
         """Distance of each joint from the range of its recent commands; a mere delay gives 0."""

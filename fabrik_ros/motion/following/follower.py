@@ -319,7 +319,7 @@ class Follower:
         if self._is_repeat(T_target, tip, in_world) and (repeats_soon or self._is_pursued(now)):
             self._goal_time = now
             return
-        has_target = self.goal is not None and bool(self.goal.is_target.any())
+        has_target = self.goal is not None and any(self.goal.is_target.tolist())
         begins_anew = not has_target or self._job.stop_reason is not None
         begins_anew |= self._start.begin(now)
         if T_base_world is not None and not self.is_held_in_world:
@@ -869,11 +869,13 @@ class Follower:
     def _end_lost_jogs(self, now: float) -> None:
         """End the jogs that were not repeated in time; stop the arm if its tips brake slowly."""
         motion, lost = self.motion, self._jogs.lost(now, self.rules.jog_timeout)
+        if not lost:
+            return
         for tip in lost:
             self._end_jog(tip)
         limits = motion.limits
         brakes_slowly = limits.tip_speed > LONGEST_BRAKING * limits.tip_acceleration
-        if lost and brakes_slowly and motion.is_jogging:
+        if brakes_slowly and motion.is_jogging:
             motion.stop(motion.reason or JOG_ENDED)
 
     def _go_back_once_at_rest(self, now: float) -> None:

@@ -62,6 +62,10 @@ class JointBelief:
 
     Parameters
     ----------
+    value : float
+        The first value [rad or m].
+    time, stamp : float
+        When it was received, and measured [s].
     speed : float
         Greatest speed of the joint [rad/s or m/s]; inf: every value is believed.
     cycle : float
@@ -69,8 +73,8 @@ class JointBelief:
 
     Attributes
     ----------
-    believed : Track or None
-        What is believed; None before the first value.
+    believed : Track
+        What is believed.
     sources : TwoSources
         Whether two contradict each other, however near their values are.
     jumped_at : float
@@ -80,19 +84,21 @@ class JointBelief:
 
     __slots__ = ('_cycle', '_is_lone', '_other', '_speed', 'believed', 'jumped_at', 'sources')
 
-    def __init__(self, speed: float = math.inf, cycle: float = math.inf) -> None:
+    def __init__(
+        self,
+        value: float,
+        time: float,
+        stamp: float,
+        speed: float = math.inf,
+        cycle: float = math.inf,
+    ) -> None:
         self._speed, self._cycle = speed, cycle
-        self.believed: Track | None = None
+        self.believed = Track(value, time, stamp)
         self._other: Track | None = None
         self._is_lone = True
         """Whether one value alone says where the joint is."""
-        self.sources = TwoSources(cycle)
+        self.sources = TwoSources(value, time, stamp, cycle)
         self.jumped_at = -math.inf
-
-    @property
-    def time(self) -> float:
-        """Time of receipt of the value that is believed [s]; -inf before the first."""
-        return -math.inf if self.believed is None else self.believed.time
 
     def expect(self, speed: float, cycle: float) -> None:
         """Believe in another greatest speed, and cycle, from now on."""
@@ -100,12 +106,9 @@ class JointBelief:
         self.sources.cycle = cycle
 
     def take(self, value: float, time: float, stamp: float) -> None:
-        """Take a value [rad or m], received at a time and measured at another [s]."""
+        """Take the next value [rad or m], received at a time and measured at another [s]."""
         self.sources.take(value, time, stamp)
         believed, other = self.believed, self._other
-        if believed is None:
-            self.believed = Track(value, time, stamp)
-            return
         if other is not None and not abs(time - other.time) <= MEMORY:
             other = self._other = None
         if stamp < believed.stamp and self._is_late(believed, value, stamp):
@@ -129,8 +132,6 @@ class JointBelief:
     def is_in_doubt(self, since: float) -> bool:
         """Whether the newest value came after a time [s], and waits for another that agrees."""
         believed, other = self.believed, self._other
-        if believed is None:
-            return False
         if other is not None and other.time > believed.time:
             return other.time >= since
         return self._is_lone and believed.time >= since
@@ -155,7 +156,7 @@ class JointBelief:
         return age <= RELAYED and self._distance(believed.value, value) <= reach
 
     def _leads_to(self, track: Track, value: float, time: float, stamp: float) -> bool:
-        distance = self._distance(track.value, value)
+        distance = abs(math.remainder(track.value - value, self._cycle))
         if distance <= NOISE:
             return True
         passed = max(abs(time - track.time), min(stamp - track.stamp, MEMORY))

@@ -83,10 +83,10 @@ class MeasuredJoints:
                 continue
             joint = self._joints.get(name)
             if joint is None:
-                joint = JointBelief(*self._speeds.get(name, ()))
-                self._joints[name] = joint
-            joint.take(value, now, measured)
-            self._contradicted_at = max(self._contradicted_at, joint.sources.contradicted_at)
+                self._joints[name] = JointBelief(value, now, measured, *self._speeds.get(name, ()))
+            else:
+                joint.take(value, now, measured)
+                self._contradicted_at = max(self._contradicted_at, joint.sources.contradicted_at)
         if self.on_update is not None:
             self.on_update(now)
 
@@ -98,28 +98,28 @@ class MeasuredJoints:
     def fresh(self, now: float, timeout: float) -> Mapping[str, float]:
         """Values no older than `timeout`."""
         return {
-            name: track.value
+            name: joint.believed.value
             for name, joint in self._joints.items()
-            if (track := joint.believed) is not None and abs(now - track.time) <= timeout
+            if abs(now - joint.believed.time) <= timeout
         }
 
     def newest(self, names: Iterable[str]) -> list[float]:
         """Values of some joints, none of which is missing, however old."""
-        tracks = (self._joints[name].believed for name in names)
-        return [track.value for track in tracks if track is not None]
+        joints = self._joints
+        return [joints[name].believed.value for name in names]
 
     def _beliefs(self, names: tuple[str, ...]) -> list[JointBelief] | None:
-        """Beliefs about some joints, None where one of them is missing; a quick look."""
-        known = self._known.get(names)
-        if known is None and all(name in self._joints for name in names):
-            known = self._known[names] = [self._joints[name] for name in names]
+        """Beliefs about some joints; None where one of them is missing."""
+        if not all(name in self._joints for name in names):
+            return None
+        known = self._known[names] = [self._joints[name] for name in names]
         return known
 
     def missing(self, names: Iterable[str], now: float, timeout: float) -> list[str]:
         """Names that have no value, or one that is too old, of all that has come."""
         names = tuple(names)
-        known = self._beliefs(names)
-        if known and max([abs(now - joint.time) for joint in known]) <= timeout:
+        known = self._known.get(names) or self._beliefs(names)
+        if known and max([abs(now - joint.believed.time) for joint in known]) <= timeout:
             return []
         missing = self._too_old(names, now, timeout)
         if missing:
@@ -172,7 +172,7 @@ class MeasuredJoints:
 
     def _time(self, name: str) -> float:
         joint = self._joints.get(name)
-        return -math.inf if joint is None else joint.time
+        return -math.inf if joint is None else joint.believed.time
 
 
 def _hear_nothing() -> None:

@@ -58,6 +58,9 @@ class StartRules:
         self._robot, self._motion, self._observer = robot, motion, observer
         self._gate, self._job = gate, job
         self.begins_anew, self.is_provisional = True, False
+        self._roots: list[list[float]] = robot.root_points.tolist()
+        """Place of the first joint of each tip in the base frame [m]."""
+        self._reaches: list[float] = robot.reaches.tolist()
 
     @property
     def is_under_way(self) -> bool:
@@ -79,8 +82,8 @@ class StartRules:
             If it is.
 
         """
-        root, reach = self._robot.root_points[tip], float(self._robot.reaches[tip])
-        distance, farthest = math.dist(T_base_target[:3, 3], root), METRES_FACTOR * reach
+        root, reach = self._roots[tip], self._reaches[tip]
+        distance, farthest = math.dist(T_base_target[:3, 3].tolist(), root), METRES_FACTOR * reach
         if not distance <= farthest:
             text = (
                 f'the target is {distance:.3g} m from the arm, whose reach is {reach:.3g} m; '

@@ -69,6 +69,10 @@ class TwoSources:
 
     Parameters
     ----------
+    value : float
+        The first value [rad or m].
+    time, stamp : float
+        When it was received, and measured [s].
     cycle : float
         How far the joint goes until it stands as before [rad]; inf unless it is continuous.
 
@@ -91,9 +95,9 @@ class TwoSources:
         'cycle',
     )
 
-    def __init__(self, cycle: float) -> None:
+    def __init__(self, value: float, time: float, stamp: float, cycle: float) -> None:
         self.cycle = cycle
-        self._last: Source | None = None
+        self._last = Source(value, time, stamp)
         """Source of the newest value."""
         self._other: Source | None = None
         self._turns: deque[float] = deque(maxlen=TURNS)
@@ -106,11 +110,8 @@ class TwoSources:
         self.contradiction = math.nan, math.nan
 
     def take(self, value: float, time: float, stamp: float) -> None:
-        """Take a value [rad or m], received at a time and measured at another [s]."""
+        """Take the next value [rad or m], received at a time and measured at another [s]."""
         last, other = self._last, self._other
-        if last is None:
-            self._last = Source(value, time, stamp)
-            return
         off = _distance(value, last.value, self.cycle)
         if other is None and off <= NOISE:
             last.go_on(value, time, stamp, self.cycle)

@@ -125,7 +125,7 @@ class JointLimiter:
     @property
     def is_moving(self) -> bool:
         """Whether the last command moves."""
-        return bool(np.any(self.command[1]))
+        return any(self.command[1].tolist())
 
     def rests(self, joints: Joints) -> bool:
         """Whether the last command moves none of some joints."""

@@ -126,7 +126,8 @@ class LineTracker:
         pose, distance = line.pose_ahead(dt)
         if distance == 0.0:
             return
-        answer = self.solvers.ahead.solve(self.to_base(pose), self._seed(line, distance))
+        seed = line.seed(distance) if self._leads else line.q
+        answer = self.solvers.ahead.solve(self.to_base(pose), seed)
         if not self.solvers.is_on_line(answer):
             line.ends_at = answer
             return
@@ -142,7 +143,7 @@ class LineTracker:
         tip_speed, mean = self._joints.tip_speed, (q_ahead - line.q) / distance
         middle = tip_speed.largest_share(0.5 * (line.q + q_ahead), mean)
         share = math.sqrt(middle * middle + line.deceleration * distance)
-        if np.any(line.rate):  # unknown on a line that has just begun
+        if any(line.rate.tolist()):  # unknown on a line that has just begun
             share = min(share, tip_speed.largest_share(line.q, line.rate))
             there = tip_speed.largest_share(q_ahead, 2.0 * mean - line.rate)
             share = min(share, math.sqrt(there * there + 2.0 * line.deceleration * distance))
@@ -162,7 +163,7 @@ class LineTracker:
 
         Joints that move free tips only are on no line.
         """
-        if line.unconstrained.any():
+        if any(line.unconstrained.tolist()):
             led = np.array(
                 [self._robot.moves(tip) for tip in np.flatnonzero(~line.unconstrained).tolist()]
             )
@@ -244,13 +245,13 @@ class LineTracker:
 
     def _answer(self, line: TipReference, pose: Array, speed: Array, dt: float) -> Solution:
         """Joint values for a pose to which a step at a speed leads."""
-        return self.solvers.line.solve(pose, self._seed(line, length_of(speed) * dt))
+        seed = line.seed(length_of(speed) * dt) if self._leads else line.q
+        return self.solvers.line.solve(pose, seed)
 
-    def _seed(self, line: TipReference, distance: float) -> Array:
-        """Joint values from which those some way [s] ahead are looked for; a posture leads too."""
-        solvers = self.solvers
-        leads = solvers.may_choose and solvers.posture is None
-        return line.seed(distance) if leads else line.q
+    @property
+    def _leads(self) -> bool:
+        """Whether the line tells where spare joints are looked for; a posture leads them, too."""
+        return self.solvers.may_choose and self.solvers.posture is None
 
     def _slower_speeds(
         self, line: TipReference, speed: Array, q: Array, correction: Array, dt: float

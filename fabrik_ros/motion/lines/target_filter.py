@@ -46,6 +46,12 @@ class TargetFilter:
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
+
+    Attributes
+    ----------
+    is_empty : bool
+        Whether the goal has not moved, and is its own mean.
+
     """
 
     def __init__(self) -> None:
@@ -74,14 +80,10 @@ class TargetFilter:
         part._window, part._needed, part._interval = self._window, self._needed, self._interval
         return part
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the goal has not moved, and is its own mean."""
-        return self._first == self._end
-
     def _keep(self, first: int, end: int) -> None:
         """Remember the displacements from one number to before another."""
         self._first, self._end = first, end
+        self.is_empty = first == end
         self._ages = self._all_ages[first:end]
         """Ages of the displacements of the goal, shape (m,), the oldest first [s]."""
         self._displacements = self._all_displacements[first:end]
@@ -158,7 +160,7 @@ class TargetFilter:
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
-        if self.is_empty or not np.any(self.left()):
+        if self.is_empty or np.count_nonzero(self.left()) == 0:
             since = self._since_goal
             self.clear()
             self._since_goal = since

@@ -243,7 +243,7 @@ class ConfiguredArm:
 
     def look_around(self) -> None:
         """Take up what has changed around the arm without a message, and where its joints are."""
-        self.heed_clock()
+        self.heed_clock(*self._clock.read_ns())
         self._name_state_sources()
         now = self._clock.now()
         awaited = self.chain.joint_names if self._parameters.wait_for_state else ()
@@ -335,9 +335,13 @@ class ConfiguredArm:
 
     # -- the time
 
-    def heed_clock(self) -> None:
-        """Take note if the system's clock was set; back, only a moving arm minds (CommandLoop)."""
-        by = self._clock.set_by()
+    def heed_clock(self, system: int, steady: int | None) -> None:
+        """
+        Take note if the system's clock was set; back, only a moving arm minds (CommandLoop).
+
+        Takes the time, and that of a clock that never jumps [ns], as of `NodeClock.read_ns`.
+        """
+        by = self._clock.set_by(system, steady)
         if by == 0.0:
             return
         self.joints.forget()

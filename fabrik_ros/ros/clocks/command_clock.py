@@ -134,8 +134,9 @@ class CommandClock:
         """Whether the command for a target that came at `now` [ns] may leave with it."""
         if self._last is None:
             return True
+        gap = now - self._last
         # The stamps are ahead of a stream that is faster than the commands.
-        return now - self._last >= (self._period // 2 if self.is_led(now) else self._period)
+        return gap >= self._period or (gap >= self._period // 2 and self.is_led(now))
 
     def is_early(self, now: int) -> bool:
         """Whether the command for a tick at `now` [ns] has left already, before the tick."""

@@ -71,16 +71,23 @@ class NodeClock:
         begin, system, end = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
         return system, begin if end - begin <= LONGEST_READING else None
 
-    def set_by(self) -> float:
+    def set_by(self, system: int, steady: int | None) -> float:
         """
         Tell by how much the system's clock was set since the last call [s]; 0.0 if it was not.
 
         In simulated time that does not matter: 0.0.
+
+        Parameters
+        ----------
+        system : int
+            Its time [ns], of `read_ns`.
+        steady : int or None
+            Time of a clock that never jumps [ns], if it can be compared.
+
         """
         if self.is_simulated:
             self._offset = None
             return 0.0
-        system, steady = self.read_ns()
         if steady is None:
             return 0.0
         before, self._offset = self._offset, system - steady

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 import math
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time as Stamp
 from geometry_msgs.msg import PoseStamped
@@ -32,6 +32,15 @@ JointValues = Callable[[float, tuple[str, ...]], Mapping[str, float]]
 Tells joint values by name [rad or m]: at a stamp [s], or now where that is 0; the joints named
 must be known, or it raises a SceneError.
 """
+
+
+class FramedTarget(NamedTuple):
+    """A target as it was said: a pose in a frame, at a time."""
+
+    frame: str
+    T: Array
+    """T_frame_target, shape (4, 4)."""
+    stamp: Stamp
 
 
 class FrameResolver:
@@ -76,13 +85,30 @@ class FrameResolver:
         if self.buffer is not None:
             self._listener.unregister()
 
-    def target_in_base(self, message: PoseStamped, values: JointValues) -> Array:
+    def read(self, message: PoseStamped) -> FramedTarget:
+        """
+        Read a target.
+
+        Raises
+        ------
+        TargetError
+            If its frame is empty, or its pose is none.
+
+        """
+        frame: str = message.header.frame_id.removeprefix('/')
+        if not frame:
+            raise TargetError(
+                f"frame_id is empty; use '{self._base_link}' for the base of the arm"
+            )
+        return FramedTarget(frame, pose_to_matrix(message.pose), message.header.stamp)
+
+    def target_in_base(self, target: FramedTarget, values: JointValues) -> Array:
         """
         Pose of a target, T_base_target of shape (4, 4), where its frame was at its stamp.
 
         Parameters
         ----------
-        message : PoseStamped
+        target : FramedTarget
             The target.
         values : callable
             Tells joint values, for targets in a frame that moves with a link.
@@ -90,35 +116,31 @@ class FrameResolver:
         Raises
         ------
         TargetError
-            If the frame is empty or unknown, or its pose at the stamp is unknown; says why.
+            If the frame is unknown, or its pose at the stamp is unknown; says why.
 
         """
-        T_frame_target = pose_to_matrix(message.pose)
-        frame = self.frame_of(message)
+        frame, T_frame_target, stamp = target
         if frame == self._base_link:
             return T_frame_target
-        stamp = message.header.stamp
         return self.pose_of(frame, self._base_link, stamp, values) @ T_frame_target
 
-    def is_in_world(self, message: PoseStamped) -> bool:
+    def is_in_world(self, frame: str) -> bool:
         """
-        Whether a target stays where it is in the world while the base moves.
+        Whether a target in a frame stays where it is in the world while the base moves.
 
-        Those in `world_frame`, and in frames that are no links of the robot, do; TargetError if
-        the frame is empty.
+        Those in `world_frame`, and in frames that are no links of the robot, do.
         """
-        frame = self.frame_of(message)
         if not self._world_frame or frame == self._base_link:
             return False
         return frame == self._world_frame or frame not in self._robot.links
 
-    def target_in_world(self, message: PoseStamped, values: JointValues) -> Array:
+    def target_in_world(self, target: FramedTarget, values: JointValues) -> Array:
         """
         Pose of a target that `is_in_world`, T_world_target of shape (4, 4).
 
         Parameters
         ----------
-        message : PoseStamped
+        target : FramedTarget
             The target.
         values : callable
             Tells joint values, for targets in a frame that moves with a link.
@@ -129,8 +151,7 @@ class FrameResolver:
             If the pose of its frame at the stamp is unknown; says why.
 
         """
-        T_frame_target = pose_to_matrix(message.pose)
-        frame, stamp = self.frame_of(message), message.header.stamp
+        frame, T_frame_target, stamp = target
         if frame == self._world_frame:
             return T_frame_target
         if self.carrier_of(frame) is None:
@@ -221,23 +242,6 @@ class FrameResolver:
         except TransformException as error:
             raise TargetError(f"frame '{frame}': {error}") from error
         return transform_to_matrix(found.transform), seconds(found.header.stamp)
-
-    def frame_of(self, message: PoseStamped) -> str:
-        """
-        Name the frame of a target.
-
-        Raises
-        ------
-        TargetError
-            If it has none.
-
-        """
-        frame: str = message.header.frame_id.removeprefix('/')
-        if not frame:
-            raise TargetError(
-                f"frame_id is empty; use '{self._base_link}' for the base of the arm"
-            )
-        return frame
 
     def _joints_between(self, link_a: str, link_b: str) -> tuple[str, ...]:
         between = link_a, link_b

@@ -69,7 +69,7 @@ class JointHistory:
         known = [(n, v) for n, v in zip(names, values, strict=False) if n in self._names]
         if not known:
             return
-        key = tuple(name for name, _ in known)
+        key, state = zip(*known, strict=True)
         times = self._times.setdefault(key, deque())
         states = self._values.setdefault(key, deque())
         if times and time < times[-1]:
@@ -78,7 +78,7 @@ class JointHistory:
             times.clear()  # the clock was set back
             states.clear()
         times.append(time)
-        states.append(tuple(value for _, value in known))
+        states.append(state)
         while times[0] < time - self.length:
             times.popleft()
             states.popleft()

@@ -70,7 +70,8 @@ class CommandLoop:
         Returns T_base_world (4, 4) at a time [s], or raises a FabrikError; for targets that stay
         where they are in the world.
     heed_clock : callable
-        Is called before each step: takes note if the clock was set.
+        Is called before each step, with the time and that of a steady clock [ns], if that can be
+        compared: takes note if the clock was set.
     on_jump_back : callable
         Is called, with the time it was set by [s], when the clock shows less than before while
         the arm moves, or while a target stays where it is in the world; an arm at rest loses
@@ -95,7 +96,7 @@ class CommandLoop:
         parameters: NodeParameters,
         motion: Motion,
         world_in_base: Callable[[float], Array],
-        heed_clock: Callable[[], None],
+        heed_clock: Callable[[int, int | None], None],
         on_jump_back: Callable[[float], None],
         before: StreamState | None = None,
     ) -> None:
@@ -278,7 +279,7 @@ class CommandLoop:
         follower, motion = self.follower, self._motion
         if follower is None:
             return
-        self._heed_clock()
+        self._heed_clock(now, steady)
         follower.heed_blockage(1e-9 * now)
         if follower.is_looking and follower.is_at_rest:
             tick = self.period, LOOKING_SHARE * self.period

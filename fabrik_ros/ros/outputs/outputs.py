@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -35,7 +37,7 @@ class Outputs:
     def __init__(self, node: Node, parameters: NodeParameters) -> None:
         self._node = node
         self._names: tuple[str, ...] = ()
-        self._order: Sequence[int] = ()
+        self._order: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
         # One message for all commands: making a new one takes as long as publishing it.
         self._joint_state = JointState()
         kinds = {
@@ -50,7 +52,7 @@ class Outputs:
     def drive(self, chain: Chain | Tree, names: Sequence[str]) -> None:
         """Send the joints of an arm in the order of `names` from now on."""
         self._names = tuple(names)
-        self._order = [chain.joint_names.index(name) for name in names]
+        self._order = np.array([chain.joint_names.index(name) for name in names], dtype=np.intp)
         self._joint_state = JointState(name=list(names))
 
     @property

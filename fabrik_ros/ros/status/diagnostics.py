@@ -1,6 +1,7 @@
 """The status of the node as diagnostics: what it does, and why."""
 
 from collections.abc import Mapping, Sequence
+import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -49,7 +50,7 @@ def diagnostic_array(
     status.level = DiagnosticStatus.OK if is_good else DiagnosticStatus.WARN
     status.message = '; '.join(filter(None, [f'{state.name}: {reason or state.value}', warnings]))
     facts = {'state': state.name, **reason_facts(reason), **facts}
-    status.values = [KeyValue(key=key, value=_text(value)) for key, value in facts.items()]
+    status.values = [_pair(key, _text(value)) for key, value in facts.items()]
     array = DiagnosticArray(status=[status])
     array.header.stamp = stamp
     return array
@@ -137,7 +138,8 @@ def goal_facts(
     measured = follower.measured_errors(now)
     if measured is not None:
         for tip, *errors in zip(tips, *measured, strict=True):
-            tip |= dict(zip(MEASURED_ERRORS, np.nan_to_num(errors).tolist(), strict=True))
+            known = (0.0 if math.isnan(error) else float(error) for error in errors)
+            tip |= dict(zip(MEASURED_ERRORS, known, strict=True))
     newest = max(tips, key=lambda facts: float(facts['target_stamp']))
     shown = ERRORS if measured is None else ERRORS + MEASURED_ERRORS
     worst = {key: max(facts[key] for facts in tips) for key in shown}
@@ -169,6 +171,12 @@ def _tip_facts(T: Array, goal: Array, stamp: float, now: float, held_in: str) ->
         'position_error': 0.0 if free else float(np.linalg.norm(goal[:3, 3] - T[:3, 3])),
         'orientation_error': float(np.linalg.norm(turn)),
     }
+
+
+def _pair(key: str, value: str) -> KeyValue:
+    pair = KeyValue()  # by keyword it takes twice as long, and there are many
+    pair.key, pair.value = key, value
+    return pair
 
 
 def _text(value: Any) -> str:

@@ -66,6 +66,10 @@ def judged(urdf, base_link, link, values):
     return (of[base_link].inverse() * of[link]).homogeneous
 
 
+def in_base(resolver, message, values):
+    return resolver.target_in_base(resolver.read(message), values)
+
+
 T_FRAME_TARGET = pinocchio.XYZQUATToSE3(np.array([*SOMEWHERE[0], *SOMEWHERE[1]])).homogeneous
 
 
@@ -77,43 +81,43 @@ class TestWithoutTf:
 
     @pytest.mark.parametrize('frame', ['torso', '/torso'])
     def test_base_frame_is_taken_as_it_is(self, resolver, frame):
-        T = resolver.target_in_base(pose_message(*SOMEWHERE, frame), nothing)
+        T = in_base(resolver, pose_message(*SOMEWHERE, frame), nothing)
         assert_close(T, T_FRAME_TARGET)
 
     @pytest.mark.parametrize('slash', ['', '/'])
     @pytest.mark.parametrize('link', ['world', 'arm', 'hand', 'camera', 'eye'])
     def test_link_is_where_its_joints_are_measured(self, resolver, link, slash):
-        T = resolver.target_in_base(pose_message(*SOMEWHERE, slash + link), measured)
+        T = in_base(resolver, pose_message(*SOMEWHERE, slash + link), measured)
         assert_close(T, judged(TREE, 'torso', link, VALUES) @ T_FRAME_TARGET)
 
     def test_joints_that_do_not_matter_need_not_be_measured(self, resolver):
-        T = resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda *_: {'pan': 1.1})
+        T = in_base(resolver, pose_message(*SOMEWHERE, 'eye'), lambda *_: {'pan': 1.1})
         assert_close(T, judged(TREE, 'torso', 'eye', VALUES) @ T_FRAME_TARGET)
 
     def test_link_whose_joint_is_not_measured_is_refused_naming_it(self, resolver):
         with pytest.raises(TargetError, match=r"'eye' cannot be told: .*'pan'"):
-            resolver.target_in_base(pose_message(*SOMEWHERE, 'eye'), lambda *_: {'lift': 0.3})
+            in_base(resolver, pose_message(*SOMEWHERE, 'eye'), lambda *_: {'lift': 0.3})
 
     def test_link_on_a_joint_without_a_value_is_refused_naming_it(self, resolver):
         with pytest.raises(TargetError, match=r"'wheel' cannot be told: .*'hub' is floating"):
-            resolver.target_in_base(pose_message(*SOMEWHERE, 'wheel'), measured)
+            in_base(resolver, pose_message(*SOMEWHERE, 'wheel'), measured)
 
     @pytest.mark.parametrize('frame', ['', '/'])
     def test_empty_frame_is_refused_with_the_name_to_use(self, resolver, frame):
         with pytest.raises(TargetError, match="frame_id is empty; use 'torso'"):
-            resolver.target_in_base(pose_message(*SOMEWHERE, frame), measured)
+            in_base(resolver, pose_message(*SOMEWHERE, frame), measured)
 
     @pytest.mark.parametrize('frame', ['map', '//torso', 'Torso', 'torso ', 'world/torso'])
     def test_unknown_frame_is_refused_listing_the_links(self, resolver, frame):
         with pytest.raises(TargetError) as refused:
-            resolver.target_in_base(pose_message(*SOMEWHERE, frame), measured)
+            in_base(resolver, pose_message(*SOMEWHERE, frame), measured)
         assert 'tf2_ros is not installed' in str(refused.value)
         assert 'world, torso, arm, hand, camera, eye, wheel' in str(refused.value)
 
     def test_bad_pose_is_refused_in_any_frame(self, resolver):
         for frame in ('torso', 'hand', 'map'):
             with pytest.raises(TargetError, match='norm'):
-                resolver.target_in_base(pose_message(SOMEWHERE[0], (0, 0, 0, 0), frame), measured)
+                in_base(resolver, pose_message(SOMEWHERE[0], (0, 0, 0, 0), frame), measured)
 
     def test_closing_without_tf_is_harmless(self, resolver):
         resolver.close()
@@ -133,7 +137,7 @@ class TestAtTheStamp:
             resolver, joints = self.resolver_and_history(monkeypatch)
         message = pose_message(*SOMEWHERE, link)
         message.header.stamp = Time(nanoseconds=round(1e9 * stamp)).to_msg()
-        T = resolver.target_in_base(message, lambda t, names: joints.carried_on(t, names, 0.5))
+        T = in_base(resolver, message, lambda t, names: joints.carried_on(t, names, 0.5))
         expected = judged(TREE, 'torso', link, motion_at(stamp)) @ T_FRAME_TARGET
         # Curvature over half a period in between; over the lag and as much before, after.
         lag = max(stamp - 5.0, 0.0)
@@ -151,7 +155,7 @@ class TestAtTheStamp:
         for link in ('world', 'hand', 'eye'):
             message = pose_message(*SOMEWHERE, link)
             message.header.stamp.sec = 7
-            resolver.target_in_base(message, values)
+            in_base(resolver, message, values)
         assert asked == [(7.0, {'lift'}), (7.0, {'shoulder', 'wrist'}), (7.0, {'pan'})]
 
 
@@ -311,37 +315,37 @@ class TestWithTf:
 
     @pytest.mark.parametrize(('stamp', 'used'), [(150.0, 150.0), (0.0, 200.0)])
     def test_frame_is_looked_up_at_the_stamp_and_zero_means_now(self, resolver, stamp, used):
-        T = resolver.target_in_base(self.at(stamp), nothing)
+        T = in_base(resolver, self.at(stamp), nothing)
         assert_close(T[:3, 3], [used, -1.0, 0.0], 1e-9)
         assert_close(T[:3, :3], np.diag([-1.0, -1.0, 1.0]), 1e-9)
 
     @pytest.mark.parametrize('lag', [0.01, 0.05, 0.1])
     def test_a_little_after_the_newest_a_frame_goes_on_as_it_did(self, resolver, lag):
         """It would be up to 0.1 m away from there."""
-        T = resolver.target_in_base(self.at(200.0 + lag), nothing)
+        T = in_base(resolver, self.at(200.0 + lag), nothing)
         assert_close(T[0, 3], 200.0 + lag, 1e-6)
 
     def test_a_correction_is_not_taken_for_a_motion(self, resolver, buffer):
         times = [150.0, 199.9, 200.0]
         buffer.add_moving('torso', 'table', times, [along_x(x) for x in (1.0, 1.0, 1.5)])
-        assert_close(resolver.target_in_base(self.at(200.05), nothing)[0, 3], 1.5, 1e-9)
+        assert_close(in_base(resolver, self.at(200.05), nothing)[0, 3], 1.5, 1e-9)
 
     @pytest.mark.parametrize('stamp', [200.2, 1000.0])
     def test_stamp_much_newer_than_tf_is_refused(self, resolver, stamp):
         with pytest.raises(TargetError, match=r"frame 'table': .*extrapolation"):
-            resolver.target_in_base(self.at(stamp), nothing)
+            in_base(resolver, self.at(stamp), nothing)
 
     def test_stamp_older_than_tf_is_refused(self, resolver):
         """The newest would be another pose than the one that was meant."""
         with pytest.raises(TargetError, match=r"frame 'table': .*extrapolation"):
-            resolver.target_in_base(self.at(50.0), nothing)
+            in_base(resolver, self.at(50.0), nothing)
 
     def test_frame_that_tf_does_not_know_is_refused_in_its_words(self, resolver):
         with pytest.raises(TargetError, match=r"frame 'map': .*does not exist"):
-            resolver.target_in_base(self.at(150.0, 'map'), nothing)
+            in_base(resolver, self.at(150.0, 'map'), nothing)
 
     def test_links_are_not_looked_up(self, resolver):
-        T = resolver.target_in_base(self.at(50.0, 'hand'), measured)
+        T = in_base(resolver, self.at(50.0, 'hand'), measured)
         assert_close(T[:3, :3], judged(TREE, 'torso', 'hand', VALUES)[:3, :3])
 
     @pytest.mark.parametrize('lag', [None, 0.3])
@@ -357,7 +361,7 @@ class TestWithTf:
             hand = [judged(TREE, 'torso', 'hand', motion_at(t)) for t in times]
             buffer.add_moving('torso', 'hand', times, hand)
         joints = history_of(TREE, 0.01, 5.0)
-        T = resolver.target_in_base(self.at(stamp, 'optical'), lambda t, n: joints.at(t, n))
+        T = in_base(resolver, self.at(stamp, 'optical'), lambda t, n: joints.at(t, n))
         expected = judged(TREE, 'torso', 'hand', motion_at(stamp)) @ T_HAND_OPTICAL.homogeneous
         assert_close(T[:3, :3], expected[:3, :3], 1e-3)
         assert_close(T[:3, 3], (expected @ [0.0, 1.0, 0.0, 1.0])[:3], 1e-3)
@@ -378,8 +382,9 @@ class TestWithTf:
         tf_of(monkeypatch, buffer)
         resolver = FrameResolver(None, load_urdf(TREE), 'torso', 'odom')
         joints, message = history_of(TREE, 0.01, 5.0), self.at(3.0, 'optical')
-        assert resolver.is_in_world(message)
-        T = resolver.target_in_world(message, joints.at)
+        target = resolver.read(message)
+        assert resolver.is_in_world(target.frame)
+        T = resolver.target_in_world(target, joints.at)
         T_base_hand = judged(TREE, 'torso', 'hand', motion_at(3.0))
         T_world_base = pinocchio.exp6(np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.6])).homogeneous
         expected = T_world_base @ T_base_hand @ T_HAND_OPTICAL.homogeneous
