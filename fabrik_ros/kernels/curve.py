@@ -346,7 +346,9 @@ def write_stop(
         least = max(0.0, min(speed - fall * dt, (end - at) / dt))
         if least < SLOWEST:
             least = 0.0
-        speed = _followable(limits, knots, tangents, places, at, least, speed, dt, g, velocity, rows)
+        speed = _followable(
+            limits, knots, tangents, places, at, least, speed, dt, g, velocity, rows
+        )
         number += 1
         at += speed * dt
         g = _on_grid(grid, at, g // 2)
