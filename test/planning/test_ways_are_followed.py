@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from fabrik_ros import example_arm, FollowerOptions, load_urdf
+from fabrik_ros import example_arm, FollowerOptions, load_urdf, ReasonKind
 import numpy as np
 import pytest
 
@@ -11,13 +11,13 @@ pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, WorldCollision
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.model.geometry import Box, Mesh
+from fabrik_ros.model.geometry import Box, Mesh, Sphere
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.planning import plan, PlannerSetup
 from fabrik_ros.planning.pieces import finish
 from fabrik_ros.transforms import transform
-from helpers import examples
+from helpers import examples, stopped
 
 ROBOT = load_urdf(example_arm('six_axis'))
 ARM = ROBOT.chain()
@@ -25,6 +25,11 @@ START = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
 WAYS = examples(12, 25) if COMPILED else 2
 PATIENCE = 60.0
 NEAR = 0.005
+DT, LONGEST = 0.01, 5000
+LONGEST_STOP = 0.5
+"""[s]."""
+ROUNDING = 2e-4
+"""Curves are off the lines of their knots by little [m]."""
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 TRIANGLES = (
     (0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
@@ -74,6 +79,82 @@ def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(world)
             blocked.append(str(found.reason))
         q = way.knots[-1]
     assert blocked == []
+
+
+def on_a_way(world, rng, seed):
+    """Return a motion that has set out on a planned way, and its guard."""
+    options, guard = FollowerOptions(), CollisionGuard(world)
+    motion = Motion(ARM, options.limits_for(ARM), options.solver, options.motion, guard=guard)
+    q, goal = free_configuration(world, rng), free_configuration(world, rng)
+    way = plan(ARM, q, goal, world, seed=seed)
+    assert way.found, way.reason
+    motion.reset(q)
+    motion.follow(PlannedPath(motion.limiter, way.knots, straight_room=way.straight_room))
+    for _ in range(int(rng.integers(5, 60))):
+        motion.step(DT)
+    return motion, guard
+
+
+def rest(motion) -> list[np.ndarray]:
+    """Go on until the arm rests; return all that it was told."""
+    told = [motion.command[0]]
+    while not motion.is_at_rest:
+        motion.step(DT)
+        told.append(motion.command[0])
+        assert len(told) < LONGEST
+    return told
+
+
+def test_arm_that_is_stopped_on_a_way_touches_nothing(world):
+    rng = np.random.default_rng(7)
+    for seed in range(1, WAYS + 1):
+        motion, _ = on_a_way(world, rng, seed)
+        motion.stop(stopped('told to'))
+        told = rest(motion)
+        assert len(told) * DT <= LONGEST_STOP
+        assert min(least_room(world, q) for q in told[::2]) > -ROUNDING
+
+
+def test_whole_way_is_driven_without_a_refusal(world):
+    rng = np.random.default_rng(8)
+    for seed in range(1, WAYS // 2 + 1):
+        motion, _ = on_a_way(world, rng, seed)
+        path = motion.path
+        while not motion.is_at_rest:
+            motion.step(DT)
+            assert motion.limiter.refusal == ''
+            assert motion.path in (path, None)
+
+
+@pytest.mark.parametrize('share', [0.15, 0.4, 1.0])
+def test_what_comes_into_a_way_stops_the_arm(world, share):
+    """In front of it where there is room; as fast as the joints may where there is none."""
+    rng, scene, short = np.random.default_rng(9), world.scene, 0
+    for seed in range(1, WAYS + 1):
+        motion, guard = on_a_way(world, rng, seed)
+        if motion.is_at_rest:
+            continue
+        q, velocity = motion.command
+        ahead = list(motion.path.ahead().configurations)
+        place = ARM.forward_kinematics(ahead[round(share * (len(ahead) - 1))])[:3, 3]
+        ball = Obstacle('ball', Sphere(0.03), transform(np.eye(3), place))
+        guard.change_world(world.set_scene(Scene([*scene, ball])), q)
+        was_near = least_room(world, q) <= 0.0
+        reason = motion.change_world()
+        if reason is None:
+            motion.look(DT)
+            reason = motion.blocked_by_change
+        if reason is not None:
+            motion.stop(reason)
+        told = rest(motion)
+        is_sure = was_near or (reason is not None and reason.kind is ReasonKind.CONTACT_POSSIBLE)
+        assert is_sure or min(least_room(world, q) for q in told) > -ROUNDING
+        if reason is not None and reason.kind is ReasonKind.CONTACT_POSSIBLE:
+            fastest = np.max(np.abs(velocity) / motion.limits.joint_acceleration)
+            assert len(told) * DT <= fastest + 3 * DT
+        short += motion.reason is not None
+        guard.change_world(world.set_scene(scene), q)
+    assert short >= WAYS // 2
 
 
 @pytest.fixture(scope='module')

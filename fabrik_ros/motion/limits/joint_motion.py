@@ -36,6 +36,8 @@ Share of the acceleration with which joints brake in front of limits. A step may
 as long as the one before, and the velocity may change only by what their mean allows: then
 braking takes up to twice the way.
 """
+ARRIVING_SHARE = 0.9
+"""Share of the acceleration with which joints brake on their way to joint values."""
 EASING_SHARE = 0.1
 """Share of the acceleration with which joints come to their limits on a line."""
 
@@ -143,15 +145,28 @@ class JointMotion:
         if largest(path) < ARRIVED:
             return (q - self.q) / dt
         acceleration = float(np.min(limits.joint_acceleration / limits.joint_velocity))
-        # As gently as in front of a limit: else a joint whose goal is near one would slow down
-        # ahead of the others, and those would overshoot.
-        deceleration, change = BRAKING_SHARE * acceleration, acceleration * self._change_time(dt)
+        deceleration = self._share_to_brake(q, path) * acceleration
+        change = acceleration * self._change_time(dt)
         now = self.velocity / limits.joint_velocity
         speed = self.tip_speed.on_joint_path(
             self._table, self.q, path, now, limits.speed_scaling, change, deceleration, dt,
             self.delay,
         )  # fmt: skip
         return speed * limits.joint_velocity
+
+    def _share_to_brake(self, q: Array, path: Array) -> float:
+        """
+        Share of the acceleration with which joints brake on a straight path to `q`, shape (n,).
+
+        A joint whose goal is near its limit brakes as in front of that; it would slow down ahead
+        of the others, and those would overshoot.
+        """
+        robot, limits = self._robot, self.limits
+        speed = path / largest(path) * limits.joint_velocity
+        way = speed * speed / (2.0 * ARRIVING_SHARE * limits.joint_acceleration)
+        gap = np.where(path > 0.0, robot.upper - q, q - robot.lower)
+        is_near = gap < (ARRIVING_SHARE / BRAKING_SHARE - 1.0) * way
+        return BRAKING_SHARE if bool(is_near.any()) else ARRIVING_SHARE
 
     def share_ahead(self, velocity: Array, scaling: float, dt: float) -> float:
         """Part of a velocity, shape (n,), from which tips and centres can keep scaled limits."""
