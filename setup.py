@@ -197,6 +197,7 @@ setup(
             'pyyaml',
             'scipy',
             'setuptools>=64',
+            'toppra',
             'wheel',
             'xacro',
             MUJOCO,

@@ -60,7 +60,7 @@ class Plan:
         Joint values on the way, from start to goal [rad or m]; m = 0 without one.
     straight_room : array, shape (m,)
         Free distance straight ahead of each knot [rad, or m where prismatic]. It bounds the speed
-        there, as the arm brakes straight ahead.
+        of an arm whose jerk is limited, as that brakes straight ahead.
     joint_names : tuple of str
         Names of the n joints.
     fastest : array, shape (n,)
@@ -110,7 +110,8 @@ class Plan:
         """
         Duration of the way, from rest to rest [s].
 
-        Joints go as fast as they may. The node takes longer where it limits the speeds of tips.
+        Joints go as fast as they may, with some of their acceleration to spare: an arm is there a
+        little sooner. The node takes longer where it limits the speeds of tips.
         """
         return self._timed.duration
 
@@ -133,7 +134,7 @@ class Plan:
 
     @cached_property
     def _timed(self) -> TimedWay:
-        return TimedWay(self._way, self.straight_room, self.fastest)
+        return TimedWay(self._way, self.fastest)
 
     @property
     def _way(self) -> Array:

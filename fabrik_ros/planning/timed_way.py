@@ -9,8 +9,6 @@ USUAL_SPEED = 1.5
 """Greatest default speed of a joint, even if the URDF allows more [rad/s or m/s]."""
 SPEED_UP_TIME = 0.3
 """Shortest time in which a joint gains or loses its greatest speed [s]."""
-LEAST_ROOM = 0.005
-"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 SAME_KNOT = 1e-9
 """Largest difference of knots that count as one [rad or m]."""
 LEAST_BEND = 1e-12
@@ -24,15 +22,12 @@ class TimedWay:
     The speed along the way s is the greatest with which
 
     * each joint keeps its greatest speed, and half of its acceleration along the way;
-    * it keeps the other half where the way bends;
-    * the arm can stop within the free distance straight ahead.
+    * it keeps the other half where the way bends.
 
     Parameters
     ----------
     knots : array, shape (m, n)
         Joint values [rad or m], m >= 1.
-    straight_room : array, shape (m,)
-        Free distance straight ahead of each knot [rad or m].
     fastest : array, shape (n,)
         Greatest speeds of the joints [rad/s or m/s].
 
@@ -43,14 +38,13 @@ class TimedWay:
 
     """
 
-    def __init__(self, knots: Array, straight_room: Array, fastest: Array) -> None:
+    def __init__(self, knots: Array, fastest: Array) -> None:
         apart = np.max(np.abs(np.diff(knots, axis=0)), axis=1) > SAME_KNOT
-        kept = np.append(True, apart)
-        self._knots, room = knots[kept], straight_room[kept]
+        self._knots = knots[np.append(True, apart)]
         steps = np.diff(self._knots, axis=0)
         lengths = np.linalg.norm(steps, axis=1)
         self._knot_places = np.append(0.0, np.cumsum(lengths))
-        limits, hardest = _limits(steps, lengths, room, fastest)
+        limits, hardest = _limits(steps, lengths, fastest)
         halves, hardest = np.repeat(0.5 * lengths, 2), np.repeat(hardest, 2)
         self._speeds = _reached(limits, halves, hardest)
         self._durations = 2.0 * halves / (self._speeds[:-1] + self._speeds[1:])
@@ -75,7 +69,7 @@ class TimedWay:
         return values
 
 
-def _limits(steps: Array, lengths: Array, room: Array, fastest: Array) -> tuple[Array, Array]:
+def _limits(steps: Array, lengths: Array, fastest: Array) -> tuple[Array, Array]:
     """
     Greatest speeds at all knots and amid all steps, (2 m - 1,), and accelerations, (m - 1,).
 
@@ -90,8 +84,7 @@ def _limits(steps: Array, lengths: Array, room: Array, fastest: Array) -> tuple[
         bends = np.diff(directions, axis=0) / (0.5 * (lengths[:-1] + lengths[1:]))[:, None]
         bend = np.max(np.abs(bends) * SPEED_UP_TIME / fastest, axis=1)
         bent = np.sqrt(0.5 / np.maximum(bend, LEAST_BEND))
-        stop = np.sqrt(2.0 * hardest[:-1] * np.maximum(room[1:-1], LEAST_ROOM))
-        limits[2:-1:2] = np.min([top[:-1], top[1:], bent, stop], axis=0)
+        limits[2:-1:2] = np.min([top[:-1], top[1:], bent], axis=0)
     return limits, hardest
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
-from ...planning.timed_way import LEAST_ROOM, SAME_KNOT
+from ...planning.timed_way import SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
@@ -39,6 +39,8 @@ Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
+LEAST_ROOM = 0.005
+"""Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 NEAR_CURVE = 1e-4
 """Distance from the curve up to which an arm comes to rest beside it [rad or m]."""
 SLACK = 0.03
