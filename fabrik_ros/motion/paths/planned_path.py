@@ -39,6 +39,8 @@ Analysis 17 (1980).
 """
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
+STOPPABLE = 0.44
+"""Greatest speed over acceleration of joints that come to rest in half a second [s]."""
 LEAST_ROOM = 0.005
 """Stopping distance that is always granted; with none the arm could not start [rad or m]."""
 NEAR_CURVE = 1e-4
@@ -111,9 +113,8 @@ class PlannedPath(Path):
         """Find how fast the joints may go along the curve, under the limits in force."""
         joints = self._limiter.joints
         limits, robot = joints.limits, self._limiter.robot
-        self._table = np.array(
-            [robot.lower, robot.upper, limits.joint_velocity, limits.joint_acceleration]
-        )
+        fastest = np.minimum(limits.joint_velocity, STOPPABLE * limits.joint_acceleration)
+        self._table = np.array([robot.lower, robot.upper, fastest, limits.joint_acceleration])
         kernels.fill_speeds(
             robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), self._table,
             self._knots, self._tangents, self._places, limits.speed_scaling,
