@@ -191,9 +191,9 @@ class CollisionGuard:
         return self._allows(q, near, (StraightPath(q, q_next, self._nothing_strays), *to_rest))
 
     @property
-    def version(self) -> int:
-        """Number of the world, which is another one after each change."""
-        return self._collision.version
+    def version(self) -> tuple[int, float]:
+        """Tell the world from others: by its changes, and by how joints outside the arm moved."""
+        return self._collision.version, float(self._distances.taken_by_others.sum())
 
     def allows_along(self, q: Array, corners: Array) -> bool:
         """

@@ -4,9 +4,17 @@ import math
 
 from collision_models import body, with_bodies
 from fabrik_ros import ArmFollower, FollowerOptions, load_urdf, pose_from_xyz_rpy, State
-from fabrik_ros.collision import Obstacle, Scene, SelfCollision, WorldCollision
+from fabrik_ros.collision import (
+    CollisionGuard,
+    Obstacle,
+    Scene,
+    SelfCollision,
+    WorldCollision,
+)  # fmt: skip
 from fabrik_ros.errors import CollisionUnavailableError, JointValueError
 from fabrik_ros.model.geometry import Sphere
+from fabrik_ros.motion.choosing.motion import Motion
+from fabrik_ros.motion.paths.planned_path import PlannedPath
 from helpers import joint_xml, robot_xml
 import numpy as np
 import pytest
@@ -193,3 +201,33 @@ def test_nothing_that_is_looked_at_is_never_called_on(shapes, state):
     else:
         with pytest.raises(CollisionUnavailableError, match='shape'):
             ArmFollower(arm, required, robot=robot)
+
+
+def test_finger_that_opens_on_a_planned_path_stops_the_arm():
+    """The path was free, and is looked at once more as it is not any longer."""
+    robot = robot_with({'finger': '0 0 0'})
+    arm = robot.chain('body', 'hand')
+    place = pose_from_xyz_rpy((2.0 * math.cos(0.3), 2.0 * math.sin(0.3), 0.0), (0.0, 0.0, 0.0))
+    own = SelfCollision(robot, arm, other_joints={'grip': 0.1})
+    world = WorldCollision(own, Scene([Obstacle('post', Sphere(0.1), place)]))
+    options, guard = (
+        FollowerOptions(max_tip_speed=2.0, max_tip_rotation=2.0),
+        CollisionGuard(world),
+    )
+    limits = options.limits_for(arm)
+    motion = Motion(arm, limits, options.solver, options.motion, guard=guard)
+    knots = np.linspace([-1.0, 0.0], [1.0, 0.0], 41)
+    for opens in (False, True):
+        world.set_other_joints({'grip': 0.1})
+        motion.reset(knots[0])
+        motion.follow(PlannedPath(motion.limiter, knots))
+        while motion.path is not None and motion.path.share < 0.3:
+            motion.step(0.01)
+        assert motion.limiter.refusal == ''
+        if opens:
+            world.set_other_joints({'grip': 0.4})
+        while not motion.is_at_rest:
+            motion.step(0.01)
+            assert world.is_collision_free(motion.q)
+        assert (motion.q[0] < 0.3) == opens
+    assert "'finger' and 'post'" in motion.reason.text

@@ -242,7 +242,7 @@ class JointLimiter:
             allows = guard.allows(
                 joints.q, q, velocity, limits.joint_acceleration, limits.joint_velocity
             )
-        self.refusal = guard.refusal
+        self.refusal = '' if allows else guard.refusal
         return allows
 
     def pair_on_stop(self) -> str:

@@ -105,8 +105,8 @@ class PlannedPath(Path):
         self._grid = np.empty((2 * len(self._knots) - 1, 3))
         self._at = self._speed = 0.0
         self._segment = 0
-        self._known_free = -1, 0
-        """Number of the world in which the path is free from here to a knot, by number."""
+        self._known_free: tuple[object, int] = None, 0
+        """World in which the path is free from here to a knot, and the number of that."""
         self._find_speeds()
 
     def _find_speeds(self) -> None:
