@@ -1,29 +1,25 @@
 """
-RRT-Connect by OMPL: the only module that knows OMPL.
+RRT-Connect: two trees grow, from the start and from the goals, and try to meet.
 
-Two trees grow, from the start and from the goals, and try to meet (Kuffner and LaValle 2000). OMPL
-(https://ompl.kavrakilab.org, Sucan, Moll and Kavraki 2012) grows them; what is free is asked of
-the caller.
+The algorithm of Kuffner and LaValle (2000). Goals are drawn while it searches, so the second tree
+has several roots. What is free is asked of the caller.
 
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import PlannerUnavailableError
 from ..transforms import Array
 
-CURE = 'pip install ompl, in a virtual environment where pip asks for one'
-MOST_GOALS = 1_000_000
-"""Goals are drawn for as long as the search goes on [1]."""
-SAME_GOAL = 1e-9
-"""A configuration is at a goal if it is not farther from it than this [rad or m]."""
-FAR_OUT = 1e30
-"""Value of a joint in a goal that is none: OMPL leaves out what is outside the limits."""
+ROOT = -1
+"""Number in the place of what a root is reached from [1]."""
+FIRST_ROOM = 64
+"""Number of configurations that a tree has room for at first [1]."""
+SHARE_OF_GOALS = 0.5
+"""Goals are drawn until they are so large a part of their tree [1]."""
 
 
 class RrtConnect:
@@ -39,17 +35,11 @@ class RrtConnect:
     longest : float
         Length of the longest edge, in these units.
 
-    Raises
-    ------
-    PlannerUnavailableError
-        If OMPL is not installed.
-
     """
 
     def __init__(self, lower: Array, upper: Array, weights: Array, longest: float) -> None:
-        self._ompl, self._weights, self._longest = import_ompl(), weights, longest
-        self._limits = lower, upper
-        self._lower, self._upper = lower * weights, upper * weights
+        self._lower, self._upper = lower, upper
+        self._weights, self._longest = weights, longest
 
     def path(
         self,
@@ -70,11 +60,11 @@ class RrtConnect:
             Gives a configuration at the goal, shape (n,), that is free; None if there is none
             this time.
         is_edge_free : callable
-            Whether the edge between two configurations is free.
+            Whether the edge between two configurations is free. Both are between the limits.
         should_stop : callable
-            Whether to give up; asked again and again.
+            Whether to give up; asked before each edge.
         seed : int
-            Source of chance, above 0.
+            Source of chance.
 
         Returns
         -------
@@ -82,105 +72,97 @@ class RrtConnect:
             Configurations from the start to the goal; None where none were found.
 
         """
-        with _quiet(self._ompl):
-            self._ompl.util.RNG.setSeed(seed)
-            return self._solve(start, draw_goal, is_edge_free, should_stop)
+        rng, goals = np.random.default_rng(seed), 0
+        from_start, from_goals = _Tree(self._weights), _Tree(self._weights)
+        from_start.add(start, ROOT)
+        tree, other = from_start, from_goals
+        while not should_stop():
+            if goals <= SHARE_OF_GOALS * len(from_goals) and (goal := draw_goal()) is not None:
+                from_goals.add(goal, ROOT)
+                goals += 1
+            if goals == 0:
+                continue
+            new = self._grown(tree, rng.uniform(self._lower, self._upper), is_edge_free)
+            met = None if new is None else self._connected(other, new, is_edge_free, should_stop)
+            if met is not None:
+                return [*reversed(from_start.way_back(met)), *from_goals.way_back(met)[1:]]
+            tree, other = other, tree
+        return None
 
-    def _solve(
+    def _connected(
         self,
-        start: Array,
-        draw_goal: Callable[[], Array | None],
+        tree: _Tree,
+        towards: Array,
         is_edge_free: Callable[[Array, Array], bool],
         should_stop: Callable[[], bool],
-    ) -> list[Array] | None:
-        base, weights, count = self._ompl.base, self._weights, len(self._weights)
-        space, limits = self._space(), self._limits
-        information = base.SpaceInformation(space)
+    ) -> Array | None:
+        """Let a tree grow until it reaches a configuration; return that, or None if it cannot."""
+        while not should_stop():
+            new = self._grown(tree, towards, is_edge_free)
+            if new is None or np.array_equal(new, towards):
+                return new
+        return None
 
-        def values(state: Any) -> Array:
-            # Not beyond the limits, by rounding: motion bounds do not hold there.
-            array: Array = np.clip(np.array(state[0:count]) / weights, *limits)
-            return array
-
-        class Edges(base.MotionValidator):  # type: ignore[misc,name-defined]
-            def checkMotion(self, first: Any, second: Any) -> bool:  # noqa: N802
-                return is_edge_free(values(first), values(second))
-
-        class Goals(base.GoalSampleableRegion):  # type: ignore[misc,name-defined]
-            def sampleGoal(self, state: Any) -> None:  # noqa: N802
-                q = draw_goal()
-                state[0:count] = [FAR_OUT] * count if q is None else (q * weights).tolist()
-
-            def maxSampleCount(self) -> int:  # noqa: N802
-                return MOST_GOALS
-
-            def couldSample(self) -> bool:  # noqa: N802
-                return not should_stop()
-
-            def distanceGoal(self, state: Any) -> float:  # noqa: N802
-                return 1.0  # RRT-Connect knows by itself when the trees have met
-
-        information.setStateValidityChecker(base.AllValidStateValidityChecker(information))
-        information.setMotionValidator(Edges(information))
-        information.setup()
-        problem = base.ProblemDefinition(information)
-        state = space.allocState()
-        state[0:count] = (start * weights).tolist()
-        problem.addStartState(state)
-        problem.setGoal(Goals(information))
-        planner = self._ompl.geometric.RRTConnect(information)
-        planner.setRange(self._longest)
-        planner.setProblemDefinition(problem)
-        planner.setup()
-        planner.solve(base.PlannerTerminationCondition(should_stop))
-        if not problem.hasExactSolution():
+    def _grown(
+        self, tree: _Tree, towards: Array, is_edge_free: Callable[[Array, Array], bool]
+    ) -> Array | None:
+        """Add an edge to a tree; return its far end, or None if it is not free."""
+        nearest = tree.nearest(towards)
+        q = tree.configuration(nearest)
+        away = towards - q
+        length = float(np.linalg.norm(away * self._weights))
+        if length <= self._longest:
+            q_next = towards
+        else:  # rounding may lead beyond the limits
+            q_next = np.clip(q + self._longest / length * away, self._lower, self._upper)
+        if not is_edge_free(q, q_next):
             return None
-        path = problem.getSolutionPath()
-        return [values(path.getState(i)) for i in range(path.getStateCount())]
-
-    def _space(self) -> Any:
-        base = self._ompl.base
-        space = base.RealVectorStateSpace(len(self._weights))
-        bounds = base.RealVectorBounds(len(self._weights))
-        for j, (low, high) in enumerate(
-            zip(self._lower.tolist(), self._upper.tolist(), strict=True)
-        ):
-            bounds.setLow(j, low)
-            bounds.setHigh(j, high)
-        space.setBounds(bounds)
-        return space
+        tree.add(q_next, nearest)
+        return q_next
 
 
-def what_is_missing() -> str:
-    """Say that OMPL is missing, and how to get it; '' where it is there. It is not imported."""
-    return '' if find_spec('ompl') else f'OMPL is not installed; cure: {CURE}'
-
-
-def import_ompl() -> Any:
+class _Tree:
     """
-    Return OMPL.
+    Configurations, each with the one that it was reached from.
 
-    Raises
-    ------
-    PlannerUnavailableError
-        If it is not installed.
+    Parameters
+    ----------
+    weights : array, shape (n,)
+        How much a unit of each joint counts in distances.
 
     """
-    try:
-        import ompl.base
-        import ompl.geometric
-        import ompl.util
-    except ImportError as error:
-        raise PlannerUnavailableError(what_is_missing() or str(error)) from error
-    return ompl
 
+    def __init__(self, weights: Array) -> None:
+        self._weights = weights
+        self._weighted = np.empty((FIRST_ROOM, len(weights)))
+        self._nodes: list[Array] = []
+        self._parents: list[int] = []
 
-@contextmanager
-def _quiet(ompl: Any) -> Iterator[None]:
-    """Keep OMPL from writing to the terminal: it complains of each seed after the first."""
-    level = ompl.util.getLogLevel()
-    ompl.util.setLogLevel(ompl.util.LogLevel.LOG_NONE)
-    try:
-        yield
-    finally:
-        ompl.util.setLogLevel(level)
+    def __len__(self) -> int:
+        """Return the number of configurations."""
+        return len(self._nodes)
+
+    def configuration(self, number: int) -> Array:
+        """Return a configuration, shape (n,)."""
+        return self._nodes[number]
+
+    def add(self, q: Array, parent: int) -> None:
+        """Add a configuration that is reached from another one; `ROOT`: from none."""
+        if len(self) == len(self._weighted):
+            self._weighted = np.concatenate([self._weighted, np.empty_like(self._weighted)])
+        self._weighted[len(self)] = q * self._weights
+        self._nodes.append(q)
+        self._parents.append(parent)
+
+    def nearest(self, q: Array) -> int:
+        """Return the number of the nearest configuration."""
+        away = self._weighted[: len(self)] - q * self._weights
+        return int(np.argmin(np.einsum('ij,ij->i', away, away)))
+
+    def way_back(self, q: Array) -> list[Array]:
+        """Return the way from the configuration nearest to `q` to the root."""
+        way, number = [], self.nearest(q)
+        while number != ROOT:
+            way.append(self._nodes[number])
+            number = self._parents[number]
+        return way

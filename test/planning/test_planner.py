@@ -38,7 +38,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip('coal', reason='coal measures the distances')
-pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 ROOT = Path(__file__).resolve().parents[2]
 JOINTS, CLEARANCE = 4, 0.002
