@@ -41,11 +41,14 @@ ENTRIES = {
     'displacement.moved_pose': 'f2 f1 f f f2 f2',
     'displacement.path_to_newest': 'f1 f2 f f f f1',
     'displacement.size_of': 'f1',
-    'edge_checks.free_share': (
-        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 f1 i1 f1r f1r b1 f f1 f2 f2 f2 f2 f2 i1 f2'
-    ),
     'edge_checks.near_on_edge': (
         'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 f1 i1 f1r f1r b1 f f f1 f2 f2 f2 f2 f2 i1 f2'
+    ),
+    'free_edges.first_near': (
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f2 f2 f2 f2 f2 i1 f2'
+    ),
+    'free_edges.free_share': (
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f1 f2 f2 f2 f2 f2 i1 f2'
     ),
     'frames.rotation_onto': 'f f f f f f',
     'kinematics.joint_and_link_frames': 'f2r f1 f2 f2',

@@ -106,7 +106,7 @@ class FreeSpace:
             return True
         near, near_next = self._checks_near(q), self._checks_near(q_next)
         if near is None and near_next is None:
-            return self._checks.near_at(q_next) < 0 and self._checks.near_between(q, q_next) < 0
+            return self._checks.near_between(q, q_next) < 0
         length = float(np.max(np.abs(q_next - q)))
         ends = (near is not None) + (near_next is not None)
         share = min(NEAR_END / max(length, NEAR_END), 1.0 / ends)
