@@ -6,7 +6,10 @@ solids. Distances that other edges have shown are neither kept nor used.
 
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +101,23 @@ class EdgeChecks:
             share = next(looks, 0.0)
         until = q + share * (q_next - q)
         return share * self._kernels.free_share(self._ours, self._least, q, until, COARSE)
+
+    def arguments_with(self, near: Sequence[EdgeChecks], ends: Array) -> tuple[Any, ...] | None:
+        """
+        Return what kernels need to look at edges within the limits; None where they cannot.
+
+        Parameters
+        ----------
+        near : sequence of EdgeChecks
+            What holds near the ends of paths instead.
+        ends : array, shape (e, n)
+            These ends [rad or m].
+
+        """
+        if any(len(checks._others) > 0 for checks in (self, *near)):
+            return None
+        least = np.array([self._least, *(checks._least for checks in near)])
+        return self._kernels.edge_arguments(self._ours, least, ends, RESOLUTION)
 
     def _share_within_limits(self, q: Array, q_next: Array) -> float:
         """Share of an edge, from a beginning where the motion bounds hold, on which they do."""

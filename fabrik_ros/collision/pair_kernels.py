@@ -87,7 +87,7 @@ class PairKernels:
             np.zeros(cell_tree.STACK, dtype=np.int64),
             np.zeros(cell_tree.SCRATCH),
         )
-        self._until = np.empty(count)
+        self._until, self._piece = np.empty(count), np.empty((2, count))
         self._memory_for_edges: tuple[Any, ...] = (
             np.empty((free_edges.MOST_PARTS, 2)),
             np.empty((free_edges.ROWS, len(self._pairs))),
@@ -194,6 +194,30 @@ class PairKernels:
                 q, q + share * (q_next - q), self._until, *self._memory_for_edges,
             )  # fmt: skip
         return share
+
+    def edge_arguments(
+        self, order: npt.NDArray[np.intp], least: Array, ends: Array, resolution: float
+    ) -> tuple[Any, ...] | None:
+        """
+        Return what `is_edge_free` and `grow` need last; None where there are cells.
+
+        Parameters
+        ----------
+        order : array of int, shape (k,)
+            Pairs that kernels can look at.
+        least, ends : array, shape (1 + e, p), (e, n)
+            See `is_edge_free`.
+        resolution : float
+            See `near_on_edge` [m].
+
+        """
+        if self._boxes:
+            return None
+        self._values[:] = self._joints.values
+        return (
+            *self._tables, NO_BOXES, self._pairs, self._bounds, order, least, ends, resolution,
+            self._piece, *self._memory_for_edges,
+        )  # fmt: skip
 
     def _groups(
         self, numbers: npt.NDArray[np.intp]

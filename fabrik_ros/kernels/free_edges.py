@@ -26,6 +26,10 @@ RATE, KNOWN, AT, ROWS = 0, 1, 2, 3
 Rows of what is known of pairs: how much nearer they can come on the whole edge, a distance that
 they have at least [m], and at which share of the edge [1].
 """
+PIECES = 3
+"""Of an edge: near its ends, and between [1]."""
+NEAR_END = 0.05
+"""Distance from an end of a path within which pairs may be as near as there [rad or m]."""
 MOST_PARTS = 1024
 """Parts of an edge that are waiting to be looked at, at most [1]."""
 FREE, UNDECIDED = -1, -2
@@ -118,6 +122,108 @@ def first_near(
             parts[second, 0], parts[second, 1] = share + 0.5 * half, 0.5 * half
             end = after
     return -1
+
+
+@kernel
+def is_edge_free(
+    q: Array,
+    q_next: Array,
+    model: Array,
+    values: Array,
+    frames: Array,
+    points: Array,
+    solids: Array,
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    boxes: Array,
+    pairs: Numbers,
+    motion_bounds: Array,
+    order: Numbers,
+    least: Array,
+    ends: Array,
+    resolution: float,
+    piece: Array,
+    parts: Array,
+    pair_rows: Array,
+    centres: Array,
+    directions: Array,
+    memory: Array,
+    nodes: Indices,
+    scratch: Array,
+) -> bool:
+    """
+    Whether no pair comes too near on a straight edge, where pairs may be nearer near some places.
+
+    Parameters
+    ----------
+    q, q_next : array, shape (n,)
+        The ends of the edge [rad or m].
+    least : array, shape (1 + e, p)
+        Distances that pairs must keep elsewhere, and near each of the places [m].
+    ends : array, shape (e, n)
+        The places [rad or m].
+    piece : array, shape (2, n)
+        Written over.
+    model, values, frames, points, solids, vertices, starts, bins, candidates, faces : array
+        See `first_near`.
+    margins, boxes, pairs, motion_bounds, order, resolution, parts, pair_rows : array
+        See there.
+    centres, directions, memory, nodes, scratch : array
+        See there.
+
+    """
+    for number in range(PIECES):
+        begin, finish, row = piece_of_edge(ends, q, q_next, number)
+        if begin >= finish:
+            continue
+        for j in range(q.shape[0]):
+            piece[0, j] = q[j] + begin * (q_next[j] - q[j]) if begin > 0.0 else q[j]
+            piece[1, j] = q[j] + finish * (q_next[j] - q[j]) if finish < 1.0 else q_next[j]
+        near = first_near(
+            model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
+            margins, boxes, pairs, motion_bounds, order, least[row], resolution, piece[0],
+            piece[1], parts, pair_rows, centres, directions, memory, nodes, scratch,
+        )  # fmt: skip
+        if near >= 0:
+            return False
+    return True
+
+
+@kernel
+def piece_of_edge(ends: Array, q: Array, q_next: Array, number: int) -> tuple[float, float, int]:
+    """
+    Return where a piece of an edge begins and finishes, and which row of distances holds on it.
+
+    Number 0 is what is not near any of the places; it may be all of the edge, or none. The others
+    are near the place that `q` or `q_next` is near, and may be none.
+    """
+    first, last = _place_near(ends, q), _place_near(ends, q_next)
+    length = 0.0
+    for j in range(q.shape[0]):
+        length = max(length, abs(q_next[j] - q[j]))
+    share = min(NEAR_END / max(length, NEAR_END), 0.5 if first >= 0 and last >= 0 else 1.0)
+    begin = share if first >= 0 else 0.0
+    finish = 1.0 - share if last >= 0 else 1.0
+    if number == 0:
+        return begin, finish, 0
+    return (0.0, begin, first + 1) if number == 1 else (finish, 1.0, last + 1)
+
+
+@kernel
+def _place_near(ends: Array, q: Array) -> int:
+    """Return the number of the place nearest to `q`, if it is near enough; else -1."""
+    nearest, least = -1, NEAR_END
+    for i in range(ends.shape[0]):
+        away = 0.0
+        for j in range(q.shape[0]):
+            away = max(away, abs(ends[i, j] - q[j]))
+        if away < least or (away == least and nearest < 0):
+            nearest, least = i, away
+    return nearest
 
 
 @kernel

@@ -181,21 +181,15 @@ class PlanSearch:
     ) -> list[Array] | None:
         """Search for a path, to the first goals and to others that are drawn meanwhile."""
         lower, upper = self._box(start)
-        joints = np.flatnonzero(self._moves & (upper - lower > FIXED))
-        if len(joints) == 0:
+        if not np.any(upper - lower > FIXED):
             return None
         waiting = list(first)
-        search = RrtConnect(lower[joints], upper[joints], self._weights[joints], LONGEST_EDGE)
+        search = RrtConnect(lower, upper, self._weights, LONGEST_EDGE)
 
         def drawn() -> Array | None:
             if not waiting and not goals.is_exhausted:
                 waiting.extend(goals.draw())
-            return waiting.pop(0)[joints] if waiting else None
-
-        def whole(values: Array) -> Array:
-            q: Array = start.copy()
-            q[joints] = values
-            return q
+            return waiting.pop(0) if waiting else None
 
         for number, patience in enumerate(FIRST_PATIENCE * 2.0**i for i in count()):
             is_over = partial(self._is_after, self._time + patience)
@@ -203,25 +197,30 @@ class PlanSearch:
                 new = [q for _ in range(FIRST_DRAWS) for q in goals.draw()]
                 waiting[:] = [*new, *goals.found[number % len(goals.found) :], *goals.found]
             waypoints = search.path(
-                start[joints],
+                start,
                 drawn,
-                lambda a, b: space.is_edge_free(whole(a), whole(b)),
+                space.is_edge_free,
                 is_over,
                 self._request.seed + number,
+                lambda: space.edge_arguments,
             )
             if waypoints is not None or self._should_stop():
-                return None if waypoints is None else [whole(values) for values in waypoints]
+                return waypoints
         return None
 
     def _box(self, start: Array) -> tuple[Array, Array]:
-        """Return lower and upper ends, shape (n,), of what is searched: the limits, if any."""
+        """
+        Return lower and upper ends, shape (n,), of what is searched: the limits, if any.
+
+        A joint that is to stay has both at its value.
+        """
         robot, q_goals = self._robot, self._request.q_goals
         beyond = np.where(robot.is_revolute, BEYOND, robot.size)
         ends = np.array([start, *q_goals])
         lower, upper = robot.finite_limits()
         lower = np.where(lower == robot.lower, lower, ends.min(axis=0) - beyond)
         upper = np.where(upper == robot.upper, upper, ends.max(axis=0) + beyond)
-        return lower, upper
+        return np.where(self._moves, lower, start), np.where(self._moves, upper, start)
 
     def _cost(self, start: Array) -> Callable[[Array], float]:
         """Say how much a configuration at the goal costs: given ones nothing."""

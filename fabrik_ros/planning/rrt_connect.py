@@ -1,25 +1,19 @@
-"""
-RRT-Connect: two trees grow, from the start and from the goals, and try to meet.
-
-The algorithm of Kuffner and LaValle (2000). Goals are drawn while it searches, so the second tree
-has several roots. What is free is asked of the caller.
-
-"""
-
-from __future__ import annotations
+"""RRT-Connect (Kuffner and LaValle 2000); its trees grow in `kernels/rrt_connect.py`."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from ..kernels import rrt_connect as trees
 from ..transforms import Array
 
-ROOT = -1
-"""Number in the place of what a root is reached from [1]."""
-FIRST_ROOM = 64
+FIRST_ROOM = 256
 """Number of configurations that a tree has room for at first [1]."""
-SHARE_OF_GOALS = 0.5
-"""Goals are drawn until they are so large a part of their tree [1]."""
+SAMPLES = 256
+"""Number of random places that are drawn at a time [1]."""
+EDGES = 16
+"""Number of edges that a kernel looks at before it is asked whether to stop [1]."""
 
 
 class RrtConnect:
@@ -29,7 +23,7 @@ class RrtConnect:
     Parameters
     ----------
     lower, upper : array, shape (n,)
-        Between which joint values to search, `lower` below `upper` [rad or m].
+        Between which joint values to search, `lower` not above `upper` [rad or m].
     weights : array, shape (n,)
         How much a unit of each joint counts in the distance of two configurations.
     longest : float
@@ -38,8 +32,7 @@ class RrtConnect:
     """
 
     def __init__(self, lower: Array, upper: Array, weights: Array, longest: float) -> None:
-        self._lower, self._upper = lower, upper
-        self._weights, self._longest = weights, longest
+        self._space = lower, upper, weights, longest
 
     def path(
         self,
@@ -48,6 +41,7 @@ class RrtConnect:
         is_edge_free: Callable[[Array, Array], bool],
         should_stop: Callable[[], bool],
         seed: int,
+        edge_arguments: Callable[[], tuple[Any, ...] | None] = lambda: None,
     ) -> list[Array] | None:
         """
         Find straight edges from a configuration to a goal.
@@ -62,9 +56,12 @@ class RrtConnect:
         is_edge_free : callable
             Whether the edge between two configurations is free. Both are between the limits.
         should_stop : callable
-            Whether to give up; asked before each edge.
+            Whether to give up; asked again and again.
         seed : int
             Source of chance.
+        edge_arguments : callable, optional
+            Gives what kernels need to look at edges by themselves, which is faster; None where
+            they cannot. Asked anew after each goal.
 
         Returns
         -------
@@ -72,97 +69,101 @@ class RrtConnect:
             Configurations from the start to the goal; None where none were found.
 
         """
-        rng, goals = np.random.default_rng(seed), 0
-        from_start, from_goals = _Tree(self._weights), _Tree(self._weights)
-        from_start.add(start, ROOT)
-        tree, other = from_start, from_goals
+        search = _Search(self._space, start, seed)
+        arguments = edge_arguments()
         while not should_stop():
-            if goals <= SHARE_OF_GOALS * len(from_goals) and (goal := draw_goal()) is not None:
-                from_goals.add(goal, ROOT)
-                goals += 1
-            if goals == 0:
-                continue
-            new = self._grown(tree, rng.uniform(self._lower, self._upper), is_edge_free)
-            met = None if new is None else self._connected(other, new, is_edge_free, should_stop)
-            if met is not None:
-                return [*reversed(from_start.way_back(met)), *from_goals.way_back(met)[1:]]
-            tree, other = other, tree
+            wanted = search.grow_by_kernel(arguments) if arguments else search.grow(is_edge_free)
+            if wanted == trees.MET:
+                return search.way()
+            if wanted == trees.GOAL_WANTED:
+                search.take_goal(draw_goal())
+                arguments = edge_arguments()
         return None
 
-    def _connected(
-        self,
-        tree: _Tree,
-        towards: Array,
-        is_edge_free: Callable[[Array, Array], bool],
-        should_stop: Callable[[], bool],
-    ) -> Array | None:
-        """Let a tree grow until it reaches a configuration; return that, or None if it cannot."""
-        while not should_stop():
-            new = self._grown(tree, towards, is_edge_free)
-            if new is None or np.array_equal(new, towards):
-                return new
-        return None
 
-    def _grown(
-        self, tree: _Tree, towards: Array, is_edge_free: Callable[[Array, Array], bool]
-    ) -> Array | None:
-        """Add an edge to a tree; return its far end, or None if it is not free."""
-        nearest = tree.nearest(towards)
-        q = tree.configuration(nearest)
-        away = towards - q
-        length = float(np.linalg.norm(away * self._weights))
-        if length <= self._longest:
-            q_next = towards
-        else:  # rounding may lead beyond the limits
-            q_next = np.clip(q + self._longest / length * away, self._lower, self._upper)
-        if not is_edge_free(q, q_next):
-            return None
-        tree.add(q_next, nearest)
-        return q_next
-
-
-class _Tree:
+class _Search:
     """
-    Configurations, each with the one that it was reached from.
+    Two trees and what they grow by.
 
     Parameters
     ----------
-    weights : array, shape (n,)
-        How much a unit of each joint counts in distances.
+    space : (array, array, array, float)
+        Limits and weights of the joints, shape (n,) each, and the length of the longest edge.
+    start : array, shape (n,)
+        Root of the first tree [rad or m].
+    seed : int
+        Source of chance.
 
     """
 
-    def __init__(self, weights: Array) -> None:
-        self._weights = weights
-        self._weighted = np.empty((FIRST_ROOM, len(weights)))
-        self._nodes: list[Array] = []
-        self._parents: list[int] = []
+    def __init__(self, space: tuple[Array, Array, Array, float], start: Array, seed: int) -> None:
+        count = len(start)
+        self._space, self._rng = space, np.random.default_rng(seed)
+        self._samples = self._rng.random((SAMPLES, count))
+        self._trees = np.empty((2, FIRST_ROOM, count))
+        self._parents = np.empty((2, FIRST_ROOM), dtype=np.int64)
+        self._state = np.zeros(trees.STATES, dtype=np.int64)
+        self._edge = np.empty((trees.EDGE_ROWS, count))
+        self._plant(trees.START, start)
 
-    def __len__(self) -> int:
-        """Return the number of configurations."""
-        return len(self._nodes)
+    def grow_by_kernel(self, arguments: tuple[Any, ...]) -> int:
+        """Grow by some edges that the kernel finds free; return what is wanted."""
+        return self._supplied(
+            trees.grow(
+                *self._space,
+                self._samples,
+                self._trees,
+                self._parents,
+                self._state,
+                self._edge,
+                EDGES,
+                *arguments,
+            )
+        )
 
-    def configuration(self, number: int) -> Array:
-        """Return a configuration, shape (n,)."""
-        return self._nodes[number]
+    def grow(self, is_edge_free: Callable[[Array, Array], bool]) -> int:
+        """Grow by an edge if that is free; return what is wanted."""
+        wanted = trees.propose(*self._space, self._samples, self._trees, self._state, self._edge)
+        if wanted == trees.EDGE:
+            is_free = is_edge_free(self._edge[trees.FROM].copy(), self._edge[trees.TO].copy())
+            if trees.conclude(self._trees, self._parents, self._state, self._edge, is_free):
+                return trees.MET
+        return self._supplied(wanted)
 
-    def add(self, q: Array, parent: int) -> None:
-        """Add a configuration that is reached from another one; `ROOT`: from none."""
-        if len(self) == len(self._weighted):
-            self._weighted = np.concatenate([self._weighted, np.empty_like(self._weighted)])
-        self._weighted[len(self)] = q * self._weights
-        self._nodes.append(q)
-        self._parents.append(parent)
+    def _supplied(self, wanted: int) -> int:
+        """Give samples or room where these are wanted; return what is wanted."""
+        if wanted == trees.SAMPLES_WANTED:
+            self._samples = self._rng.random(self._samples.shape)
+            self._state[trees.USED] = 0
+        elif wanted == trees.ROOM_WANTED:
+            self._trees = np.concatenate([self._trees, np.empty_like(self._trees)], axis=1)
+            self._parents = np.concatenate([self._parents, self._parents], axis=1)
+        return wanted
 
-    def nearest(self, q: Array) -> int:
-        """Return the number of the nearest configuration."""
-        away = self._weighted[: len(self)] - q * self._weights
-        return int(np.argmin(np.einsum('ij,ij->i', away, away)))
+    def take_goal(self, q: Array | None) -> None:
+        """Take another root of the second tree; None if there was none."""
+        self._state[trees.HAS_ASKED] = 1
+        if q is not None:
+            self._plant(trees.GOALS, q)
+            self._state[trees.DRAWN] += 1
 
-    def way_back(self, q: Array) -> list[Array]:
-        """Return the way from the configuration nearest to `q` to the root."""
-        way, number = [], self.nearest(q)
-        while number != ROOT:
-            way.append(self._nodes[number])
-            number = self._parents[number]
+    def _plant(self, tree: int, q: Array) -> None:
+        """Add a root to a tree."""
+        if self._state[tree] == self._trees.shape[1]:
+            self._supplied(trees.ROOM_WANTED)
+        self._trees[tree, self._state[tree]] = q
+        self._parents[tree, self._state[tree]] = trees.ROOT
+        self._state[tree] += 1
+
+    def way(self) -> list[Array]:
+        """Return the way from the start to the goal, once the trees have met."""
+        from_start, from_goal = self._way_back(trees.START), self._way_back(trees.GOALS)
+        return [*reversed(from_start), *from_goal[1:]]
+
+    def _way_back(self, tree: int) -> list[Array]:
+        """Return the way from the last configuration of a tree to its root."""
+        way, number = [], int(self._state[tree]) - 1
+        while number != trees.ROOT:
+            way.append(self._trees[tree, number].copy())
+            number = int(self._parents[tree, number])
         return way
