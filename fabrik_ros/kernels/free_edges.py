@@ -33,7 +33,7 @@ NEAR_END = 0.05
 MOST_PARTS = 1024
 """Parts of an edge that are waiting to be looked at, at most [1]."""
 FREE, UNDECIDED = -1, -2
-"""No pair comes near on a part of an edge, or some may."""
+"""In the place of a pair that is near: none comes near on a part of an edge, or some may."""
 SLACK = 0.5
 """Pairs have up to this much more beyond what they must keep than is found, as a share [1]."""
 FINE_SLACK = 0.1
@@ -114,10 +114,10 @@ def first_near(
         )  # fmt: skip
         if near >= 0:
             return _move_to_front(order, near)
-        if near == UNDECIDED:
+        if near <= UNDECIDED:
             second, after = (end + 1) % parts.shape[0], (end + 2) % parts.shape[0]
             if second == here or after == here:
-                return int(order[0])
+                return _move_to_front(order, UNDECIDED - near)
             parts[end, 0], parts[end, 1] = share - 0.5 * half, 0.5 * half
             parts[second, 0], parts[second, 1] = share + 0.5 * half, 0.5 * half
             end = after
@@ -277,7 +277,11 @@ def _look(
     nodes: Indices,
     scratch: Array,
 ) -> int:
-    """Look at the part of an edge around a share; return the place in the order of a near pair."""
+    """
+    Look at the part of an edge around a share; return the place in the order of a near pair.
+
+    `FREE` if there is none, and `UNDECIDED` less the place of a pair that may be near on the part.
+    """
     placed = frames[model.shape[0] - solids.shape[0] :]
     is_placed, result = False, FREE
     for k in range(order.shape[0]):
@@ -299,7 +303,7 @@ def _look(
         if found <= enough:
             if half * rate <= resolution:
                 return k
-            result = UNDECIDED
+            result = UNDECIDED - k
         pair_rows[KNOWN, p], pair_rows[AT, p] = found - ERROR, share
     return result
 
