@@ -43,7 +43,7 @@ COACD = (
     '(sys_platform != "linux" or platform_machine == "x86_64" or platform_machine == "aarch64")'
 )
 
-# What needs it says so where it has no wheel.
+# A planner to compare with, where it has a wheel.
 OMPL = 'ompl>=2.0; python_version < "3.14" and sys_platform != "win32"'
 
 ROS = [
@@ -169,12 +169,10 @@ setup(
         # The same for Jazzy, whose wheels are older: `ros` takes the newest, those of Kilted.
         'jazzy': [*ROS, *JAZZY],
         'sim': [MUJOCO],
-        'demo': ['coal', COACD, 'matplotlib', 'pin', 'pyyaml', MUJOCO, OMPL],
+        'demo': ['coal', COACD, 'matplotlib', 'pin', 'pyyaml', MUJOCO],
         # PyYAML reads scenes.
         'collision': ['coal', COACD, 'pyyaml'],
         'motion': ['ruckig>=0.12'],
-        # Ways round obstacles, by fabrik_ros.planning and the node.
-        'plan': ['coal', COACD, 'pyyaml', OMPL],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
         'view': ['viser>=1.1', 'yourdfpy>=0.0.56'],
         # `make docs`
@@ -201,7 +199,6 @@ setup(
             'wheel',
             'xacro',
             MUJOCO,
-            OMPL,
             COACD,
             RUCKIG,
             *LINT,

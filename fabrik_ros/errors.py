@@ -96,10 +96,6 @@ class UnknownFrameError(SceneError):
     """A frame that an obstacle stands in is not known now; it may be later."""
 
 
-class PlannerUnavailableError(FabrikError):
-    """No way round obstacles can be looked for: OMPL is missing."""
-
-
 class MotionError(FabrikError):
     """The motion cannot be limited as asked for: ruckig is missing."""
 

@@ -56,12 +56,6 @@ PACKAGES = (
         'yaml', 'pyyaml', 'no scenes from files', 'apt install python3-yaml, or pip install pyyaml'
     ),
     Package(
-        'ompl',
-        'ompl',
-        'ways round obstacles go over one configuration between, or are not found',
-        "pip install '.[plan]'",
-    ),
-    Package(
         'ruckig', 'ruckig', 'the jerk of the joints is not limited', "pip install '.[motion]'"
     ),
     Package('xacro', 'xacro', 'no .xacro files, no bundled arms', 'pip install xacro'),

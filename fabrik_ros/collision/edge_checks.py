@@ -6,23 +6,27 @@ solids. Distances that other edges have shown are neither kept nor used.
 
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..transforms import Array
 from .checked_pairs import CheckedPairs
 from .distances import prismatic_limits
 from .straight_paths import Detail, find_blocking, StraightPath, USUAL_DETAIL
 
-SHORTEST_PART = 1.0 / 256.0
-"""Shortest part of an edge in the search for its free share, as a share of the edge [1]."""
 SHARES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 """Shares of an edge that are tried where pairs have no kernel [1]."""
 ROUNDING = 1e-12
 """Share of an edge that ends so much within the limits of joints [1]."""
 RESOLUTION = 2e-5
 """Parts on which no pair can come nearer by more are not halved; undecided, they are near [m]."""
+COARSE = 2e-3
+"""The same in the search for the free share of an edge [m]."""
 
 
 class EdgeChecks:
@@ -50,6 +54,8 @@ class EdgeChecks:
         self._kernels = collision.distances.kernels
         self._lower, self._upper = prismatic_limits(collision.mechanism)
         is_ours = self._kernels.covers & (least >= 0.0)
+        self._slides = bool(np.isfinite([self._lower, self._upper]).any())
+        self._all = np.arange(len(self._distances))
         self._ours, self._others = np.flatnonzero(is_ours), np.flatnonzero(~is_ours)
         self._fine = Detail(RESOLUTION, shortest=0.0, should_stop=should_stop)
         self._stays = np.zeros(len(collision.mechanism), dtype=bool)
@@ -66,29 +72,52 @@ class EdgeChecks:
 
     def near_between(self, q: Array, q_next: Array) -> int:
         """Return the number of a pair that may come too near on a straight edge; -1 if none."""
-        if self._holds(q) and self._holds(q_next):
-            near = self._kernels.near_on_edge(
-                self._ours, self._least, q, q_next, resolution=RESOLUTION
-            )
+        is_bounded = self._holds(q) and self._holds(q_next)
+        if is_bounded:
+            near = self._kernels.first_near(self._ours, self._least, q, q_next, RESOLUTION)
             if near >= 0:
                 return near
-        return self._other_near(q, q_next, self._fine)
+        pairs = self._others if is_bounded else self._all
+        for begin in (q_next, q):  # most of what is near shows at the far end
+            near = self._other_near(begin, q_next, pairs, self._fine)
+            if near >= 0:
+                return near
+        return -1
 
     def free_share(self, q: Array, q_next: Array) -> float:
         """
         Share of a straight edge, from `q` on, on which nothing comes too near.
 
-        Parts of a 256th are not looked at more closely: what is free by little may not count.
+        It is not looked at closely: what is free by less than 2 mm may not count.
         """
         if not self._holds(q):
             return 0.0
         share = self._share_within_limits(q, q_next)
         if len(self._others) > 0:
             ends = ((s, q + s * (q_next - q)) for s in share * np.array(SHARES))
-            looks = (s for s, end in ends if self._other_near(q, end, USUAL_DETAIL) < 0)
+            looks = (
+                s for s, end in ends if self._other_near(q, end, self._others, USUAL_DETAIL) < 0
+            )
             share = next(looks, 0.0)
         until = q + share * (q_next - q)
-        return share * self._kernels.free_share(self._ours, self._least, q, until, SHORTEST_PART)
+        return share * self._kernels.free_share(self._ours, self._least, q, until, COARSE)
+
+    def arguments_with(self, near: Sequence[EdgeChecks], ends: Array) -> tuple[Any, ...] | None:
+        """
+        Return what kernels need to look at edges within the limits; None where they cannot.
+
+        Parameters
+        ----------
+        near : sequence of EdgeChecks
+            What holds near the ends of paths instead.
+        ends : array, shape (e, n)
+            These ends [rad or m].
+
+        """
+        if any(len(checks._others) > 0 for checks in (self, *near)):
+            return None
+        least = np.array([self._least, *(checks._least for checks in near)])
+        return self._kernels.edge_arguments(self._ours, least, ends, RESOLUTION)
 
     def _share_within_limits(self, q: Array, q_next: Array) -> float:
         """Share of an edge, from a beginning where the motion bounds hold, on which they do."""
@@ -101,12 +130,12 @@ class EdgeChecks:
 
     def _holds(self, q: Array) -> bool:
         """Whether the motion bounds hold: a prismatic joint beyond its limits breaks them."""
-        return bool(np.all(q >= self._lower) and np.all(q <= self._upper))
+        return not self._slides or bool(np.all(q >= self._lower) and np.all(q <= self._upper))
 
-    def _other_near(self, q: Array, q_next: Array, detail: Detail) -> int:
-        """Look at the pairs that have no kernel, or at all where motion bounds do not hold."""
-        holds = self._holds(q) and self._holds(q_next)
-        pairs = self._others if holds else np.arange(len(self._distances))
+    def _other_near(
+        self, q: Array, q_next: Array, pairs: npt.NDArray[np.intp], detail: Detail
+    ) -> int:
+        """Look at pairs one by one, as no kernel does."""
         if len(pairs) == 0:
             return -1
         path = StraightPath(q, q_next, self._stays)

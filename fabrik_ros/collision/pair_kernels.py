@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels import cell_tree, convex_gaps, edge_checks
+from ..kernels import cell_tree, convex_gaps, edge_checks, free_edges
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
 from ..kernels.separation import Indices
@@ -72,7 +72,8 @@ class PairKernels:
         )
         self._values = np.zeros(len(frames.values))
         memory_for_frames = np.empty((len(frames.model), FRAME))
-        outlines = _outlines(solids, has_outline & bool(cells))
+        is_large = self._solids[:, convex_gaps.COUNT] > convex_gaps.FEW
+        outlines = _outlines(solids, has_outline & (is_large | bool(cells)))
         self._tables = (
             frames.model, self._values, memory_for_frames, points, self._solids, *outlines
         )  # fmt: skip
@@ -85,6 +86,13 @@ class PairKernels:
             np.empty((convex_gaps.ROWS, 3)),
             np.zeros(cell_tree.STACK, dtype=np.int64),
             np.zeros(cell_tree.SCRATCH),
+        )
+        self._until, self._piece = np.empty(count), np.empty((2, count))
+        self._memory_for_edges: tuple[Any, ...] = (
+            np.empty((free_edges.MOST_PARTS, 2)),
+            np.empty((free_edges.ROWS, len(self._pairs))),
+            np.empty((len(solids), 3)),
+            *self._memory[2:],
         )
         self._nothing_known = np.empty(0), np.empty((0, count))
         self._nothing_strays = np.zeros(count, dtype=bool)
@@ -147,28 +155,69 @@ class PairKernels:
             *self._nothing_known, *self._memory,
         )  # fmt: skip
 
+    def first_near(
+        self, order: npt.NDArray[np.intp], least: Array, q: Array, q_next: Array, resolution: float
+    ) -> int:
+        """
+        Do the same where many edges are looked at in the same surroundings.
+
+        Parameters
+        ----------
+        order : array of int, shape (k,)
+            Pairs that kernels can look at. Those that are near go to the front.
+        least, q, q_next, resolution
+            See `near_on_edge`.
+
+        """
+        for chosen, boxes in self._groups(order):
+            near = free_edges.first_near(
+                *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
+                q, q_next, *self._memory_for_edges,
+            )  # fmt: skip
+            if near >= 0:
+                return int(near)
+        return -1
+
     def free_share(
-        self,
-        numbers: npt.NDArray[np.intp],
-        least: Array,
-        q: Array,
-        q_next: Array,
-        shortest: float,
+        self, order: npt.NDArray[np.intp], least: Array, q: Array, q_next: Array, resolution: float
     ) -> float:
         """
         Share of an edge, from `q` on, on which no pair comes too near.
 
-        Parts of the share `shortest` are not looked at more closely; other parameters are those
-        of `near_on_edge`.
+        Parameters are those of `first_near`. What is free by less than the resolution may count as
+        blocked.
         """
         share = 1.0
-        for chosen, boxes in self._groups(numbers):
-            share *= edge_checks.free_share(
-                *self._tables, boxes, self._pairs, self._bounds, least, chosen,
-                q, q + share * (q_next - q), self._nothing_strays, shortest,
-                *self._nothing_known, *self._memory,
+        for chosen, boxes in self._groups(order):
+            share *= free_edges.free_share(
+                *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
+                q, q + share * (q_next - q), self._until, *self._memory_for_edges,
             )  # fmt: skip
         return share
+
+    def edge_arguments(
+        self, order: npt.NDArray[np.intp], least: Array, ends: Array, resolution: float
+    ) -> tuple[Any, ...] | None:
+        """
+        Return what `is_edge_free` and `grow` need last; None where there are cells.
+
+        Parameters
+        ----------
+        order : array of int, shape (k,)
+            Pairs that kernels can look at.
+        least, ends : array, shape (1 + e, p), (e, n)
+            See `is_edge_free`.
+        resolution : float
+            See `near_on_edge` [m].
+
+        """
+        if self._boxes:
+            return None
+        self._values[:] = self._joints.values
+        return (
+            *self._tables, NO_BOXES, self._pairs, self._bounds, order, least, ends, resolution,
+            self._piece, *self._memory_for_edges,
+        )  # fmt: skip
 
     def _groups(
         self, numbers: npt.NDArray[np.intp]

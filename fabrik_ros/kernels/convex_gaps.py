@@ -14,6 +14,7 @@ import math
 from ..transforms import Array
 from ._jit import kernel
 from .arm_table import POSITION
+from .separation import bin_of, Indices
 
 FIRST, COUNT, DISC, BALL, RADIUS, CENTRE, HALF_SIZE = 0, 1, 2, 3, 4, 5, 8
 """
@@ -25,6 +26,10 @@ ROWS = 12
 """Of the memory for one gap, of three numbers each: corners, three places, and more corners."""
 NEAREST, SUPPORT, SIDE, KEPT = 4, 5, 6, 8
 """Rows of that memory, after the four corners of a simplex of differences of points."""
+FEW = 16
+"""So many points are looked at one after the other [1]."""
+OF_CANDIDATES = 1
+"""Column of where what belongs to a solid begins: its candidates."""
 MOST_STEPS = 40
 CONVERGED = 1e-9
 """A step that can gain a smaller share of the squared distance is the last [1]."""
@@ -37,12 +42,16 @@ FLAT = 1e-12
 @kernel
 def gap(
     points: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
     solids: Array,
     frames: Array,
     a: int,
     b: int,
     enough: float,
     least: float,
+    slack: float,
     direction: Array,
     memory: Array,
 ) -> float:
@@ -50,20 +59,24 @@ def gap(
     Return the gap between solids `a` and `b`, as far as it is asked for [m].
 
     More than `enough`: they are farther apart than that. At most `least`: they are not farther
-    apart than that, as far as one can tell. Else it is their distance, or a little less.
+    apart than that, as far as one can tell. Else it is their distance, or a little less: what it
+    is beyond `least` may be less by the share `slack`.
 
     Parameters
     ----------
     points : array, shape (., 3)
         Of all solids, each in its own frame [m].
+    starts, bins, candidates : array of int
+        Which points of a solid with more than `FEW` may be farthest out, by direction: see
+        `gap_to_cells`.
     solids : array, shape (g, COLUMNS)
         The solids.
     frames : array, shape (g, 12)
         Where they are.
     a, b : int
         Numbers of two.
-    enough, least : float
-        See above [m].
+    enough, least, slack : float
+        See above [m], [m], [1].
     direction : array, shape (3,)
         Where to look first, from `b` to `a`, not zero; where the gap was found is written to it.
     memory : array, shape (ROWS, 3)
@@ -71,9 +84,9 @@ def gap(
 
     """
     if solids[b, COUNT] == 0.0:
-        return _above(points, solids, frames, a, b, memory)
+        return _above(points, starts, bins, candidates, solids, frames, a, b, memory)
     if solids[a, COUNT] == 0.0:
-        return _above(points, solids, frames, b, a, memory)
+        return _above(points, starts, bins, candidates, solids, frames, b, a, memory)
     balls = solids[a, BALL] + solids[b, BALL]
     nearest, support = memory[NEAREST], memory[SUPPORT]
     for k in range(3):
@@ -84,10 +97,15 @@ def gap(
         if count > 0 and (squared < TOUCHING or math.sqrt(squared) - balls <= least):
             found = min(least, math.sqrt(squared) - balls)
             break
-        _difference(points, solids, frames, a, b, nearest, memory[SIDE], support)
+        _difference(
+            points, starts, bins, candidates, solids, frames, a, b, nearest, memory[SIDE], support
+        )
         along = _dot(nearest, support)
         found = max(found, along / math.sqrt(squared) - balls)
         if found > enough or (count > 0 and squared - along <= CONVERGED * squared):
+            break
+        distance = math.sqrt(squared) - balls  # or more than that
+        if count > 0 and distance <= enough and distance - found <= slack * (distance - least):
             break
         for k in range(3):
             memory[count, k] = support[k]
@@ -112,9 +130,15 @@ def gap_of_bounds(solids: Array, frames: Array, a: int, b: int, between: Array) 
             between[k] += frames[a, 3 * k + i] * solids[a, CENTRE + i]
             between[k] -= frames[b, 3 * k + i] * solids[b, CENTRE + i]
         squared += between[k] * between[k]
-    bound = math.sqrt(squared) - solids[a, RADIUS] - solids[b, RADIUS]
-    bound = max(bound, _to_box(solids[b], frames[b], between) - solids[a, RADIUS])
-    return float(max(bound, _to_box(solids[a], frames[a], between) - solids[b, RADIUS]))
+    balls = math.sqrt(squared) - solids[a, RADIUS] - solids[b, RADIUS]
+    return float(max(balls, gap_of_boxes(solids, frames, a, b, between)))
+
+
+@kernel
+def gap_of_boxes(solids: Array, frames: Array, a: int, b: int, between: Array) -> float:
+    """Return such a bound by a ball around one solid and a box around the other [m]."""
+    to_b = _to_box(solids[b], frames[b], between) - solids[a, RADIUS]
+    return float(max(to_b, _to_box(solids[a], frames[a], between) - solids[b, RADIUS]))
 
 
 @kernel
@@ -129,13 +153,25 @@ def _to_box(solid: Array, frame: Array, away: Array) -> float:
 
 
 @kernel
-def _above(points: Array, solids: Array, frames: Array, a: int, b: int, memory: Array) -> float:
+def _above(
+    points: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    solids: Array,
+    frames: Array,
+    a: int,
+    b: int,
+    memory: Array,
+) -> float:
     """Return how far above the half space `b` a solid is [m]."""
     lowest, up = memory[SUPPORT], memory[NEAREST]
     for k in range(3):
         lowest[k] = -frames[b, POSITION + k]
         up[k] = frames[b, 3 * k + 2]
-    _add_farthest(points, solids[a], frames[a], up, -1.0, 1.0, memory[SIDE], lowest)
+    _add_farthest(
+        points, starts, bins, candidates, solids, frames, a, up, -1.0, 1.0, memory[SIDE], lowest
+    )
     return _dot(lowest, up) - float(solids[a, BALL])
 
 
@@ -147,6 +183,9 @@ def _dot(a: Array, b: Array) -> float:
 @kernel
 def _difference(
     points: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
     solids: Array,
     frames: Array,
     a: int,
@@ -158,15 +197,23 @@ def _difference(
     """Write the point of `a` farthest against a direction, less that of `b` farthest along it."""
     for k in range(3):
         out[k] = 0.0
-    _add_farthest(points, solids[a], frames[a], direction, -1.0, 1.0, side, out)
-    _add_farthest(points, solids[b], frames[b], direction, 1.0, -1.0, side, out)
+    _add_farthest(
+        points, starts, bins, candidates, solids, frames, a, direction, -1.0, 1.0, side, out
+    )
+    _add_farthest(
+        points, starts, bins, candidates, solids, frames, b, direction, 1.0, -1.0, side, out
+    )
 
 
 @kernel
 def _add_farthest(
     points: Array,
-    solid: Array,
-    frame: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    solids: Array,
+    frames: Array,
+    number: int,
     direction: Array,
     sense: float,
     sign: float,
@@ -174,16 +221,26 @@ def _add_farthest(
     out: Array,
 ) -> None:
     """Add the point of a solid farthest along `sense * direction`, times `sign`."""
+    solid, frame = solids[number], frames[number]
     for k in range(3):
         side[k] = sense * (
             frame[k] * direction[0] + frame[3 + k] * direction[1] + frame[6 + k] * direction[2]
         )
-    first = int(solid[FIRST])
+    first, count = int(solid[FIRST]), int(solid[COUNT])
     best, farthest = first, -math.inf
-    for i in range(first, first + int(solid[COUNT])):
-        along = points[i, 0] * side[0] + points[i, 1] * side[1] + points[i, 2] * side[2]
-        if along > farthest:
-            best, farthest = i, along
+    if count > FEW:
+        square = bin_of(side[0], side[1], side[2])
+        here = starts[number, OF_CANDIDATES]
+        for c in range(here + bins[number, square], here + bins[number, square + 1]):
+            i = first + candidates[c]
+            along = points[i, 0] * side[0] + points[i, 1] * side[1] + points[i, 2] * side[2]
+            if along > farthest:
+                best, farthest = i, along
+    else:
+        for i in range(first, first + count):
+            along = points[i, 0] * side[0] + points[i, 1] * side[1] + points[i, 2] * side[2]
+            if along > farthest:
+                best, farthest = i, along
     x, y, z = points[best, 0], points[best, 1], points[best, 2]
     across = math.sqrt(side[0] * side[0] + side[1] * side[1])
     if solid[DISC] > 0.0 and across > 0.0:

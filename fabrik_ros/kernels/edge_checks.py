@@ -125,7 +125,10 @@ def first_near(
                     wanted, least[p], nodes, scratch,
                 )  # fmt: skip
             else:
-                found = gap(points, solids, placed, a, b, wanted, least[p], directions[p], memory)
+                found = gap(
+                    points, starts, bins, candidates, solids, placed, a, b, wanted, least[p], 0.0,
+                    directions[p], memory,
+                )  # fmt: skip
         if found <= least[p]:  # how near it is is not known then
             return int(p)
         if learns:
@@ -250,67 +253,3 @@ def _place_part(
         rows[MIDDLE, j] = q[j] + 0.5 * (low + finish) * way
         rows[HALF, j] = 0.5 * (finish - low) * abs(way)
         rows[BEGIN, j], rows[NOWHERE, j] = q[j], 0.0
-
-
-@kernel
-def free_share(
-    model: Array,
-    values: Array,
-    frames: Array,
-    points: Array,
-    solids: Array,
-    vertices: Array,
-    starts: Indices,
-    bins: Indices,
-    candidates: Indices,
-    faces: Array,
-    margins: Array,
-    boxes: Array,
-    pairs: Numbers,
-    motion_bounds: Array,
-    least: Array,
-    numbers: Numbers,
-    q: Array,
-    q_next: Array,
-    strays: Flags,
-    shortest: float,
-    known: Array,
-    at: Array,
-    rows: Array,
-    parts: Array,
-    directions: Array,
-    memory: Array,
-    nodes: Indices,
-    scratch: Array,
-) -> float:
-    """
-    Return the share of an edge, from its beginning, on which no pair comes too near.
-
-    Parameters are those of `near_on_edge`. A part that is no longer than `shortest` is not halved
-    any more: what is free by less counts as blocked. Few `parts` wait at a time.
-
-    """
-    parts[0, 0], parts[0, 1] = 0.0, 1.0
-    count, until = 1, 1.0
-    while count > 0:
-        count -= 1
-        begin, finish = parts[count, 0], parts[count, 1]
-        _place_part(q, q_next, strays, begin, finish, rows)
-        near = first_near(
-            model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
-            margins, boxes, pairs, motion_bounds, least, numbers, 0, 1.0, known, at, rows,
-            directions, memory, nodes, scratch,
-        )  # fmt: skip
-        if near == -1:
-            continue
-        if finish - begin <= shortest:
-            return float(begin)
-        middle = 0.5 * (begin + finish)
-        if near >= 0:  # what lies behind is out of the question
-            count, until = 0, middle
-        else:
-            parts[count, 0], parts[count, 1] = middle, finish
-            count += 1
-        parts[count, 0], parts[count, 1] = begin, middle
-        count += 1
-    return until

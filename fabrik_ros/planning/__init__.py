@@ -1,4 +1,4 @@
-"""Configurations at a goal, and ways between configurations; OMPL looks for those."""
+"""Configurations at a goal, and ways between configurations."""
 
 from .plan_function import plan
 from .plan_request import PlanRequest

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks, RESOLUTION
 from ..collision.guard import EASE
+from ..kernels import free_edges
 from ..transforms import Array
 from .blocked_goal import BlockedGoal
 
-NEAR_END = 0.05
-"""Distance from an end of a path within which pairs may be as near as there [rad or m]."""
 MARGIN, MARGIN_AT_GOALS = 0.05, 0.015
 """
 Extra clearance of planned paths, and of their goals, as a share of the clearance [1].
@@ -61,7 +61,7 @@ class FreeSpace:
             clearances = collision.clearances
             with_margin = clearances + MARGIN * np.abs(clearances)
             self._least = _least_near(collision, start, with_margin)
-            self._checks = EdgeChecks(collision, self._least, should_stop)
+            self._checks = [EdgeChecks(collision, self._least, should_stop)]
             at_goals = clearances + np.maximum(
                 MARGIN_AT_GOALS * np.abs(clearances), LEAST_AT_GOALS
             )
@@ -69,8 +69,8 @@ class FreeSpace:
             self._checks_at_goals = EdgeChecks(collision, self._at_goals)
             self._checks_with_room = EdgeChecks(collision, self._least + ROOM)
             near_start = _least_from(collision, start, with_margin)
-            self._ends = start[None]
-            self._checks_near_ends = [EdgeChecks(collision, near_start, should_stop)]
+            self._ends = np.empty((0, len(start)))
+            self._add_end(start, near_start)
             self._blocked_goal = BlockedGoal(collision.distances, collision.mechanism, T)
 
     def take_goal(self, q: Array) -> str:
@@ -81,10 +81,20 @@ class FreeSpace:
             return _too_near(self._collision, p, q, self._at_goals)
         if self._checks_with_room.near_at(q) >= 0:
             least = _least_near(self._collision, q, self._least)
-            self._ends = np.vstack([self._ends, q])
-            checks = EdgeChecks(self._collision, least, self._should_stop)
-            self._checks_near_ends.append(checks)
+            self._add_end(q, least)
         return ''
+
+    def _add_end(self, q: Array, least: Array) -> None:
+        """Let pairs be as near as `least`, shape (p,), near `q`, shape (n,)."""
+        assert self._collision is not None
+        self._ends = np.vstack([self._ends, q])
+        self._checks.append(EdgeChecks(self._collision, least, self._should_stop))
+        self._arguments = self._checks[0].arguments_with(self._checks[1:], self._ends)
+
+    @property
+    def edge_arguments(self) -> tuple[Any, ...] | None:
+        """What kernels need to look at edges by themselves; None where they cannot."""
+        return None if self._collision is None else self._arguments
 
     def why_blocked(self, q: Array) -> str:
         """
@@ -104,26 +114,15 @@ class FreeSpace:
             return False
         if self._collision is None:
             return True
-        near, near_next = self._checks_near(q), self._checks_near(q_next)
-        if near is None and near_next is None:
-            return self._checks.near_at(q_next) < 0 and self._checks.near_between(q, q_next) < 0
-        length = float(np.max(np.abs(q_next - q)))
-        ends = (near is not None) + (near_next is not None)
-        share = min(NEAR_END / max(length, NEAR_END), 1.0 / ends)
-        until = q if near is None else q + share * (q_next - q)
-        since = q_next if near_next is None else q_next - share * (q_next - q)
-        if near is not None and near.near_between(q, until) >= 0:
-            return False
-        if near_next is not None and near_next.near_between(since, q_next) >= 0:
-            return False
-        is_all = share * ends == 1.0
-        return is_all or self._checks.near_between(until, since) < 0
-
-    def _checks_near(self, q: Array) -> EdgeChecks | None:
-        """Return the checks for where `q` is, if that is near an end."""
-        away = np.abs(self._ends - q).max(axis=1)
-        nearest = int(np.argmin(away))
-        return self._checks_near_ends[nearest] if away[nearest] <= NEAR_END else None
+        if self._arguments is not None:
+            return bool(free_edges.is_edge_free(q, q_next, *self._arguments))
+        for number in range(free_edges.PIECES):
+            begin, finish, row = free_edges.piece_of_edge(self._ends, q, q_next, number)
+            since = q + begin * (q_next - q) if begin > 0.0 else q
+            until = q + finish * (q_next - q) if finish < 1.0 else q_next
+            if begin < finish and self._checks[row].near_between(since, until) >= 0:
+                return False
+        return True
 
     def is_curve_free(self, knots: Array) -> bool:
         """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
@@ -131,7 +130,7 @@ class FreeSpace:
 
     def free_share(self, q: Array, q_next: Array) -> float:
         """Share of the straight path between two, (n,) each, that is free from `q` on."""
-        return 1.0 if self._collision is None else self._checks.free_share(q, q_next)
+        return 1.0 if self._collision is None else self._checks[0].free_share(q, q_next)
 
 
 def _least_from(collision: CheckedPairs, start: Array, most: Array) -> Array:

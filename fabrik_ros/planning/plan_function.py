@@ -82,8 +82,6 @@ def plan(
     ------
     TypeError
         If the chain is something else, as a robot or a path; says how to get one.
-    PlannerUnavailableError
-        If OMPL is not installed.
     JointValueError, TargetError, CollisionError
         If joint values, the target or the scene make no sense.
 

@@ -7,9 +7,9 @@ corners are rounded.
 
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 import math
 import time
 
@@ -28,7 +28,7 @@ from .plan_request import PlanRequest
 from .plan_result import Plan, PlanOutcome
 from .rounding import rounded
 from .rrt_connect import RrtConnect
-from .shortcuts import shortened
+from .shortcuts import shortened, without_corners
 from .straight_room import straight_room
 from .timed_way import USUAL_SPEED
 from .whole_turns import WholeTurns
@@ -41,6 +41,8 @@ LONGEST_EDGE = 1.0
 """Length of the longest edge of the search [rad]."""
 FIRST_PATIENCE = 0.5
 """Time limit of the first search; each restart doubles it [s]."""
+SHORT_SEARCHES, SHORT = 2, 6
+"""Number of other searches, for a shorter path, and how often each asks whether to stop [1]."""
 BEYOND = 1.5 * np.pi
 """Distance beyond start and goals that is searched for joints without limits [rad]."""
 FIXED = 1e-9
@@ -181,47 +183,51 @@ class PlanSearch:
     ) -> list[Array] | None:
         """Search for a path, to the first goals and to others that are drawn meanwhile."""
         lower, upper = self._box(start)
-        joints = np.flatnonzero(self._moves & (upper - lower > FIXED))
-        if len(joints) == 0:
+        if not np.any(upper - lower > FIXED):
             return None
         waiting = list(first)
-        search = RrtConnect(lower[joints], upper[joints], self._weights[joints], LONGEST_EDGE)
+        search = RrtConnect(lower, upper, self._weights, LONGEST_EDGE)
 
         def drawn() -> Array | None:
             if not waiting and not goals.is_exhausted:
                 waiting.extend(goals.draw())
-            return waiting.pop(0)[joints] if waiting else None
+            return waiting.pop(0) if waiting else None
 
-        def whole(values: Array) -> Array:
-            q: Array = start.copy()
-            q[joints] = values
-            return q
+        def path(number: int, is_over: Callable[[], bool]) -> list[Array] | None:
+            edges, seed = space.is_edge_free, self._request.seed + number
+            return search.path(start, drawn, edges, is_over, seed, lambda: space.edge_arguments)
 
         for number, patience in enumerate(FIRST_PATIENCE * 2.0**i for i in count()):
-            is_over = partial(self._is_after, self._time + patience)
             if number:  # the goals so far may lie in pockets: go for new ones first
                 new = [q for _ in range(FIRST_DRAWS) for q in goals.draw()]
                 waiting[:] = [*new, *goals.found[number % len(goals.found) :], *goals.found]
-            waypoints = search.path(
-                start[joints],
-                drawn,
-                lambda a, b: space.is_edge_free(whole(a), whole(b)),
-                is_over,
-                self._request.seed + number,
-            )
-            if waypoints is not None or self._should_stop():
-                return None if waypoints is None else [whole(values) for values in waypoints]
-        return None
+            waypoints = path(number, partial(self._is_after, self._time + patience))
+            if self._should_stop():
+                return waypoints
+            if waypoints is not None:
+                break
+        assert waypoints is not None
+        best = without_corners(waypoints, space.is_edge_free)
+        for again in range(1, 1 + SHORT_SEARCHES):
+            waiting[:], asked = sorted(goals.found, key=self._cost(start)), count()
+            other = path(number + again, partial(self._is_long, asked))
+            if other is not None:
+                best = min(best, without_corners(other, space.is_edge_free), key=self._length_of)
+        return best
 
     def _box(self, start: Array) -> tuple[Array, Array]:
-        """Return lower and upper ends, shape (n,), of what is searched: the limits, if any."""
+        """
+        Return lower and upper ends, shape (n,), of what is searched: the limits, if any.
+
+        A joint that is to stay has both at its value.
+        """
         robot, q_goals = self._robot, self._request.q_goals
         beyond = np.where(robot.is_revolute, BEYOND, robot.size)
         ends = np.array([start, *q_goals])
         lower, upper = robot.finite_limits()
         lower = np.where(lower == robot.lower, lower, ends.min(axis=0) - beyond)
         upper = np.where(upper == robot.upper, upper, ends.max(axis=0) + beyond)
-        return lower, upper
+        return np.where(self._moves, lower, start), np.where(self._moves, upper, start)
 
     def _cost(self, start: Array) -> Callable[[Array], float]:
         """Say how much a configuration at the goal costs: given ones nothing."""
@@ -246,6 +252,13 @@ class PlanSearch:
 
     def _length(self, displacement: Array) -> float:
         return float(np.linalg.norm(displacement * self._weights))
+
+    def _length_of(self, waypoints: list[Array]) -> float:
+        return sum(self._length(b - a) for a, b in pairwise(waypoints))
+
+    def _is_long(self, asked: Iterator[int]) -> bool:
+        """Whether a short search is over."""
+        return next(asked) >= SHORT or self._should_stop()
 
     def _should_stop(self) -> bool:
         """Whether the planning time is over, or the search was cancelled."""

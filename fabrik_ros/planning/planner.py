@@ -18,7 +18,6 @@ from ..transforms import Array
 from .plan_request import PlanRequest
 from .plan_result import Plan
 from .plan_search import PlanSearch
-from .rrt_connect import import_ompl
 from .whole_turns import WholeTurns
 
 SOLVING_BUDGET = 0.004
@@ -40,11 +39,6 @@ class Planner:
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
 
-    Raises
-    ------
-    PlannerUnavailableError
-        If OMPL is not installed.
-
     """
 
     def __init__(
@@ -54,7 +48,6 @@ class Planner:
         options: SolverOptions | None = None,
         tips: Mapping[str, TipOptions] | None = None,
     ) -> None:
-        import_ompl()
         once = {'budget': SOLVING_BUDGET, 'max_restarts': 0, 'prefer': 'first', 'posture': None}
         options = options or SolverOptions()
         brief = replace(options, **once)  # type: ignore[arg-type]

@@ -1,29 +1,19 @@
-"""
-RRT-Connect by OMPL: the only module that knows OMPL.
+"""RRT-Connect (Kuffner and LaValle 2000); its trees grow in `kernels/rrt_connect.py`."""
 
-Two trees grow, from the start and from the goals, and try to meet (Kuffner and LaValle 2000). OMPL
-(https://ompl.kavrakilab.org, Sucan, Moll and Kavraki 2012) grows them; what is free is asked of
-the caller.
-
-"""
-
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..errors import PlannerUnavailableError
+from ..kernels import rrt_connect as trees
 from ..transforms import Array
 
-CURE = 'pip install ompl, in a virtual environment where pip asks for one'
-MOST_GOALS = 1_000_000
-"""Goals are drawn for as long as the search goes on [1]."""
-SAME_GOAL = 1e-9
-"""A configuration is at a goal if it is not farther from it than this [rad or m]."""
-FAR_OUT = 1e30
-"""Value of a joint in a goal that is none: OMPL leaves out what is outside the limits."""
+FIRST_ROOM = 256
+"""Number of configurations that a tree has room for at first [1]."""
+SAMPLES = 256
+"""Number of random places that are drawn at a time [1]."""
+EDGES = 16
+"""Number of edges that a kernel looks at before it is asked whether to stop [1]."""
 
 
 class RrtConnect:
@@ -33,23 +23,16 @@ class RrtConnect:
     Parameters
     ----------
     lower, upper : array, shape (n,)
-        Between which joint values to search, `lower` below `upper` [rad or m].
+        Between which joint values to search, `lower` not above `upper` [rad or m].
     weights : array, shape (n,)
         How much a unit of each joint counts in the distance of two configurations.
     longest : float
         Length of the longest edge, in these units.
 
-    Raises
-    ------
-    PlannerUnavailableError
-        If OMPL is not installed.
-
     """
 
     def __init__(self, lower: Array, upper: Array, weights: Array, longest: float) -> None:
-        self._ompl, self._weights, self._longest = import_ompl(), weights, longest
-        self._limits = lower, upper
-        self._lower, self._upper = lower * weights, upper * weights
+        self._space = lower, upper, weights, longest
 
     def path(
         self,
@@ -58,6 +41,7 @@ class RrtConnect:
         is_edge_free: Callable[[Array, Array], bool],
         should_stop: Callable[[], bool],
         seed: int,
+        edge_arguments: Callable[[], tuple[Any, ...] | None] = lambda: None,
     ) -> list[Array] | None:
         """
         Find straight edges from a configuration to a goal.
@@ -70,11 +54,14 @@ class RrtConnect:
             Gives a configuration at the goal, shape (n,), that is free; None if there is none
             this time.
         is_edge_free : callable
-            Whether the edge between two configurations is free.
+            Whether the edge between two configurations is free. Both are between the limits.
         should_stop : callable
             Whether to give up; asked again and again.
         seed : int
-            Source of chance, above 0.
+            Source of chance.
+        edge_arguments : callable, optional
+            Gives what kernels need to look at edges by themselves, which is faster; None where
+            they cannot. Asked anew after each goal.
 
         Returns
         -------
@@ -82,105 +69,101 @@ class RrtConnect:
             Configurations from the start to the goal; None where none were found.
 
         """
-        with _quiet(self._ompl):
-            self._ompl.util.RNG.setSeed(seed)
-            return self._solve(start, draw_goal, is_edge_free, should_stop)
-
-    def _solve(
-        self,
-        start: Array,
-        draw_goal: Callable[[], Array | None],
-        is_edge_free: Callable[[Array, Array], bool],
-        should_stop: Callable[[], bool],
-    ) -> list[Array] | None:
-        base, weights, count = self._ompl.base, self._weights, len(self._weights)
-        space, limits = self._space(), self._limits
-        information = base.SpaceInformation(space)
-
-        def values(state: Any) -> Array:
-            # Not beyond the limits, by rounding: motion bounds do not hold there.
-            array: Array = np.clip(np.array(state[0:count]) / weights, *limits)
-            return array
-
-        class Edges(base.MotionValidator):  # type: ignore[misc,name-defined]
-            def checkMotion(self, first: Any, second: Any) -> bool:  # noqa: N802
-                return is_edge_free(values(first), values(second))
-
-        class Goals(base.GoalSampleableRegion):  # type: ignore[misc,name-defined]
-            def sampleGoal(self, state: Any) -> None:  # noqa: N802
-                q = draw_goal()
-                state[0:count] = [FAR_OUT] * count if q is None else (q * weights).tolist()
-
-            def maxSampleCount(self) -> int:  # noqa: N802
-                return MOST_GOALS
-
-            def couldSample(self) -> bool:  # noqa: N802
-                return not should_stop()
-
-            def distanceGoal(self, state: Any) -> float:  # noqa: N802
-                return 1.0  # RRT-Connect knows by itself when the trees have met
-
-        information.setStateValidityChecker(base.AllValidStateValidityChecker(information))
-        information.setMotionValidator(Edges(information))
-        information.setup()
-        problem = base.ProblemDefinition(information)
-        state = space.allocState()
-        state[0:count] = (start * weights).tolist()
-        problem.addStartState(state)
-        problem.setGoal(Goals(information))
-        planner = self._ompl.geometric.RRTConnect(information)
-        planner.setRange(self._longest)
-        planner.setProblemDefinition(problem)
-        planner.setup()
-        planner.solve(base.PlannerTerminationCondition(should_stop))
-        if not problem.hasExactSolution():
-            return None
-        path = problem.getSolutionPath()
-        return [values(path.getState(i)) for i in range(path.getStateCount())]
-
-    def _space(self) -> Any:
-        base = self._ompl.base
-        space = base.RealVectorStateSpace(len(self._weights))
-        bounds = base.RealVectorBounds(len(self._weights))
-        for j, (low, high) in enumerate(
-            zip(self._lower.tolist(), self._upper.tolist(), strict=True)
-        ):
-            bounds.setLow(j, low)
-            bounds.setHigh(j, high)
-        space.setBounds(bounds)
-        return space
+        search = _Search(self._space, start, seed)
+        arguments = edge_arguments()
+        while not should_stop():
+            wanted = search.grow_by_kernel(arguments) if arguments else search.grow(is_edge_free)
+            if wanted == trees.MET:
+                return search.way()
+            if wanted == trees.GOAL_WANTED:
+                search.take_goal(draw_goal())
+                arguments = edge_arguments()
+        return None
 
 
-def what_is_missing() -> str:
-    """Say that OMPL is missing, and how to get it; '' where it is there. It is not imported."""
-    return '' if find_spec('ompl') else f'OMPL is not installed; cure: {CURE}'
-
-
-def import_ompl() -> Any:
+class _Search:
     """
-    Return OMPL.
+    Two trees and what they grow by.
 
-    Raises
-    ------
-    PlannerUnavailableError
-        If it is not installed.
+    Parameters
+    ----------
+    space : (array, array, array, float)
+        Limits and weights of the joints, shape (n,) each, and the length of the longest edge.
+    start : array, shape (n,)
+        Root of the first tree [rad or m].
+    seed : int
+        Source of chance.
 
     """
-    try:
-        import ompl.base
-        import ompl.geometric
-        import ompl.util
-    except ImportError as error:
-        raise PlannerUnavailableError(what_is_missing() or str(error)) from error
-    return ompl
 
+    def __init__(self, space: tuple[Array, Array, Array, float], start: Array, seed: int) -> None:
+        count = len(start)
+        self._space, self._rng = space, np.random.default_rng(seed)
+        self._samples = self._rng.random((SAMPLES, count))
+        self._trees = np.empty((2, FIRST_ROOM, count))
+        self._parents = np.empty((2, FIRST_ROOM), dtype=np.int64)
+        self._state = np.zeros(trees.STATES, dtype=np.int64)
+        self._edge = np.empty((trees.EDGE_ROWS, count))
+        self._plant(trees.START, start)
 
-@contextmanager
-def _quiet(ompl: Any) -> Iterator[None]:
-    """Keep OMPL from writing to the terminal: it complains of each seed after the first."""
-    level = ompl.util.getLogLevel()
-    ompl.util.setLogLevel(ompl.util.LogLevel.LOG_NONE)
-    try:
-        yield
-    finally:
-        ompl.util.setLogLevel(level)
+    def grow_by_kernel(self, arguments: tuple[Any, ...]) -> int:
+        """Grow by some edges that the kernel finds free; return what is wanted."""
+        return self._supplied(
+            trees.grow(
+                *self._space,
+                self._samples,
+                self._trees,
+                self._parents,
+                self._state,
+                self._edge,
+                EDGES,
+                *arguments,
+            )
+        )
+
+    def grow(self, is_edge_free: Callable[[Array, Array], bool]) -> int:
+        """Grow by an edge if that is free; return what is wanted."""
+        wanted = trees.propose(*self._space, self._samples, self._trees, self._state, self._edge)
+        if wanted == trees.EDGE:
+            is_free = is_edge_free(self._edge[trees.FROM].copy(), self._edge[trees.TO].copy())
+            if trees.conclude(self._trees, self._parents, self._state, self._edge, is_free):
+                return trees.MET
+        return self._supplied(wanted)
+
+    def _supplied(self, wanted: int) -> int:
+        """Give samples or room where these are wanted; return what is wanted."""
+        if wanted == trees.SAMPLES_WANTED:
+            self._samples = self._rng.random(self._samples.shape)
+            self._state[trees.USED] = 0
+        elif wanted == trees.ROOM_WANTED:
+            self._trees = np.concatenate([self._trees, np.empty_like(self._trees)], axis=1)
+            self._parents = np.concatenate([self._parents, self._parents], axis=1)
+        return wanted
+
+    def take_goal(self, q: Array | None) -> None:
+        """Take another root of the second tree; None if there was none."""
+        self._state[trees.HAS_ASKED] = 1
+        if q is not None:
+            self._plant(trees.GOALS, q)
+            self._state[trees.DRAWN] += 1
+
+    def _plant(self, tree: int, q: Array) -> None:
+        """Add a root to a tree."""
+        if self._state[tree] == self._trees.shape[1]:
+            self._supplied(trees.ROOM_WANTED)
+        self._trees[tree, self._state[tree]] = q
+        self._parents[tree, self._state[tree]] = trees.ROOT
+        self._state[tree] += 1
+
+    def way(self) -> list[Array]:
+        """Return the way from the start to the goal, once the trees have met."""
+        from_start, from_goal = self._way_back(trees.START), self._way_back(trees.GOALS)
+        return [*reversed(from_start), *from_goal[1:]]
+
+    def _way_back(self, tree: int) -> list[Array]:
+        """Return the way from the last configuration of a tree to its root."""
+        way, number = [], int(self._state[tree]) - 1
+        while number != trees.ROOT:
+            way.append(self._trees[tree, number].copy())
+            number = int(self._parents[tree, number])
+        return way

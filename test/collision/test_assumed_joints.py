@@ -156,7 +156,6 @@ def test_follower_takes_values_from_the_beginning():
 
 
 def test_plan_goes_by_what_it_was_told_and_names_what_it_assumes():
-    pytest.importorskip('ompl', reason='OMPL searches for ways')
     from fabrik_ros.planning import plan, PlanOutcome
 
     robot = robot_with({'finger': '0 0 0'})

@@ -7,6 +7,7 @@ from fabrik_ros import load_urdf
 from fabrik_ros.collision import Obstacle, Scene, SelfCollision, WorldCollision
 from fabrik_ros.collision.edge_checks import EdgeChecks
 from fabrik_ros.collision.meshes import MeshFinder
+from fabrik_ros.collision.outlines import point_outline
 from fabrik_ros.collision.solids import Solid, solid_of_obstacle, support_of
 from fabrik_ros.kernels import convex_gaps
 from fabrik_ros.kernels._jit import COMPILED
@@ -53,8 +54,14 @@ def solid_of(shape, T, seed):
     return Solid('base', T, coal.Convex.convexHull(points, True, 'Qt'), np.zeros(3), 1.0)
 
 
-def gap(solids, enough, least):
+def gap(solids, enough, least, slack=0.0):
     """Gap of two solids that stand where they are made."""
+    outlines = [
+        point_outline(0.0) if isinstance(s.geometry, coal.Halfspace) else s.outline for s in solids
+    ]
+    starts = np.cumsum([[0, 0, 0], *[[0, len(o.candidates), 0] for o in outlines]], axis=0)
+    bins = np.array([outline.bins for outline in outlines])
+    candidates = np.concatenate([outline.candidates for outline in outlines])
     supports = [support_of(solid) for solid in solids]
     rows = np.zeros((2, convex_gaps.COLUMNS))
     rows[1, convex_gaps.FIRST] = len(supports[0].points)
@@ -64,7 +71,10 @@ def gap(solids, enough, least):
     frames = np.array([[*s.T_link_solid[:3, :3].ravel(), *s.T_link_solid[:3, 3]] for s in solids])
     points = np.concatenate([support.points for support in supports])
     direction, memory = np.array([1.0, 0.0, 0.0]), np.empty((convex_gaps.ROWS, 3))
-    return convex_gaps.gap(points, rows, frames, 0, 1, enough, least, direction, memory)
+    return convex_gaps.gap(
+        points, starts, bins, candidates, rows, frames, 0, 1, enough, least, slack, direction,
+        memory,
+    )  # fmt: skip
 
 
 def coal_distance(solids):
@@ -86,6 +96,11 @@ def test_gap_is_the_distance_that_coal_finds_and_never_more(a, b, T_a, T_b, seed
         assert found > expected - 1e-5
         assert gap(solids, 0.9 * expected, 0.5 * expected) > 0.9 * expected
         assert gap(solids, 3.0 * expected, 1.1 * expected) <= 1.1 * expected
+        least, slack = 0.2 * expected, 0.4
+        rough = gap(solids, 3.0 * expected, least, slack)
+        assert (
+            (1.0 - slack) * (expected - least) - 1e-5 <= rough - least <= expected - least + 1e-6
+        )
     elif expected < -1e-4:
         assert found <= 0.0
 
@@ -123,6 +138,20 @@ def test_edge_that_is_called_free_is_free_and_one_with_room_is_called_so(seed):
     assert not is_free or min(distances) > CLEARANCE - 1e-6
     assert is_free or min(distances) < CLEARANCE + BETWEEN_SAMPLES
     assert (arm.checks.near_at(q) < 0) == (distances[0] > CLEARANCE)
+
+
+@settings(max_examples=EXAMPLES)
+@given(seeds)
+def test_free_share_of_an_edge_is_free_and_what_has_room_is_in_it(seed):
+    arm, rng = planar(), np.random.default_rng(seed)
+    q = arm.chain.random_configuration(rng)
+    q_next = q + rng.uniform(0.0, 2.0) * rng.normal(size=JOINTS)
+    shares = np.linspace(0.0, 1.0, 300 if COMPILED else 30)
+    distances = arm.distance(q + shares[:, None] * (q_next - q))
+    free = arm.checks.free_share(q, q_next)
+    assert all(distances[shares < free] > CLEARANCE - 1e-6)
+    has_room = np.logical_and.accumulate(distances > CLEARANCE + 2.0 * BETWEEN_SAMPLES)
+    assert free >= shares[has_room].max(initial=0.0) - (0.0 if COMPILED else 0.5)
 
 
 def test_pairs_with_triangles_are_looked_at_one_by_one(tmp_path):

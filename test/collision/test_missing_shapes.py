@@ -98,7 +98,6 @@ def test_obstacles_that_come_later_are_refused_too(robot):
 
 
 def test_plan_among_obstacles_is_refused(robot):
-    pytest.importorskip('ompl', reason='OMPL searches for ways')
     from fabrik_ros.planning import plan
 
     with pytest.raises(CollisionUnavailableError, match=f"missing: link 'fore', {FILE}: "):

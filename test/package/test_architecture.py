@@ -26,7 +26,6 @@ XML = re.compile('xml|lxml|defusedxml|xmltodict')
 XACRO = re.compile('xacro')
 COAL = re.compile('coal|hppfcl')
 RUCKIG = re.compile('ruckig')
-OMPL = re.compile('ompl')
 LAUNCH = re.compile(r'launch(_\w+)?')
 BROWSER = re.compile('viser|yourdfpy|trimesh')
 HANDLES = re.compile('interactive_markers')
@@ -227,11 +226,6 @@ def test_only_the_module_of_jerks_imports_ruckig(module):
     assert imports_of(RUCKIG, module) == []
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'planning/rrt_connect.py'])
-def test_only_the_module_of_the_search_imports_ompl(module):
-    assert imports_of(OMPL, module) == []
-
-
 @pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launching/launch_parts.py'])
 def test_only_the_module_of_launch_parts_imports_launch(module):
     assert imports_of(LAUNCH, module) == []
@@ -278,7 +272,6 @@ def test_import_loads_neither_ros_nor_what_may_be_missing_nor_a_window_system():
         'coal',
         'matplotlib',
         'mujoco',
-        'ompl',
         'ruckig',
         'tkinter',
         'viser',

@@ -166,7 +166,6 @@ def test_drive_takes_an_arm_to_a_target_near_by():
 
 def test_drive_keeps_clear_of_boxes():
     pytest.importorskip('coal')
-    pytest.importorskip('ompl')
     from fabrik_ros import example_arm, load_urdf
 
     urdf, T = load_urdf(example_arm('six_axis')).source, np.eye(4)
@@ -190,7 +189,6 @@ def test_drive_keeps_clear_of_boxes():
 
 def test_planner_answers_when_as_much_simulated_time_has_passed():
     pytest.importorskip('coal')
-    pytest.importorskip('ompl')
     from fabrik_ros import example_arm, load_urdf
     from fabrik_ros.collision import Scene
     from fabrik_ros.planning import PlannerSetup, PlanRequest

@@ -12,7 +12,7 @@ import pytest
 BLOCKS = {page.name: blocks(page, 'python') for page in reversed(DOCUMENTS)}
 WITH_PYTHON = sorted(name for name, blocks in BLOCKS.items() if blocks)
 NEEDS = {
-    'obstacles.md': ['coal', 'yaml', 'ompl'],
+    'obstacles.md': ['coal', 'yaml'],
 }
 """Packages that the Python of a document needs, beside xacro."""
 ROBOTS = {'talos_full_v2.urdf': 'talos', 'allegro_right_hand.urdf': 'allegro'}

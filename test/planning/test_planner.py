@@ -38,7 +38,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip('coal', reason='coal measures the distances')
-pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 ROOT = Path(__file__).resolve().parents[2]
 JOINTS, CLEARANCE = 4, 0.002
@@ -138,6 +137,32 @@ def test_search_for_a_goal_at_a_limit_stays_within_it_to_the_last_bit():
         assert_close(waypoints[-1], upper)
         assert np.all(np.array(edges) <= upper)
         assert np.all(np.array(edges) >= lower)
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@settings(max_examples=examples(10, 50), deadline=None)
+@given(seeds)
+def test_kernel_that_grows_the_trees_finds_what_is_found_edge_by_edge(world, seed):
+    rng = np.random.default_rng(seed)
+    start, *goals = (ARM.random_configuration(rng) for _ in range(4))
+    found = []
+    for is_fast in (True, False):
+        space = FreeSpace(world, start, lambda: False)
+        if space.is_edge_free(start, start) is False:
+            return
+        free = [q for q in goals if not space.take_goal(q)]
+        drawn, asked = iter(free), count()
+        path = RrtConnect(np.full(JOINTS, -5.0), np.full(JOINTS, 5.0), np.ones(JOINTS), 1.0).path(
+            start,
+            lambda drawn=drawn: next(drawn, None),
+            space.is_edge_free,
+            lambda asked=asked, free=free: not free or next(asked) > 100_000,
+            seed,
+            lambda space=space, is_fast=is_fast: space.edge_arguments if is_fast else None,
+        )
+        found.append(path)
+    if found[0] is not None:
+        assert np.array_equal(*found)
 
 
 def test_time_that_is_over_before_the_first_draw_says_nothing_of_the_goal(world):

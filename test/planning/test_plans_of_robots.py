@@ -19,7 +19,6 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('coal', reason='coal measures the distances')
-pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.model.geometry import Box

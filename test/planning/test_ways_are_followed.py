@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip('coal', reason='coal measures the distances')
-pytest.importorskip('ompl', reason='OMPL searches for ways')
 
 from fabrik_ros.collision import CollisionGuard, Obstacle, Scene, WorldCollision
 from fabrik_ros.kernels._jit import COMPILED

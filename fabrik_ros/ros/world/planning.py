@@ -3,7 +3,6 @@
 from rclpy.node import Node
 
 from ...planning import Plan, PlannerFailure, PlannerProcess, PlannerSetup, PlanRequest
-from ...planning.rrt_connect import what_is_missing
 from ..parameters.node_parameters import NodeParameters
 from .collision_watch import CollisionWatch
 
@@ -97,12 +96,8 @@ class NodePlanner:
 def make_planner(
     node: Node, setup: PlannerSetup, parameters: NodeParameters, watch: CollisionWatch
 ) -> NodePlanner | None:
-    """Make the planner of an arm; None, said in the log, where there is none."""
+    """Make the planner of an arm; None where there is none."""
     if watch.guard is None or parameters.planning_time == 0.0:
-        return None
-    missing = what_is_missing()
-    if missing:
-        node.get_logger().warning(f'only simple paths round obstacles are looked for: {missing}')
         return None
     return NodePlanner(node, setup, watch, parameters.planning_time)
 
@@ -111,4 +106,4 @@ def why_none(parameters: NodeParameters) -> str:
     """Say why there is no planner."""
     if parameters.planning_time == 0.0:
         return 'none: planning_time is 0'
-    return f'none: {what_is_missing() or "nothing that could collide is known"}'
+    return 'none: nothing that could collide is known'
