@@ -127,8 +127,9 @@ class RestingArm:
             Whether a joint has been somewhere else at once since the arm rests.
 
         """
-        if self._values:
-            self._look_whether_it_leaps(now, q, *self._values[-1])
+        leaps = bool(self._values) and self._leaps(now, q, *self._values[-1])
+        if leaps:
+            self._leapt_at = now
         self._values.append((now, q))
         while not 0.0 <= now - self._values[0][0] <= NOISE_TIME:
             self._values.popleft()
@@ -139,7 +140,7 @@ class RestingArm:
         if self._settled is not None:
             if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
                 self._creep(now, self._command, self._settled, q)
-        elif has_jumped:
+        elif has_jumped or leaps:
             before = self._values[-2][1] if len(self._values) > 1 else self._command
             self._settle(now, [before])
         elif now >= self._since:
@@ -195,10 +196,10 @@ class RestingArm:
         moved: Array = np.where(np.abs(away) > self._threshold, away, 0.0)
         return moved
 
-    def _look_whether_it_leaps(self, now: float, q: Array, before: float, q_before: Array) -> None:
+    def _leaps(self, now: float, q: Array, before: float, q_before: Array) -> bool:
+        """Whether no hand moves an arm so fast."""
         farthest = CALM + HAND_SPEED * (max(now - before, 0.0) + JITTER)
-        if np.max(np.abs(q - q_before)) > farthest:
-            self._leapt_at = now
+        return bool(np.max(np.abs(q - q_before)) > farthest)
 
     def _look_whether_settled(self, now: float) -> None:
         newest: list[Array] = []

@@ -427,6 +427,39 @@ def test_arm_that_is_pushed_as_it_comes_to_rest_does_not_count_as_sagging(
 
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
+    door=st.sampled_from(DOORS), off=st.floats(0.035, 0.3), sign=st.sampled_from([-1.0, 1.0]),
+    joint=st.integers(0, 5), before=st.integers(1, 40), lasts=st.integers(1, 150),
+    after=st.integers(30, 100), lag=st.sampled_from([0.0, 0.02, 0.05]),
+)  # fmt: skip
+@hypothesis.example(send_joints, 0.05, -1.0, 1, 2, 80, 40, 0.05)
+@hypothesis.example(go_home, 0.05, 1.0, 4, 5, 80, 40, 0.02)
+def test_arm_that_said_something_else_for_a_while_has_no_offset(
+    door, off, sign, joint, before, lasts, after, lag
+):
+    """As where a sensor slips while it rests, and is mended: no hand moves it so fast."""
+    bench = Bench(six_axis(), START, OPTIONS, lag=lag)
+    bench.step({'j0': START[0] + 0.1})
+    while not bench.follower.is_at_rest:
+        bench.step()
+    bench.go(before * DT)
+    left = np.abs(bench.arm.q - bench.sent[-1]).max()  # of a slow arm, as it was last seen
+    measured, lie = bench.arm.measured, sign * off * np.eye(6)[joint]
+    bench.arm.measured = lambda: measured() + lie
+    bench.go(lasts * DT)
+    bench.arm.measured = measured
+    bench.go(after * DT)
+    with contextlib.suppress(RefusedError):
+        bench.follower.resume()
+    true, held = bench.arm.q, bench.sent[-1]
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(2.5)
+    moved = [q for q in bench.sent[-250:] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - true).max() < NEARBY + left + HARDEST * DT**2
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
     door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
     before=st.integers(-10, 20), lasts=st.integers(1, 250), after=st.integers(0, 250),
 )  # fmt: skip
