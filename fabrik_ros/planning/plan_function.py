@@ -108,6 +108,7 @@ def plan(
         posture=None if posture is None else chain.checked(posture, 'posture'),
         planning_time=planning_time,
         seed=seed,
+        brakes_straight=True,
     )
     planner = Planner(chain, collision, options, tips)
     planner.warm_up()

@@ -43,6 +43,9 @@ class PlanRequest:
         Longest search [s].
     seed : int
         Source of chance, above 0: the same one gives the same way, where time suffices.
+    brakes_straight : bool
+        Whether the arm brakes straight ahead, as one whose jerk is limited: then the free distance
+        there is found.
 
     """
 
@@ -53,6 +56,7 @@ class PlanRequest:
     fastest: Array | None = None
     planning_time: float = PLANNING_TIME
     seed: int = 1
+    brakes_straight: bool = False
 
     def check(self, robot: Mechanism) -> None:
         """

@@ -60,7 +60,8 @@ class Plan:
         Joint values on the way, from start to goal [rad or m]; m = 0 without one.
     straight_room : array, shape (m,)
         Free distance straight ahead of each knot [rad, or m where prismatic]. It bounds the speed
-        of an arm whose jerk is limited, as that brakes straight ahead.
+        of an arm whose jerk is limited, as that brakes straight ahead; infinite where it was not
+        asked for.
     joint_names : tuple of str
         Names of the n joints.
     fastest : array, shape (n,)

@@ -110,7 +110,9 @@ class PlanSearch:
         knots = self._knots(start, space)
         if isinstance(knots, Plan):
             return knots
-        room = straight_room(knots, partial(self._free_share, space))
+        room = np.full(len(knots), np.inf)
+        if self._request.brakes_straight:
+            room = straight_room(knots, partial(self._free_share, space))
         if self._is_cancelled():
             return self._not_found()
         return Plan(

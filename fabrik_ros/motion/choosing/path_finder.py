@@ -281,6 +281,7 @@ class PathFinder:
             self._waypoints.posture,
             limits.joint_velocity,
             planner.planning_time,
+            brakes_straight=self._limiter.limits_jerk,
         )
         answer = yield from _planned(planner, request)
         if isinstance(answer, PlannerFailure):
