@@ -223,6 +223,7 @@ setup(
             'pin',
             'pytest',
             'scipy',
+            'toppra',
             'xacro',
             OMPL,
         ],
