@@ -7,6 +7,7 @@ from fabrik_ros.motion.choosing.goal import MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.jerk_filter import JerkFilter
 from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.solver.options import SolverOptions
 from helpers import stopped
 import numpy as np
@@ -49,6 +50,11 @@ def do(rig, what, seed, seconds):
         T = chain.forward_kinematics(rig.motion.q + rng.uniform(0.1, 1.0) * (q - rig.motion.q))
         rig.ask(lambda: follower.accept(T, rig.seconds))
         rig.go(seconds)
+    elif what == 'planned path':
+        do(rig, 'joint target', seed, 0.02)
+        if not rig.motion.is_at_rest:
+            rig.motion.follow(PlannedPath(rig.motion.limiter, wavy(rng, rig.motion)))
+        rig.go(seconds)
     elif what == 'jog':
         twist = rng.uniform(-0.2, 0.2, 6)
         for _ in range(round(seconds / 0.02)):
@@ -71,6 +77,19 @@ def do(rig, what, seed, seconds):
         rig.motion.scale_speed(1.0)
     else:
         rig.go(seconds)
+
+
+def wavy(rng, motion):
+    """Make knots on waves in joint space, shape (m, n), from where a motion is."""
+    chain = motion.robot
+    lower, upper = np.maximum(chain.lower, -3.0), np.minimum(chain.upper, 3.0)
+    middle = np.clip(motion.q, lower + 0.1, upper - 0.1)
+    width = rng.uniform(-0.4, 0.4, len(chain))
+    t = np.linspace(0.0, rng.uniform(1.0, 4.0), 80)[:, None]
+    waves = np.sin(rng.uniform(0.5, 2.0, len(chain)) * t)
+    knots = motion.q + np.minimum(t, 1.0) * (middle - motion.q) + width * waves
+    inside = np.clip(knots[1:], lower, upper)
+    return np.concatenate([motion.q[None], inside])
 
 
 def check_played(rig, played, rate):

@@ -22,7 +22,7 @@ OFFSET, LAG, NOISE = 0.02, 0.05, 1e-3
 ARMS = ('ur5', 'ur10', 'panda', 'xarm7', 'jaco', 'so101')
 LONGEST = 0.02
 """Delay of messages that the default look-ahead bears, and one lost [s]."""
-EVENTS = ('target', 'joint target', 'jog', 'circle', 'stop', 'pause', 'scale')
+EVENTS = ('target', 'joint target', 'planned path', 'jog', 'circle', 'stop', 'pause', 'scale')
 
 arms_measured = st.builds(
     dict,
@@ -125,13 +125,18 @@ def test_controller_plays_within_the_limits_however_late_the_ticks_are(
 
 
 @settings(max_examples=examples(12, 30) if COMPILED else 2)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([50.0, 100.0, 500.0]), st.booleans())
-def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([50.0, 100.0, 500.0]),
+    st.booleans(),
+    st.sampled_from(['joint target', 'planned path']),
+)
+def test_hold_shows_within_look_ahead_period_and_stop(seed, rate, is_offset, path):
     motion = make_motion(load_urdf(SIX_AXIS).chain(), seed, 'joint', period=1.0 / rate)
     delivery = Delivery(np.random.default_rng(seed), LONGEST)
     controller = make_controller(motion, Arm(OFFSET * is_offset))
     rig = Rig(motion, controller, 1.0 / rate, delivery)
-    do(rig, 'joint target', seed, 0.5)
+    do(rig, path, seed, 0.5)
     rig.follower.hold_when_told()
     held = rig.now
     rig.go(2.0)
