@@ -140,7 +140,7 @@ class RestingArm:
         if self._settled is not None:
             if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
                 self._creep(now, self._command, self._settled, q)
-        elif has_jumped or leaps:
+        elif has_jumped or (leaps and self._goes_away(self._command)):
             before = self._values[-2][1] if len(self._values) > 1 else self._command
             self._settle(now, [before])
         elif now >= self._since:
@@ -200,6 +200,11 @@ class RestingArm:
         """Whether no hand moves an arm so fast."""
         farthest = CALM + HAND_SPEED * (max(now - before, 0.0) + JITTER)
         return bool(np.max(np.abs(q - q_before)) > farthest)
+
+    def _goes_away(self, q_command: Array) -> bool:
+        """Whether the last step was away from the last command, not of an arm that comes there."""
+        (_, before), (_, q) = self._values[-2], self._values[-1]
+        return bool(np.max(np.abs(q - q_command)) > np.max(np.abs(before - q_command)))
 
     def _look_whether_settled(self, now: float) -> None:
         newest: list[Array] = []

@@ -460,6 +460,33 @@ def test_arm_that_said_something_else_for_a_while_has_no_offset(
 
 @hypothesis.settings(max_examples=25)
 @hypothesis.given(
+    door=st.sampled_from(DOORS), left=st.floats(0.03, 0.25), sign=st.sampled_from([-1.0, 1.0]),
+    late=st.integers(1, 4), steps=st.integers(1, 3),
+)  # fmt: skip
+@hypothesis.example(send_joints, 0.064, 1.0, 2, 1)
+def test_arm_that_comes_to_its_last_command_in_a_few_leaps_does_not_sag(
+    door, left, sign, late, steps
+):
+    """As where its states come seldom, or a simulation catches up."""
+    bench = Bench(six_axis(), START, OPTIONS)
+    bench.step({'j0': START[0] + 0.1})
+    while not bench.follower.is_at_rest:
+        bench.step()
+    end = bench.sent[-1]
+    behind = end + sign * left * np.eye(6)[0]
+    heard = [*late * [behind], *np.linspace(behind, end, steps + 1)[1:], *600 * [end]]
+    bench.arm.measured = iter(heard).__next__
+    bench.go((late + steps + 40) * DT)
+    held = bench.sent[-1]
+    with contextlib.suppress(RefusedError):
+        door(bench)
+    bench.go(2.5)
+    moved = [q for q in bench.sent[-250:] if not np.array_equal(q, held)]
+    assert not moved or np.abs(moved[0] - end).max() < NEARBY + HARDEST * DT**2
+
+
+@hypothesis.settings(max_examples=25)
+@hypothesis.given(
     door=st.sampled_from(DOORS), off=st.floats(0.007, 0.09), sign=st.sampled_from([-1.0, 1.0]),
     before=st.integers(-10, 20), lasts=st.integers(1, 250), after=st.integers(0, 250),
 )  # fmt: skip
