@@ -248,7 +248,7 @@ class RestingArm:
     def _creep(self, now: float, q_command: Array, settled: Array, q: Array) -> None:
         """Take note that a slow arm drifts on, or comes nearer to its last command."""
         left, left_before, step = q - q_command, settled - q_command, q - settled
-        comes_nearer = (left * left_before > 0.0) & (np.abs(left) < np.abs(left_before) - CREEP)
+        comes_nearer = (left * left_before >= 0.0) & (np.abs(left) < np.abs(left_before) - CREEP)
         drifts = (step * self._drift > 0.0) & (np.abs(step) <= np.abs(self._drift))
         drifts &= np.abs(step) > CREEP
         creeps = comes_nearer | drifts
