@@ -30,6 +30,7 @@ from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..model.tree import Tree
 from ..planning.planner_setup import PlannerSetup
+from ..programs.joint_values import configuration_named
 from ..reasons import Reason, ReasonKind
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
@@ -39,7 +40,7 @@ from .following.arm_state import State
 from .following.follower import Follower
 from .following.following_rules import configuration_of
 from .following.measured_joints import MeasuredJoints
-from .target_checks import check_values, checked_poses, configuration_named
+from .target_checks import check_values, checked_poses
 
 HOME = 'home'
 """Name of `home_configuration` among the configurations."""

@@ -48,6 +48,8 @@ NEAR_CURVE = 1e-4
 SLACK = 0.03
 """Share of the acceleration that the first step of a stop may take to come onto the curve [1]."""
 MOST_STOP_POINTS = 64
+SLOWEST = 1e-3
+"""Least speed that is assumed along the path for the time to its end [1/s]."""
 LANDED = 1e-10
 """Distance from the end within which a step ends exactly there [rad or m]."""
 
@@ -74,6 +76,11 @@ class PlannedPath(Path):
         Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints].
         Where the jerk is limited the arm can always stop within it; elsewhere it comes to rest on
         the curve. None: no such limit.
+    places : array, shape (m,), optional
+        Times at the knots, from 0 on, that the arm is not to come before, at full speed [s]. None:
+        as fast as it may.
+    acceleration : float
+        Share of the accelerations to use [1].
 
     """
 
@@ -87,15 +94,22 @@ class PlannedPath(Path):
         reason: Reason | None = None,
         then: Callable[[], Path] | None = None,
         straight_room: Array | None = None,
+        places: Array | None = None,
+        acceleration: float = 1.0,
     ) -> None:
         super().__init__(reason, then)
         self._limiter, self._name, robot = limiter, name, limiter.robot
+        self._top = np.inf if places is None else 1.0
+        self._acceleration = acceleration
         kept = _distinct(knots)
         self._knots = np.ascontiguousarray(knots[kept])
         self._room = np.full(len(self._knots), np.inf)
         if straight_room is not None and limiter.limits_jerk:
             self._room = np.maximum(straight_room[kept], LEAST_ROOM)
-        lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
+        if places is None:
+            lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
+        else:
+            lengths = np.diff(places[kept])
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
         gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
         self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.size)
@@ -113,13 +127,14 @@ class PlannedPath(Path):
         """Find how fast the joints may go along the curve, under the limits in force."""
         joints = self._limiter.joints
         limits, robot = joints.limits, self._limiter.robot
+        hardest = self._acceleration * limits.joint_acceleration
         fastest = np.minimum(limits.joint_velocity, STOPPABLE * limits.joint_acceleration)
-        self._table = np.array([robot.lower, robot.upper, fastest, limits.joint_acceleration])
+        self._table = np.array([robot.lower, robot.upper, fastest, hardest])
         kernels.fill_speeds(
             robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), self._table,
-            self._knots, self._tangents, self._places, limits.speed_scaling,
-            limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay, AVERAGED_OFF,
-            self._room, *self._memory, self._rows, self._grid,
+            self._knots, self._tangents, self._places, self._top, limits.speed_scaling,
+            self._acceleration * limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay,
+            AVERAGED_OFF, self._room, *self._memory, self._rows, self._grid,
         )  # fmt: skip
 
     @property
@@ -264,13 +279,27 @@ class PlannedPath(Path):
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the path asks of the joints, from where the arm is now."""
-        start = last = self._limiter.joints.q
-        ahead, chosen = self._knots[self._segment + 1 :], []
-        for q, following in zip(ahead, [*ahead[1:], None], strict=True):
-            if following is None or largest(following - last) > PREVIEW_MOVE:
-                chosen.append(q)
-                last = q
+        start = self._limiter.joints.q
+        chosen = sparse(start, self._knots[self._segment + 1 :])
         return Ahead(self._name, start, iter(chosen), len(chosen))
+
+    @property
+    def time_left(self) -> float:
+        """Time to its end, about: as fast as the arm may brake there [s]."""
+        places, speeds = self._grid[:, 0], np.sqrt(self._grid[:, 1])
+        means = np.maximum(0.5 * (speeds[1:] + speeds[:-1]), SLOWEST)
+        left = np.append(np.cumsum((np.diff(places) / means)[::-1])[::-1], 0.0)
+        return float(np.interp(self._at, places, left))
+
+
+def sparse(q: Array, knots: Array) -> list[Array]:
+    """Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too."""
+    last, chosen = q, []
+    for knot, following in zip(knots, [*knots[1:], None], strict=True):
+        if following is None or largest(following - last) > PREVIEW_MOVE:
+            chosen.append(knot)
+            last = knot
+    return chosen
 
 
 class RestOnCurve:

@@ -1,0 +1,162 @@
+"""Route of an arm through a program: curves in joint space between its stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..reasons import Reason
+from ..transforms import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """
+    Joint values on one segment.
+
+    Attributes
+    ----------
+    segment : int
+        Number of the segment, from 0 on.
+    times : array, shape (m,)
+        When the arm is there at the asked speed, without accelerating; from 0 on [s].
+    q : array, shape (m, n)
+        Joint values [rad or m].
+
+    """
+
+    segment: int
+    times: Array
+    q: Array
+
+    @property
+    def duration(self) -> float:
+        """Its duration at the asked speed [s]."""
+        return float(self.times[-1])
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """Joint values and their velocities, shape (n,) each, at a time."""
+        i = int(np.clip(np.searchsorted(self.times, time, side='right') - 1, 0, len(self.q) - 2))
+        slopes = self._slopes(i), self._slopes(i + 1)
+        return cubic(
+            self.q[i], self.q[i + 1], *slopes, float(self.times[i + 1] - self.times[i]),
+            time - float(self.times[i]),
+        )  # fmt: skip
+
+    def _slopes(self, i: int) -> Array:
+        """Velocities at knot `i`: those of the parabola through it and its neighbours."""
+        times, q = self.times, self.q
+        if len(q) == 2:
+            return (q[1] - q[0]) / (times[1] - times[0])
+        middle = min(max(i, 1), len(q) - 2)
+        before, behind = times[middle] - times[middle - 1], times[middle + 1] - times[middle]
+        first = (q[middle] - q[middle - 1]) / before
+        second = (q[middle + 1] - q[middle]) / behind
+        bend = (second - first) / (before + behind)
+        mean: Array = (behind * first + before * second) / (before + behind)
+        return mean + 2.0 * (times[i] - times[middle]) * bend
+
+    def between(self, begin: float, end: float) -> tuple[Array, Array]:
+        """Times, from `begin` to `end`, and joint values of the part between them."""
+        inside = (self.times > begin) & (self.times < end)
+        times = np.concatenate([[begin], self.times[inside], [end]])
+        q = np.vstack([self.at(begin)[0], self.q[inside], self.at(end)[0]])
+        return times, q
+
+
+def cubic(
+    q: Array, q_end: Array, slope: Array, slope_end: Array, duration: float, time: float
+) -> tuple[Array, Array]:
+    """Values and slopes, shape (n,), of a cubic with given ends and slopes there."""
+    t, way = time / duration, q_end - q
+    a, b = duration * slope, duration * slope_end
+    square, third = 3.0 * way - 2.0 * a - b, a + b - 2.0 * way
+    value = q + t * (a + t * (square + t * third))
+    return value, (a + t * (2.0 * square + 3.0 * t * third)) / duration
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """A part of a leg on which the arm goes over from one segment to the next."""
+
+    begin: float
+    """Place on the leg where it leaves the segment [s]."""
+    end: float
+    """Place where it is on the next one [s]."""
+    radius: float
+    """How near the waypoint it begins and ends [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """
+    A way from rest to rest, on one segment or on several that are blended.
+
+    Attributes
+    ----------
+    knots : array, shape (m, n)
+        Joint values [rad or m]; one where the arm only pauses.
+    places : array, shape (m,)
+        When it is there at the asked speeds, without accelerating; from 0 on [s].
+    begins : tuple of (int, float)
+        Numbers of its segments, and the places where they begin.
+    blends : tuple of Blend
+        Where it leaves the segments.
+    acceleration : float
+        Share of the greatest accelerations [1].
+    pause : float
+        How long the arm rests at its end [s].
+
+    """
+
+    knots: Array
+    places: Array
+    begins: tuple[tuple[int, float], ...]
+    blends: tuple[Blend, ...] = ()
+    acceleration: float = 1.0
+    pause: float = 0.0
+
+    @property
+    def duration(self) -> float:
+        """Its duration at the asked speeds, with the pause [s]."""
+        return float(self.places[-1]) + self.pause
+
+    def segment_at(self, place: float) -> int:
+        """Return the number of the segment at a place."""
+        return max((begin, number) for number, begin in self.begins if begin <= place)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """
+    Route through a whole program, or as far as one was found.
+
+    Attributes
+    ----------
+    legs : tuple of Leg
+        Its parts, from rest to rest.
+    reason : Reason or None
+        Why it ends early; None where it goes to the end.
+    segment : int
+        Number of the segment on which it ends early, from 0 on; -1 where it does not.
+    deviation : tuple of float
+        Greatest errors of the tip on lines and arcs outside the blends [m], [rad].
+    remarks : tuple of str
+        What differs from what was asked, as smaller blends; for people.
+    leaves_lines : bool
+        Whether any part is no line or arc.
+
+    """
+
+    legs: tuple[Leg, ...]
+    reason: Reason | None = None
+    segment: int = -1
+    deviation: tuple[float, float] = (0.0, 0.0)
+    remarks: tuple[str, ...] = field(default=())
+    leaves_lines: bool = False
+
+    @property
+    def duration(self) -> float:
+        """Its duration at the asked speeds, without accelerating [s]."""
+        return sum(leg.duration for leg in self.legs)
