@@ -40,6 +40,8 @@ class Curve(NamedTuple):
 
     q: Array
     """Joint values, evenly apart in time, shape (m, n) [rad or m]."""
+    slopes: Array
+    """Their velocities [rad/s or m/s]."""
     lead: float
     """Time from its beginning to the waypoint, and from there to its end [s]."""
     radius: float = 0.0
@@ -143,8 +145,8 @@ def curve_over(stretch: Stretch, following: Stretch, lead: float, size: float) -
     bend = max(np.linalg.norm(2.0 * square), np.linalg.norm(2.0 * square + 6.0 * third))
     count = min(max(math.ceil(math.sqrt(bend * size / (8.0 * OFF_CHORD))), FEWEST), MOST)
     times = np.linspace(0.0, duration, 1 + count).tolist()
-    q = [cubic(begin, end, slope, slope_end, duration, time)[0] for time in times]
-    return Curve(np.array(q), lead)
+    points = [cubic(begin, end, slope, slope_end, duration, time) for time in times]
+    return Curve(np.array([q for q, _ in points]), np.array([v for _, v in points]), lead)
 
 
 def _time_within(distances: Array, times: Array, radius: float, back: bool = False) -> float:
@@ -159,22 +161,29 @@ def _time_within(distances: Array, times: Array, radius: float, back: bool = Fal
 
 def _leg(parts: Sequence[Part], curves: Sequence[Curve]) -> Leg:
     """Put stretches and the blends between them one after the other."""
-    knots, places, begins, blends = [], [], [], []
+    knots, slopes, places, begins, blends = [], [], [], [], []
     at = before = 0.0
     for (stretch, _), curve in zip_longest(parts, curves):
         begins.append((stretch.segment, at - before))
         lead = 0.0 if curve is None else curve.lead
-        times, q = stretch.between(before, stretch.duration - lead)
-        knots.append(q)
-        places.append(at - before + times)
+        part = stretch.between(before, stretch.duration - lead)
+        knots.append(part.q)
+        slopes.append(part.slopes)
+        places.append(at - before + part.times)
         at += stretch.duration - before - lead
         if curve is not None:
             knots.append(curve.q[1:-1])
+            slopes.append(curve.slopes[1:-1])
             places.append(at + np.linspace(0.0, 2.0 * lead, len(curve.q))[1:-1])
             blends.append(Blend(at, at + 2.0 * lead, curve.radius))
             at += 2.0 * lead
         before = lead
     acceleration = min(segment.acceleration for _, segment in parts)
     return Leg(
-        np.vstack(knots), np.concatenate(places), tuple(begins), tuple(blends), acceleration
+        np.vstack(knots),
+        np.vstack(slopes),
+        np.concatenate(places),
+        tuple(begins),
+        tuple(blends),
+        acceleration,
     )

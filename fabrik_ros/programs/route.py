@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,17 +18,18 @@ class Stretch:
     Attributes
     ----------
     segment : int
-        Number of the segment, from 0 on.
+        Number of the segment, from 0 on; -1 on the way to another configuration before the first.
     times : array, shape (m,)
         When the arm is there at the asked speed, without accelerating; from 0 on [s].
-    q : array, shape (m, n)
-        Joint values [rad or m].
+    q, slopes : array, shape (m, n)
+        Joint values [rad or m], and their velocities at that speed [rad/s or m/s].
 
     """
 
     segment: int
     times: Array
     q: Array
+    slopes: Array
 
     @property
     def duration(self) -> float:
@@ -38,31 +39,21 @@ class Stretch:
     def at(self, time: float) -> tuple[Array, Array]:
         """Joint values and their velocities, shape (n,) each, at a time."""
         i = int(np.clip(np.searchsorted(self.times, time, side='right') - 1, 0, len(self.q) - 2))
-        slopes = self._slopes(i), self._slopes(i + 1)
+        begin, end = float(self.times[i]), float(self.times[i + 1])
         return cubic(
-            self.q[i], self.q[i + 1], *slopes, float(self.times[i + 1] - self.times[i]),
-            time - float(self.times[i]),
-        )  # fmt: skip
+            *self.q[i : i + 2], *self.slopes[i : i + 2], duration=end - begin, time=time - begin
+        )
 
-    def _slopes(self, i: int) -> Array:
-        """Velocities at knot `i`: those of the parabola through it and its neighbours."""
-        times, q = self.times, self.q
-        if len(q) == 2:
-            return (q[1] - q[0]) / (times[1] - times[0])
-        middle = min(max(i, 1), len(q) - 2)
-        before, behind = times[middle] - times[middle - 1], times[middle + 1] - times[middle]
-        first = (q[middle] - q[middle - 1]) / before
-        second = (q[middle + 1] - q[middle]) / behind
-        bend = (second - first) / (before + behind)
-        mean: Array = (behind * first + before * second) / (before + behind)
-        return mean + 2.0 * (times[i] - times[middle]) * bend
-
-    def between(self, begin: float, end: float) -> tuple[Array, Array]:
-        """Times, from `begin` to `end`, and joint values of the part between them."""
+    def between(self, begin: float, end: float) -> Stretch:
+        """Return the part between two times, which stay as they are."""
         inside = (self.times > begin) & (self.times < end)
-        times = np.concatenate([[begin], self.times[inside], [end]])
-        q = np.vstack([self.at(begin)[0], self.q[inside], self.at(end)[0]])
-        return times, q
+        ends = self.at(begin), self.at(end)
+        return Stretch(
+            self.segment,
+            np.concatenate([[begin], self.times[inside], [end]]),
+            np.vstack([ends[0][0], self.q[inside], ends[1][0]]),
+            np.vstack([ends[0][1], self.slopes[inside], ends[1][1]]),
+        )
 
 
 def cubic(
@@ -95,8 +86,9 @@ class Leg:
 
     Attributes
     ----------
-    knots : array, shape (m, n)
-        Joint values [rad or m]; one where the arm only pauses.
+    knots, slopes : array, shape (m, n)
+        Joint values [rad or m], and their velocities at the asked speeds [rad/s or m/s]; m = 1
+        where the arm pauses.
     places : array, shape (m,)
         When it is there at the asked speeds, without accelerating; from 0 on [s].
     begins : tuple of (int, float)
@@ -106,11 +98,12 @@ class Leg:
     acceleration : float
         Share of the greatest accelerations [1].
     pause : float
-        How long the arm rests at its end [s].
+        How long the arm rests [s].
 
     """
 
     knots: Array
+    slopes: Array
     places: Array
     begins: tuple[tuple[int, float], ...]
     blends: tuple[Blend, ...] = ()
@@ -119,7 +112,7 @@ class Leg:
 
     @property
     def duration(self) -> float:
-        """Its duration at the asked speeds, with the pause [s]."""
+        """Its duration at the asked speeds [s]."""
         return float(self.places[-1]) + self.pause
 
     def segment_at(self, place: float) -> int:
@@ -153,7 +146,7 @@ class Route:
     reason: Reason | None = None
     segment: int = -1
     deviation: tuple[float, float] = (0.0, 0.0)
-    remarks: tuple[str, ...] = field(default=())
+    remarks: tuple[str, ...] = ()
     leaves_lines: bool = False
 
     @property

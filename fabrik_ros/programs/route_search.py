@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import FabrikError, ProgramError
 from ..model.mechanism import Mechanism
+from ..planning.curve_slopes import slopes_near_polyline, smooth_slopes
 from ..planning.pieces import Pieces
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array, rotation_vector
@@ -30,6 +31,8 @@ DENSE = 0.05
 """Largest joint move between knots of a joint move [rad or m]."""
 MOST_STARTS = 12
 """Configurations at a pose from which the lines behind it are tried [1]."""
+BEFORE = -1
+"""Number of what comes before the first segment."""
 SLOWER = 1e-3
 """Share by which a speed may be lower than what was asked for without a word [1]."""
 
@@ -37,6 +40,13 @@ Way = Callable[[Array, Array], Pieces['Array | Reason']]
 """Finds knots, shape (m, n), from joint values to others, or says why there is no way."""
 Goals = Callable[[Array, Array], Pieces['list[Array] | Reason']]
 """Finds free configurations at a pose of shape (4, 4), for an arm at joint values."""
+
+Past = Callable[[Trace, Array, Array], Pieces[Trace]]
+"""
+Follows a line that ended early once more, within tolerances: from joint values to a pose.
+
+Returns the same trace where that leads nowhere.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,8 @@ class RouteTools:
         Finds ways between configurations; see `Way`.
     goals : callable
         Finds configurations at a pose; see `Goals`.
+    past : callable
+        Goes past places where a line cannot be followed exactly; see `Past`.
     speeds : Speeds
         Greatest speeds.
 
@@ -75,6 +87,7 @@ class RouteTools:
     tracer: Tracer
     way: Way
     goals: Goals
+    past: Past
     speeds: Speeds
 
 
@@ -139,15 +152,17 @@ class RouteSearch:
         if failure is None or failure.reason.kind is ReasonKind.BAD_REQUEST:
             return failure
         T = self._tools.robot.tip_poses(self._q)[0]
-        other = yield from self._go_to_pose(0, Segment(), T, following=0)
+        other = yield from self._go_to_pose(BEFORE, Segment(), T, following=0)
         self._stop()
+        if other is None:
+            self._maker.remarks.append('goes to another configuration first')
         return failure if other is not None else None
 
     def _add(self, number: int, segment: Segment) -> Pieces[Failure | None]:
         """Add a segment to the route; say why that cannot be."""
         failure: Failure | None = None
         if isinstance(segment, Pause):
-            self._pause(segment.seconds)
+            self._pause(number, segment)
         elif isinstance(segment, Joints):
             failure = yield from self._go_to_joints(number, segment)
         elif isinstance(segment, Move):
@@ -165,17 +180,27 @@ class RouteSearch:
             self._legs += self._maker.legs(self._parts)
             self._parts = []
 
-    def _pause(self, seconds: float) -> None:
+    def _pause(self, number: int, segment: Pause) -> None:
         self._stop()
-        if not self._legs:
-            self._legs.append(Leg(self._q[None], np.zeros(1), ((0, 0.0),)))
-        last = self._legs[-1]
-        self._legs[-1] = replace(last, pause=last.pause + seconds)
+        rest = self._q[None]
+        pause = Leg(rest, np.zeros_like(rest), np.zeros(1), ((number, 0.0),), pause=segment.seconds)
+        self._legs.append(pause)
 
-    def _extend(self, segment: Segment, stretch: Stretch) -> None:
-        self._q = stretch.q[-1]
-        if stretch.duration > 0.0:
-            self._parts.append((stretch, segment))
+    def _extend(
+        self, number: int, segment: Segment, times: Array, q: Array, is_smooth: bool
+    ) -> None:
+        """Add joint values to what was found since the last stop, if they lead anywhere."""
+        self._q = q[-1]
+        kept = np.append(True, np.diff(times) > 0.0)
+        if np.count_nonzero(kept) < 2:
+            return
+        kept[-1] = True
+        times, q, robot = times[kept], q[kept], self._tools.robot
+        if is_smooth:
+            slopes = smooth_slopes(q, times, robot.lower, robot.upper)
+        else:
+            slopes = slopes_near_polyline(q, times, robot.lower, robot.upper, robot.size)
+        self._parts.append((Stretch(number, times, q, slopes), segment))
 
     # -- lines and arcs
 
@@ -187,8 +212,15 @@ class RouteSearch:
         course, trace = self._traces[number]
         errors = trace.position_error, trace.orientation_error
         self._deviation = max(self._deviation[0], errors[0]), max(self._deviation[1], errors[1])
-        duration = self._duration(number, segment, course)
-        self._extend(segment, Stretch(number, duration * trace.shares, trace.q))
+        times = self._duration(number, segment, course) * trace.shares
+        if not trace.is_exact:
+            moves = np.max(np.abs(np.diff(trace.q, axis=0)) / self._tools.speeds.joints, axis=1)
+            times = np.append(0.0, np.cumsum(np.maximum(np.diff(times), moves)))
+            self._maker.remarks.append(
+                f'segment {number + 1}: leaves the line by up to {1e3 * errors[0]:.1f} mm and '
+                f'{errors[1]:.3f} rad where it cannot be followed exactly'
+            )
+        self._extend(number, segment, times, trace.q, trace.is_exact)
         return None
 
     def _duration(self, number: int, segment: Segment, course: Course) -> float:
@@ -218,6 +250,8 @@ class RouteSearch:
             except ProgramError as error:
                 return Failure(i, Reason(ReasonKind.BAD_REQUEST, str(error)))
             trace = yield from self._tools.tracer.trace(course, q, self._least)
+            if trace.reason is not None and isinstance(segment, Line):
+                trace = yield from self._tools.past(trace, q, course.pose(1.0))
             if trace.reason is not None:
                 return Failure(i, trace.reason)
             self._traces[i] = course, trace
@@ -256,7 +290,7 @@ class RouteSearch:
             return Failure(number, knots)
         self._leaves_lines = True
         knots = _dense(knots)
-        self._extend(segment, Stretch(number, self._times(segment, knots), knots))
+        self._extend(number, segment, self._times(segment, knots), knots, is_smooth=False)
         return None
 
     def _times(self, segment: Segment, knots: Array) -> Array:

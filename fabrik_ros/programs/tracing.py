@@ -44,6 +44,8 @@ class Trace:
         Greatest errors of the tip there [m], [rad].
     reason : Reason or None
         Why the course cannot be followed any farther; None where it can, to its end.
+    is_exact : bool
+        Whether the arm is on the course everywhere.
 
     """
 
@@ -52,6 +54,7 @@ class Trace:
     position_error: float = 0.0
     orientation_error: float = 0.0
     reason: Reason | None = None
+    is_exact: bool = True
 
 
 @dataclass(frozen=True)

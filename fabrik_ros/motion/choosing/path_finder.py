@@ -27,7 +27,7 @@ from ...programs.free_ways import FreeWays
 from ...programs.program import Program
 from ...programs.route import Route
 from ...programs.route_search import RouteSearch, RouteTools, Speeds
-from ...programs.tracing import Tracer
+from ...programs.tracing import Trace, Tracer
 from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
@@ -285,8 +285,16 @@ class PathFinder:
         )
         tracer = Tracer(robot, solvers.line, solvers.is_on_line, self._checker.guard)
         speeds = Speeds(limits.tip_speed, limits.tip_rotation, limits.joint_velocity)
-        tools = RouteTools(robot, tracer, ways.way, ways.goals, speeds)
+        tools = RouteTools(robot, tracer, ways.way, ways.goals, self._past, speeds)
         return (yield from RouteSearch(tools, program, self._limiter.joints.q).find())
+
+    def _past(self, trace: Trace, q: Array, T_end: Array) -> Pieces[Trace]:
+        """Follow a line of a program within the tolerances, where it cannot be exactly."""
+        plan = yield from self._planner.plan(q, T_end[None], self._checker.check_from(q))
+        if plan.reason is not None:
+            return replace(trace, reason=plan.reason)
+        off = plan.greatest
+        return Trace(plan.shares, plan.knots, off.position, off.orientation, is_exact=False)
 
     def _in_joint_space(
         self,

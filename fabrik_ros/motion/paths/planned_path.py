@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
+from ...planning.curve_slopes import slopes_near_polyline
 from ...planning.timed_way import SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
@@ -22,21 +23,8 @@ from .preview import Ahead
 
 PREVIEW_MOVE = 0.05
 """Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
-OFF_POLYLINE = 1e-4
-"""Largest distance of the curve from the polyline of its knots, at the reach of the arm [m]."""
-FARTHEST_OFF = 4.0 / 27.0
-"""Greatest distance of a cubic from its chord, for a difference of slopes at one end of 1 [1]."""
 AVERAGED_OFF = 1e-4
 """Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
-NEAR_LIMIT = 0.01
-"""Distance from a limit within which joints may not swing past their knots [rad or m]."""
-MONOTONE = 3.0
-"""
-Largest slope at the ends of a cubic, over the slope of its chord, that keeps it between them [1].
-
-Source: Fritsch and Carlson, "Monotone piecewise cubic interpolation", SIAM Journal on Numerical
-Analysis 17 (1980).
-"""
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
 STOPPABLE = 0.44
@@ -79,6 +67,8 @@ class PlannedPath(Path):
     places : array, shape (m,), optional
         Times at the knots, from 0 on, that the arm is not to come before, at full speed [s]. None:
         as fast as it may.
+    slopes : array, shape (m, n), optional
+        Velocities at the knots at these times [rad/s or m/s]. None: those of a smooth curve.
     acceleration : float
         Share of the accelerations to use [1].
 
@@ -95,6 +85,7 @@ class PlannedPath(Path):
         then: Callable[[], Path] | None = None,
         straight_room: Array | None = None,
         places: Array | None = None,
+        slopes: Array | None = None,
         acceleration: float = 1.0,
     ) -> None:
         super().__init__(reason, then)
@@ -111,8 +102,12 @@ class PlannedPath(Path):
         else:
             lengths = np.diff(places[kept])
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
-        gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
-        self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.size)
+        if slopes is None:
+            limits = robot.lower, robot.upper
+            slopes = slopes_near_polyline(self._knots, self._places, *limits, robot.size)
+        else:
+            slopes = slopes[kept]
+        self._tangents = np.ascontiguousarray(slopes)
         n, count = len(robot), len(robot.tree_rows)
         self._memory = np.empty((count, FRAME)), np.empty((count, 6))
         self._rows, self._here, self._next = np.empty((6, n)), np.empty((3, n)), np.empty((3, n))
@@ -350,32 +345,3 @@ def _distinct(knots: Array) -> npt.NDArray[np.intp]:
     kept = np.flatnonzero(np.append(True, apart))
     last = len(knots) - 1
     return np.append(kept[:-1] if len(kept) > 1 else kept, last)
-
-
-def _tangents(
-    knots: Array, places: Array, near_limit: npt.NDArray[np.bool_], reach: float
-) -> Array:
-    """
-    Slopes at the knots, shape (m, n): those of parabolas through three knots.
-
-    Where the curve would leave the polyline too far they are shorter: with none it stays there.
-    Joints near limits go no farther than the knots do.
-    """
-    tangents = np.zeros_like(knots)
-    lengths = np.diff(places)[:, None]
-    slopes = np.diff(knots, axis=0) / lengths
-    tangents[0], tangents[-1] = slopes[0], slopes[-1]
-    before, behind = lengths[:-1], lengths[1:]
-    tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
-    within = near_limit.copy()
-    within[1:] |= near_limit[:-1]
-    within[:-1] |= near_limit[1:]
-    for ends in (slice(1, None), slice(None, -1)):  # of the segment before, and of that behind
-        part, most = tangents[ends], MONOTONE * np.abs(slopes)
-        kept = np.where(part * slopes > 0.0, np.clip(part, -most, most), 0.0)
-        tangents[ends] = np.where(within[ends], kept, part)
-    off = np.full(len(knots), OFF_POLYLINE)
-    for chord, length in ((slopes[:-1], before), (slopes[1:], behind)):
-        apart = np.linalg.norm(tangents[1:-1] - chord, axis=1)
-        off[1:-1] = np.maximum(off[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
-    return tangents * (OFF_POLYLINE / off)[:, None]

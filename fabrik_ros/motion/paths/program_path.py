@@ -37,8 +37,9 @@ class ProgramPath(PlannedPath):
             limiter,
             leg.knots,
             NAME,
-            then=_after(limiter, route, number),
+            then=_leg_after(limiter, route, number),
             places=leg.places,
+            slopes=leg.slopes,
             acceleration=leg.acceleration,
         )
 
@@ -71,7 +72,7 @@ class PausePath(Path):
     route : Route
         The whole program.
     number : int
-        Number of the leg that the pause belongs to.
+        Number of the leg that is the pause.
 
     """
 
@@ -92,9 +93,8 @@ class PausePath(Path):
     def progress(self) -> Progress:
         """Tell how far the arm is with the program."""
         leg = self._route.legs[self._number]
-        place = leg.duration - self._left
-        segment = leg.begins[-1][0]
-        return _progress(self._route, self._number, segment, place, self._left)
+        place = leg.pause - self._left
+        return _progress(self._route, self._number, leg.segment_at(place), place, self._left)
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints."""
@@ -110,13 +110,6 @@ def program_path(limiter: JointLimiter, route: Route, number: int = 0) -> Path:
     if len(route.legs[number].knots) > 1:
         return ProgramPath(limiter, route, number)
     return PausePath(limiter, route, number)
-
-
-def _after(limiter: JointLimiter, route: Route, number: int) -> Callable[[], Path] | None:
-    """What follows the motion of a leg; None after the last one."""
-    if route.legs[number].pause > 0.0:
-        return lambda: PausePath(limiter, route, number)
-    return _leg_after(limiter, route, number)
 
 
 def _leg_after(limiter: JointLimiter, route: Route, number: int) -> Callable[[], Path] | None:
