@@ -243,13 +243,14 @@ def driven(motion: Motion, route: Route, dt: float) -> Drive:
     """Let an arm that rests at the beginning of a route go along it, in steps of `dt` seconds."""
     if route.reason is not None:
         return Drive(np.empty(0), np.empty((0, len(motion.robot))), (), route.reason)
-    q, progress = [motion.command[0]], [Progress(0, 0.0, 0, 0.0, route.duration)]
     motion.follow(program_path(motion.limiter, route))
+    q, progress = [motion.command[0]], [motion.progress]
     while not motion.is_at_rest:
         motion.step(dt)
         q.append(motion.command[0])
-        progress.append(motion.progress or progress[-1]._replace(share=1.0, left=0.0))
-    return Drive(dt * np.arange(len(q)), np.array(q), tuple(progress), motion.reason)
+        progress.append(motion.progress or progress[-1])
+    known = tuple(p for p in progress if p is not None)
+    return Drive(dt * np.arange(len(q)), np.array(q), known, motion.reason)
 
 
 def blend_times(route: Route, drive: Drive) -> tuple[tuple[float, float], ...]:

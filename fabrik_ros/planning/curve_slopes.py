@@ -1,7 +1,6 @@
 """Slopes of a smooth curve through knots in joint space."""
 
 import numpy as np
-import numpy.typing as npt
 
 from ..transforms import Array
 
@@ -20,10 +19,19 @@ Analysis 17 (1980).
 """
 
 
-def smooth_slopes(knots: Array, places: Array, lower: Array, upper: Array) -> Array:
+def curve_slopes(
+    knots: Array,
+    places: Array,
+    lower: Array,
+    upper: Array,
+    reach: float,
+    off: float = OFF_POLYLINE,
+    near: float = NEAR_LIMIT,
+) -> Array:
     """
-    Slopes at the knots of a smooth curve: those of parabolas through three knots.
+    Slopes at the knots of a smooth curve, shape (m, n): those of parabolas through three knots.
 
+    Where the curve would leave the polyline too far they are shorter: with none it stays there.
     Joints near limits go no farther than the knots do.
 
     Parameters
@@ -34,11 +42,12 @@ def smooth_slopes(knots: Array, places: Array, lower: Array, upper: Array) -> Ar
         Places of the knots along the curve.
     lower, upper : array, shape (n,)
         Limits [rad or m].
-
-    Returns
-    -------
-    array, shape (m, n)
-        [rad or m, by the unit of the places].
+    reach : float
+        Reach of the arm [m].
+    off : float
+        Largest distance from the polyline, at this reach [m].
+    near : float
+        Distance from a limit that counts as near [rad or m].
 
     """
     lengths = np.diff(places)[:, None]
@@ -47,36 +56,20 @@ def smooth_slopes(knots: Array, places: Array, lower: Array, upper: Array) -> Ar
     tangents[0], tangents[-1] = slopes[0], slopes[-1]
     before, behind = lengths[:-1], lengths[1:]
     tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
-    return _within_limits(knots, tangents, slopes, lower, upper)
-
-
-def slopes_near_polyline(
-    knots: Array, places: Array, lower: Array, upper: Array, reach: float
-) -> Array:
-    """
-    Slopes likewise, but with corners where the curve would leave the polyline too far.
-
-    `reach` is that of the arm [m]; the rest as for `smooth_slopes`.
-    """
-    tangents = smooth_slopes(knots, places, lower, upper)
-    lengths = np.diff(places)[:, None]
-    slopes = np.diff(knots, axis=0) / lengths
-    off = np.full(len(knots), OFF_POLYLINE)
-    for chord, length in ((slopes[:-1], lengths[:-1]), (slopes[1:], lengths[1:])):
+    _keep_within_limits(tangents, slopes, np.minimum(knots - lower, upper - knots) < near)
+    reached = np.full(len(knots), off)
+    for chord, length in ((slopes[:-1], before), (slopes[1:], behind)):
         apart = np.linalg.norm(tangents[1:-1] - chord, axis=1)
-        off[1:-1] = np.maximum(off[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
-    return tangents * (OFF_POLYLINE / off)[:, None]
+        reached[1:-1] = np.maximum(reached[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
+    return tangents * (off / reached)[:, None]
 
 
-def _within_limits(
-    knots: Array, tangents: Array, slopes: Array, lower: Array, upper: Array
-) -> Array:
+def _keep_within_limits(tangents: Array, slopes: Array, is_near: Array) -> None:
     """Keep cubics between their knots where a joint is near a limit."""
-    within: npt.NDArray[np.bool_] = np.minimum(knots - lower, upper - knots) < NEAR_LIMIT
-    within[1:] |= within[:-1].copy()
-    within[:-1] |= within[1:].copy()
+    within = is_near.copy()
+    within[1:] |= is_near[:-1]
+    within[:-1] |= is_near[1:]
     for ends in (slice(1, None), slice(None, -1)):  # of the segment before, and of that behind
         part, most = tangents[ends], MONOTONE * np.abs(slopes)
         kept = np.where(part * slopes > 0.0, np.clip(part, -most, most), 0.0)
         tangents[ends] = np.where(within[ends], kept, part)
-    return tangents

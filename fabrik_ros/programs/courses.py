@@ -121,9 +121,7 @@ def _circle(begin: Array, via: Array, end: Array) -> tuple[Array, Array]:
             'circle goes through three different ones, with angle 2 pi'
         )
     if steep < IN_LINE * sizes[0] * sizes[1]:
-        raise ProgramError(
-            f'its points lie on a line: {shown_place(np.array([begin, via, end]))}'
-        )
+        raise ProgramError(f'its points lie on a line: {shown_place(np.array([begin, via, end]))}')
     towards = sizes[0] ** 2 * np.cross(to_end, across) + sizes[1] ** 2 * np.cross(across, to_via)
     return begin + towards / (2.0 * steep**2), across / steep
 

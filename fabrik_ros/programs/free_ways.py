@@ -62,9 +62,7 @@ class FreeWays:
                 return np.array([q, q_goal])
             yield
         if self.ask is not None:
-            request = PlanRequest(
-                q, None, (q_goal,), None, self.fastest, self.planning_time
-            )
+            request = PlanRequest(q, None, (q_goal,), None, self.fastest, self.planning_time)
             return (yield from self.ask(request))
         for between in self.waypoints.candidates((q_goal,), q):
             if between is not None:

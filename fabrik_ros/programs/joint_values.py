@@ -28,9 +28,7 @@ def with_values(program: Program, configurations: Mapping[str, Array]) -> Progra
     )
 
 
-def _with_values(
-    number: int, segment: Segment, configurations: Mapping[str, Array]
-) -> Segment:
+def _with_values(number: int, segment: Segment, configurations: Mapping[str, Array]) -> Segment:
     if not (isinstance(segment, Joints) and isinstance(segment.values, str)):
         return segment
     try:

@@ -115,9 +115,12 @@ class Leg:
         """Its duration at the asked speeds [s]."""
         return float(self.places[-1]) + self.pause
 
-    def segment_at(self, place: float) -> int:
-        """Return the number of the segment at a place."""
-        return max((begin, number) for number, begin in self.begins if begin <= place)[1]
+    def segment_at(self, place: float) -> tuple[int, float, float]:
+        """Return the number of the segment at a place, and where on the leg it begins and ends."""
+        begins = [begin for _, begin in self.begins]
+        i = max(i for i, begin in enumerate(begins) if begin <= place or i == 0)
+        end = [*begins[1:], self.duration][i]
+        return self.begins[i][0], begins[i], end
 
 
 @dataclass(frozen=True, eq=False)

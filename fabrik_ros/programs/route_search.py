@@ -16,14 +16,15 @@ import numpy as np
 
 from ..errors import FabrikError, ProgramError
 from ..model.mechanism import Mechanism
-from ..planning.curve_slopes import slopes_near_polyline, smooth_slopes
+from ..planning.curve_slopes import curve_slopes
 from ..planning.pieces import Pieces
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array, rotation_vector
 from .blends import LegMaker, Part
-from .courses import ArcCourse, Course, LineCourse
+from .courses import Course, LineCourse
 from .joint_values import joint_values
 from .program import Arc, Joints, Line, Move, Pause, Program, Segment
+from .rest import course_of
 from .route import Leg, Route, Stretch
 from .tracing import Trace, Tracer
 
@@ -31,6 +32,10 @@ DENSE = 0.05
 """Largest joint move between knots of a joint move [rad or m]."""
 MOST_STARTS = 12
 """Configurations at a pose from which the lines behind it are tried [1]."""
+CLOSE = 5e-5, 1e-4
+"""How near its knots the curve of a line or an arc stays, as `curve_slopes` has it [m, rad]."""
+TURNED_OFF = 1e-3
+"""A tool that is turned off a line or an arc by more is told of [rad]."""
 BEFORE = -1
 """Number of what comes before the first segment."""
 SLOWER = 1e-3
@@ -183,7 +188,9 @@ class RouteSearch:
     def _pause(self, number: int, segment: Pause) -> None:
         self._stop()
         rest = self._q[None]
-        pause = Leg(rest, np.zeros_like(rest), np.zeros(1), ((number, 0.0),), pause=segment.seconds)
+        pause = Leg(
+            rest, np.zeros_like(rest), np.zeros(1), ((number, 0.0),), pause=segment.seconds
+        )
         self._legs.append(pause)
 
     def _extend(
@@ -196,10 +203,8 @@ class RouteSearch:
             return
         kept[-1] = True
         times, q, robot = times[kept], q[kept], self._tools.robot
-        if is_smooth:
-            slopes = smooth_slopes(q, times, robot.lower, robot.upper)
-        else:
-            slopes = slopes_near_polyline(q, times, robot.lower, robot.upper, robot.size)
+        closeness = CLOSE if is_smooth else ()
+        slopes = curve_slopes(q, times, robot.lower, robot.upper, robot.size, *closeness)
         self._parts.append((Stretch(number, times, q, slopes), segment))
 
     # -- lines and arcs
@@ -213,6 +218,11 @@ class RouteSearch:
         errors = trace.position_error, trace.orientation_error
         self._deviation = max(self._deviation[0], errors[0]), max(self._deviation[1], errors[1])
         times = self._duration(number, segment, course) * trace.shares
+        if trace.is_exact and errors[1] > TURNED_OFF:
+            self._maker.remarks.append(
+                f'segment {number + 1}: the tool is turned off it by up to {errors[1]:.3f} rad, as '
+                f'{len(self._q)} joints do not reach every pose'
+            )
         if not trace.is_exact:
             moves = np.max(np.abs(np.diff(trace.q, axis=0)) / self._tools.speeds.joints, axis=1)
             times = np.append(0.0, np.cumsum(np.maximum(np.diff(times), moves)))
@@ -318,8 +328,7 @@ class RouteSearch:
 def _course(T: Array, segment: Segment) -> Course:
     """Course of the tip on a line or an arc from a pose, shape (4, 4)."""
     if isinstance(segment, Arc):
-        via, T_end = np.asarray(segment.via), np.asarray(segment.pose)
-        return ArcCourse(T, via, T_end, segment.angle)
+        return course_of(T, segment)
     assert isinstance(segment, Line)
     return LineCourse(T, np.asarray(segment.pose))
 

@@ -147,9 +147,7 @@ class Tracer:
         place = course.pose(shares[-1])[None, :3, 3]
         kind = ReasonKind.COLLISION_AHEAD if collides else ReasonKind.PATH_BLOCKED
         text = f'{100.0 * shares[-1]:.0f} % of it, to {shown_place(place)}, can be followed: {why}'
-        return Trace(
-            np.array(shares), np.array(knots), reason=Reason(kind, text, place=place)
-        )
+        return Trace(np.array(shares), np.array(knots), reason=Reason(kind, text, place=place))
 
 
 def _share(most: float, whole: float) -> float:

@@ -7,9 +7,8 @@ Where the tool has to be on a line or an arc is told by geometry of its own.
 from collections.abc import Sequence
 import math
 
-import numpy as np
-
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause
+import numpy as np
 
 ON_COURSE = 1e-4, math.radians(0.1)
 """The tool may be so far off its segment [m], [rad]."""
@@ -132,7 +131,9 @@ def judged_program(judge, program, plan, limits, dt: float = 0.01) -> Found:
         if any(f'segment {number + 1}: leaves the line' in text for text in plan.remarks):
             most = plan.position_error + ON_COURSE[0], plan.orientation_error + ON_COURSE[1]
         if distance > most[0] or angle > most[1]:
-            found.wrong.append(f'{time:.2f} s, segment {number + 1}: {distance:.2e} m {angle:.2e} rad')
+            found.wrong.append(
+                f'{time:.2f} s, segment {number + 1}: {distance:.2e} m {angle:.2e} rad'
+            )
     _judge_stops(found, program, plan, poses, tracks)
     _judge_speed(found, program, plan, poses, limits, dt)
     end = tracks[-1]

@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
-
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
 from fabrik_ros.transforms import rotation_from_vector, transform
+import numpy as np
 
 FARTHEST, MOST_TURN = 0.2, 0.5
 BLENDS = 0.0, 0.005, 0.02, 0.05

@@ -36,7 +36,9 @@ class Progress(NamedTuple):
     place: float
     """Place on it [s]; see `Leg`."""
     segment: int
-    """Number of the segment, from 0 on."""
+    """Number of the segment, from 0 on; -1 on the way to another configuration before it."""
+    share_of_segment: float
+    """Share of that segment that lies behind, by time at the asked speed [1]."""
     share: float
     """Share of the program that lies behind, by time at the asked speeds [1]."""
     left: float

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
-from ...planning.curve_slopes import slopes_near_polyline
+from ...planning.curve_slopes import curve_slopes
 from ...planning.timed_way import SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
@@ -104,7 +104,7 @@ class PlannedPath(Path):
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
         if slopes is None:
             limits = robot.lower, robot.upper
-            slopes = slopes_near_polyline(self._knots, self._places, *limits, robot.size)
+            slopes = curve_slopes(self._knots, self._places, *limits, robot.size)
         else:
             slopes = slopes[kept]
         self._tangents = np.ascontiguousarray(slopes)
@@ -290,8 +290,8 @@ class PlannedPath(Path):
 def sparse(q: Array, knots: Array) -> list[Array]:
     """Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too."""
     last, chosen = q, []
-    for knot, following in zip(knots, [*knots[1:], None], strict=True):
-        if following is None or largest(following - last) > PREVIEW_MOVE:
+    for i, knot in enumerate(knots):
+        if i + 1 == len(knots) or largest(knots[i + 1] - last) > PREVIEW_MOVE:
             chosen.append(knot)
             last = knot
     return chosen

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from itertools import chain
 
-import numpy as np
-
 from ...programs.route import Route
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
@@ -46,13 +44,14 @@ class ProgramPath(PlannedPath):
     def progress(self) -> Progress:
         """Tell how far the arm is with the program."""
         place = min(self._at, float(self._leg.places[-1]))
-        segment = self._leg.segment_at(place)
-        return _progress(self._route, self._number, segment, place, self.time_left)
+        return _progress(self._route, self._number, place, self.time_left)
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints, from where the arm is now."""
         ahead = super().ahead()
-        rest = [sparse(leg.knots[0], leg.knots[1:]) for leg in self._route.legs[self._number + 1 :]]
+        rest = [
+            sparse(leg.knots[0], leg.knots[1:]) for leg in self._route.legs[self._number + 1 :]
+        ]
         return Ahead(
             NAME,
             ahead.q,
@@ -94,14 +93,12 @@ class PausePath(Path):
         """Tell how far the arm is with the program."""
         leg = self._route.legs[self._number]
         place = leg.pause - self._left
-        return _progress(self._route, self._number, leg.segment_at(place), place, self._left)
+        return _progress(self._route, self._number, place, self._left)
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints."""
         q = self._limiter.joints.q
-        rest = list(
-            chain(*(sparse(q, leg.knots) for leg in self._route.legs[self._number + 1 :]))
-        )
+        rest = list(chain(*(sparse(q, leg.knots) for leg in self._route.legs[self._number + 1 :])))
         return Ahead(NAME, q, iter(rest), len(rest))
 
 
@@ -118,8 +115,21 @@ def _leg_after(limiter: JointLimiter, route: Route, number: int) -> Callable[[],
     return lambda: program_path(limiter, route, number + 1)
 
 
-def _progress(route: Route, number: int, segment: int, place: float, left: float) -> Progress:
+def _progress(route: Route, number: int, place: float, left: float) -> Progress:
+    leg = route.legs[number]
+    segment, begin, end = leg.segment_at(place)
     behind = sum(leg.duration for leg in route.legs[:number]) + place
     ahead = sum(leg.duration for leg in route.legs[number + 1 :])
-    share = min(1.0, behind / max(route.duration, np.finfo(float).tiny))
-    return Progress(number, place, segment, share, left + ahead)
+    return Progress(
+        number,
+        place,
+        segment,
+        _share(place - begin, end - begin),
+        _share(behind, route.duration),
+        left + ahead,
+    )
+
+
+def _share(part: float, whole: float) -> float:
+    """Share that a part is of a whole, 0 to 1; all of it where that is nothing."""
+    return min(max(part / whole, 0.0), 1.0) if whole > 0.0 else 1.0
