@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .collision.checked_pairs import CheckedPairs
 from .collision.scene import Scene
-from .errors import CollisionError, TargetError
+from .errors import CollisionError, ProgramError, TargetError
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
@@ -45,7 +45,7 @@ def plan(
     scene: Scene | CheckedPairs | None = None,
     **options: Any,
 ) -> Plan: ...
-def plan(
+def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one call
     chain: Mechanism,
     start: npt.ArrayLike,
     target: npt.ArrayLike | Program,
@@ -129,16 +129,19 @@ def plan(
     if setup is None and settings:
         raise CollisionError(f'{", ".join(settings)} without a robot: nothing collides')
     collision = _collision(scene, setup)
+    q = chain.checked(start, 'start')
+    planner = Planner(chain, collision, options, tips)
+    planner.warm_up()
     if isinstance(target, Program):
-        check_arm(chain, 'chain', Chain)
-        planner = DirectPlanner(Planner(chain, collision, options), planning_time, should_stop)
-        how = motion or FollowerOptions()
+        if not isinstance(chain, Chain):
+            raise ProgramError(f'programs are for arms with one tip, got {chain!r}')
         known = {name: chain.checked(q, name) for name, q in (configurations or {}).items()}
-        q, program = chain.checked(start, 'start'), with_values(target, known)
-        return plan_program(chain, q, program, collision, planner, how, options)
+        program = with_values(target, known)
+        direct = DirectPlanner(planner, planning_time, should_stop)
+        return plan_program(chain, q, program, collision, direct, motion, options)
     T, q_goals = _goal(chain, target)
     request = PlanRequest(
-        chain.checked(start, 'start'),
+        q,
         T,
         q_goals,
         posture=None if posture is None else chain.checked(posture, 'posture'),
@@ -146,8 +149,6 @@ def plan(
         seed=seed,
         brakes_straight=True,
     )
-    planner = Planner(chain, collision, options, tips)
-    planner.warm_up()
     return planner.plan(request, should_stop)
 
 

@@ -24,7 +24,6 @@ from ..transforms import Array
 from .choosing.motion import Motion
 from .follower_options import FollowerOptions
 from .paths.path import Progress
-from .paths.program_path import program_path
 
 HELD = 0.99
 """A speed along a segment of at least this share of the asked one is that [1]."""
@@ -107,8 +106,9 @@ class ProgramPlan:
 
         """
         self._check()
-        columns = [np.interp(time, self.times, column) for column in self.q.T]
-        return np.stack(columns, axis=-1)
+        t = np.asarray(time, dtype=np.float64)
+        values: Array = np.stack([np.interp(t, self.times, q) for q in self.q.T], axis=-1)
+        return values
 
     def segment_at(self, time: float) -> int:
         """Return the number of the segment that the arm is on at a time [s], from 0 on."""
@@ -146,10 +146,6 @@ class DirectPlanner:
         self.planning_time = planning_time
         self._plan: Plan | None = None
 
-    def warm_up(self) -> None:
-        """Compile what is needed."""
-        self._planner.warm_up()
-
     def request(self, request: PlanRequest) -> None:
         """Look for a path."""
         self._plan = self._planner.plan(request, self._should_stop)
@@ -168,7 +164,7 @@ def plan_program(
     program: Program,
     collision: CheckedPairs | None,
     planner: DirectPlanner,
-    options: FollowerOptions,
+    options: FollowerOptions | None = None,
     solver_options: SolverOptions | None = None,
 ) -> ProgramPlan:
     """
@@ -186,13 +182,13 @@ def plan_program(
         Knows what collides; None: nothing does.
     planner : DirectPlanner
         Finds ways between configurations.
-    options : FollowerOptions
+    options : FollowerOptions, optional
         How the arm moves.
     solver_options : SolverOptions, optional
         Mode and tolerances; left out, those of `options`.
 
     """
-    planner.warm_up()
+    options = FollowerOptions() if options is None else options
     motion = Motion(
         arm,
         options.limits_for(arm),
@@ -243,18 +239,18 @@ def driven(motion: Motion, route: Route, dt: float) -> Drive:
     """Let an arm that rests at the beginning of a route go along it, in steps of `dt` seconds."""
     if route.reason is not None:
         return Drive(np.empty(0), np.empty((0, len(motion.robot))), (), route.reason)
-    motion.follow(program_path(motion.limiter, route))
+    motion.go_along(route)
     q, progress = [motion.command[0]], [motion.progress]
     while not motion.is_at_rest:
         motion.step(dt)
         q.append(motion.command[0])
         progress.append(motion.progress or progress[-1])
     known = tuple(p for p in progress if p is not None)
-    return Drive(dt * np.arange(len(q)), np.array(q), known, motion.reason)
+    return Drive(np.arange(len(q)) * np.float64(dt), np.array(q), known, motion.reason)
 
 
 def blend_times(route: Route, drive: Drive) -> tuple[tuple[float, float], ...]:
-    """Times between which the arm blends segments [s]."""
+    """Return the times between which the arm blends segments [s]."""
     found = []
     for number, leg in enumerate(route.legs if drive.progress else ()):
         on_leg = [i for i, p in enumerate(drive.progress) if p.leg == number]
@@ -266,8 +262,9 @@ def blend_times(route: Route, drive: Drive) -> tuple[tuple[float, float], ...]:
 
 
 def slow_times(program: Program, drive: Drive) -> tuple[tuple[float, float], ...]:
-    """Times between which the tip is slower on lines and arcs than was asked [s]."""
-    steps, found = program.steps, []
+    """Return the times between which the tip is slower on lines and arcs than was asked [s]."""
+    steps = program.steps
+    found: list[tuple[float, float]] = []
     for i, (here, there) in enumerate(zip(drive.progress, drive.progress[1:], strict=False)):
         on_line = isinstance(steps[here.segment], (Line, Arc)) and here.leg == there.leg
         begin, end = float(drive.times[i]), float(drive.times[i + 1])

@@ -1,6 +1,7 @@
 """Slopes of a smooth curve through knots in joint space."""
 
 import numpy as np
+import numpy.typing as npt
 
 from ..transforms import Array
 
@@ -64,7 +65,7 @@ def curve_slopes(
     return tangents * (off / reached)[:, None]
 
 
-def _keep_within_limits(tangents: Array, slopes: Array, is_near: Array) -> None:
+def _keep_within_limits(tangents: Array, slopes: Array, is_near: npt.NDArray[np.bool_]) -> None:
     """Keep cubics between their knots where a joint is near a limit."""
     within = is_near.copy()
     within[1:] |= is_near[:-1]

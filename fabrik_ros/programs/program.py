@@ -122,7 +122,7 @@ class Arc(Segment):
         via = self._numbers('via')
         via = via[:3, 3] if via.shape == (4, 4) else via
         if via.shape != (3,) or not np.isfinite(via).all():
-            self._refuse(f'via must be three finite numbers or a pose, got {self.via}')
+            self._refuse(f'via must be three finite numbers or a pose, got {via}')
         object.__setattr__(self, 'via', via)
         self._take_pose('pose')
         if self.angle is not None and not 0.0 < self.angle < math.inf:

@@ -40,9 +40,8 @@ class Stretch:
         """Joint values and their velocities, shape (n,) each, at a time."""
         i = int(np.clip(np.searchsorted(self.times, time, side='right') - 1, 0, len(self.q) - 2))
         begin, end = float(self.times[i]), float(self.times[i + 1])
-        return cubic(
-            *self.q[i : i + 2], *self.slopes[i : i + 2], duration=end - begin, time=time - begin
-        )
+        slope, slope_end = self.slopes[i : i + 2]
+        return cubic(self.q[i], self.q[i + 1], slope, slope_end, end - begin, time - begin)
 
     def between(self, begin: float, end: float) -> Stretch:
         """Return the part between two times, which stay as they are."""

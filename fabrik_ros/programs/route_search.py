@@ -220,7 +220,7 @@ class RouteSearch:
         times = self._duration(number, segment, course) * trace.shares
         if trace.is_exact and errors[1] > TURNED_OFF:
             self._maker.remarks.append(
-                f'segment {number + 1}: the tool is turned off it by up to {errors[1]:.3f} rad, as '
+                f'segment {number + 1}: the tool is turned off it by up to {errors[1]:.3f} rad: '
                 f'{len(self._q)} joints do not reach every pose'
             )
         if not trace.is_exact:
@@ -304,7 +304,7 @@ class RouteSearch:
         return None
 
     def _times(self, segment: Segment, knots: Array) -> Array:
-        """Times at knots of a free move at the asked speeds, without accelerating, shape (m,)."""
+        """Return times at the knots of a free move, shape (m,), without accelerating [s]."""
         speeds, share = self._tools.speeds, segment.share
         steps = np.max(np.abs(np.diff(knots, axis=0)) / (share * speeds.joints), axis=1)
         if segment.speed is not None or segment.rotation is not None or share < 1.0:

@@ -42,7 +42,7 @@ ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
 FLOORS = (
     {'reasons'},
     {'errors'},
-    {'transforms'},
+    {'documents', 'transforms'},
     {'kernels'},
     {'model'},
     {'collision', 'solver'},

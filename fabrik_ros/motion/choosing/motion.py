@@ -45,6 +45,7 @@ from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
 from ..paths.path import Path, Progress
 from ..paths.preview import NO_MOTION, ProposedMotion
+from ..paths.program_path import program_path
 from .arms_apart import ArmsApart
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
@@ -519,6 +520,10 @@ class Motion:
     def route(self, program: Program) -> Pieces[Route]:
         """Look for the route through a program, from where the arm is, and do not set out."""
         return self.pursuit.finder.route(program)
+
+    def go_along(self, route: Route) -> None:
+        """Set out on a route that begins where the arm is, without a look."""
+        self.follow(program_path(self.limiter, route))
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space, without a look."""

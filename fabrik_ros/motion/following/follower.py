@@ -785,7 +785,8 @@ class Follower:
         self._end_lost_jogs(now)
         holds = self._job.stop_reason is not None
         if self.is_at_rest:
-            self._repeat_time = 0.0 if holds or self.was_moved else self._repeat_time - dt
+            is_silent = holds or self.was_moved or self.motion.waits_for_execute
+            self._repeat_time = 0.0 if is_silent else self._repeat_time - dt
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
@@ -797,7 +798,8 @@ class Follower:
 
     def _note_progress(self) -> None:
         if self._run is not None and self._has_program:
-            self._run = self._run.at(self.motion.progress)
+            T = self.robot.tip_poses(self.motion.q)[0]
+            self._run = self._run.at(self.motion.progress, T)
 
     def _look_at_once(self, now: float) -> None:
         if self.looks_in_ticks:
@@ -865,8 +867,8 @@ class Follower:
     def _pursue_goal(self) -> None:
         """Look for a path to the goal."""
         joints = self._goal_in_joints
-        if self._has_program:
-            self._run = self._left or self._run
+        if self._run is not None and self._has_program:
+            self._run, self._left = self._left or self._run, None
             self.motion.pursue_program(self._run.program)
         elif joints is not None:
             self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))

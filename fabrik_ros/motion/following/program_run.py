@@ -1,6 +1,7 @@
 """A program that an arm goes through: what it was asked for, how far it is, what is left of it."""
 
 from dataclasses import dataclass, replace
+import math
 
 from ...errors import ProgramError, RefusedError
 from ...model.mechanism import Mechanism
@@ -67,9 +68,12 @@ class ProgramRun:
         goal = Goal.of(ends[-1][None])
         return cls(name, program, goal, (begin, *ends), 0, len(program.steps))
 
-    def at(self, progress: Progress | None) -> 'ProgramRun':
-        """Return the run of an arm that has come farther; None: no farther than before."""
-        return self if progress is None else replace(self, progress=progress)
+    def at(self, progress: Progress | None, T: Array) -> 'ProgramRun':
+        """Return the run of an arm that has come farther, to a pose T_base_tip of shape (4, 4)."""
+        if progress is None:
+            return self
+        ends = (T, *self.ends[1:]) if self.progress is None else self.ends
+        return replace(self, progress=progress, ends=ends)
 
     @property
     def segment(self) -> int:
@@ -81,6 +85,11 @@ class ProgramRun:
         """Share of the whole program that lies behind, by time at the asked speeds [1]."""
         of_part = 0.0 if self.progress is None else self.progress.share
         return self.done + (1.0 - self.done) * of_part
+
+    @property
+    def left(self) -> float:
+        """Time to its end, about [s]; NaN before the arm sets out."""
+        return math.nan if self.progress is None else self.progress.left
 
     @property
     def rest(self) -> 'ProgramRun':
