@@ -16,7 +16,7 @@ from .courses import Course
 
 LONGEST_STEP, LARGEST_TURN = 0.02, 0.1
 """Largest move [m] and turn [rad] of a tip from one pair of knots to the next."""
-SHORTEST = 2e-3
+SHORTEST = 2e-4
 """Least step, as a share of the largest one: a shorter one leads nowhere [1]."""
 LARGEST_MOVE = 0.2
 """Largest joint move in a step [rad or m]."""

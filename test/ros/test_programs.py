@@ -8,15 +8,16 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
+import itertools
+
 from bench import check_commands, JOINTS, matrix_message, shifted, six_axis_judge, START, values_at
+from fabrik_ros.programs import Arc, Joints, Line, Pause, Program
+from fabrik_ros.programs.program_file import document_of
 from judging import distances_from_line
 from nav_msgs.msg import Path
 import numpy as np
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-
-from fabrik_ros.programs import Arc, Joints, Line, Pause, Program
-from fabrik_ros.programs.program_file import document_of
 
 AT_START = values_at(JOINTS, START)
 ON_LINE = 1e-4
@@ -77,7 +78,7 @@ def square(start, **settings):
 
 def distances_from_square(tips, start):
     places = [T[:3, 3] for T in (start, *corners(start), start)]
-    sides = [distances_from_line(tips, a, b) for a, b in zip(places, places[1:], strict=False)]
+    sides = [distances_from_line(tips, a, b) for a, b in itertools.pairwise(places)]
     return np.min(sides, axis=0)
 
 
@@ -132,7 +133,10 @@ def test_target_path_goes_through_its_poses(bench, six_axis, judge, start):
         ({'segments': [{'lin': {'xyz': [0, 0, 0]}}]}, "segment 1 has the unknown key 'lin'"),
         ({'segments': [{'pause': 1.0}, {'joints': 'nowhere'}]}, 'segment 2 (joints): no config'),
         ({'segments': [{'joints': {'shoulder_pan_jiont': 0.1}}]}, "no joint 'shoulder_pan_jiont'"),
-        ({'segments': [{'line': {'xyz': [0.4, 0, 0.4]}, 'frame': 'moon'}]}, "segment 1: frame 'moon"),
+        (
+            {'segments': [{'line': {'xyz': [0.4, 0, 0.4]}, 'frame': 'moon'}]},
+            "segment 1: frame 'moon",
+        ),
         ({'segments': [{'line': {'xyz': [0.4, 0, 0.4]}, 'speed': -1}]}, 'speed must be positive'),
         ({'segments': []}, 'a program has no segments'),
     ],

@@ -64,17 +64,23 @@ class Track:
         turned = x * math.cos(angle) + np.cross(k, x) * math.sin(angle)
         return self._centre + turned + k * (k @ x) * (1.0 - math.cos(angle))
 
+    def pose(self, share: float) -> np.ndarray:
+        """Pose where a share of the segment lies behind."""
+        T = np.eye(4)
+        if isinstance(self._segment, Arc):
+            T[:3, 3] = self._round(share * self._angle)
+        else:
+            T[:3, 3] = self._begin[:3, 3] + share * (self.end - self._begin)[:3, 3]
+        T[:3, :3] = turn(self._begin[:3, :3], self.end[:3, :3], share)
+        return T
+
     def errors(self, T: np.ndarray, before: float) -> tuple[float, float, float]:
         """Distance and angle from the segment, and the share of it that lies behind."""
         share = self._share(T, before)
-        if isinstance(self._segment, Arc):
-            x = self._round(share * self._angle)
-        else:
-            x = self._begin[:3, 3] + share * (self.end - self._begin)[:3, 3]
-        R = turn(self._begin[:3, :3], self.end[:3, :3], share)
-        off = R.T @ T[:3, :3]
+        wanted = self.pose(share)
+        off = wanted[:3, :3].T @ T[:3, :3]
         sine = np.linalg.norm(off - off.T) / math.sqrt(8.0)
-        return float(np.linalg.norm(T[:3, 3] - x)), math.asin(min(sine, 1.0)), share
+        return float(np.linalg.norm((T - wanted)[:3, 3])), math.asin(min(sine, 1.0)), share
 
     def _share(self, T: np.ndarray, before: float) -> float:
         if isinstance(self._segment, Arc):
@@ -211,3 +217,30 @@ def _judge_speed(found, program, plan, poses, limits, dt) -> None:
         found.steady += dt
         if abs(way - asked) > SPEED_SLACK * asked:
             found.wrong.append(f'{begin:.2f} s, segment {number + 1}: {way:.4f} m/s not {asked:g}')
+
+
+def follows_to(judge, program, q: np.ndarray, names: Sequence[str], steps: int = 400) -> int:
+    """
+    Follow a program from one configuration by Newton steps; return the segment that stops that.
+
+    Of its own: pinocchio's Jacobian, small steps, joints inside their limits. Free moves to poses
+    have several ends, so that it goes no farther than to the first of them.
+    """
+    values = dict(zip(names, q, strict=True))
+    T = judge.pose(list(values.values()), names)
+    for number, segment in enumerate(program.steps):
+        if isinstance(segment, Move):
+            return number
+        if isinstance(segment, Joints):
+            q = np.array(segment.values)
+            T = judge.pose(q, names)
+        elif isinstance(segment, (Line, Arc)):
+            track = Track(segment, T)
+            for i in range(1, steps + 1):
+                wanted = track.pose(i / steps)
+                q_next = judge.near(wanted, q, names)
+                if q_next is None or np.max(np.abs(q_next - q)) > 0.1:
+                    return number
+                q = q_next
+            T = track.end
+    return len(program.steps)
