@@ -36,8 +36,8 @@ PACKAGES = (
     Package(
         'control_msgs',
         'control-msgs',
-        'a controller of trajectories is not heard: its first motion may begin with a step, and '
-        'what it does with late messages is not known',
+        'no action ~/execute_motion; a controller of trajectories is not heard: its first motion '
+        'may begin with a step, and what it does with late messages is not known',
         'apt install ros-$ROS_DISTRO-control-msgs (no wheel has it)',
     ),
     Package(

@@ -34,6 +34,8 @@ class Segment:
     blend : float
         Distance from the end within which the arm may leave the segment for the next one, so that
         it need not stop [m]. 0: it stops exactly there.
+    duration : float, optional
+        How long it takes, starts and stops included, where the arm can [s]; instead of speeds.
 
     """
 
@@ -42,9 +44,10 @@ class Segment:
     share: float = 1.0
     acceleration: float = 1.0
     blend: float = 0.0
+    duration: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ('speed', 'rotation'):
+        for name in ('speed', 'rotation', 'duration'):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < math.inf:
                 self._refuse(f'{name} must be positive, got {value}')
@@ -54,6 +57,9 @@ class Segment:
                 self._refuse(f'{name} must be above 0 and at most 1, got {value}')
         if not 0.0 <= self.blend < math.inf:
             self._refuse(f'blend must be 0 or more, got {self.blend}')
+        has_speed = self.speed is not None or self.rotation is not None or self.share < 1.0
+        if self.duration is not None and has_speed:
+            self._refuse('a duration, and a speed besides: one of them says how fast')
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ Programs in YAML or JSON: a seam is four lines.
     segments:
       - move: {xyz: [0.4, 0.0, 0.3], rpy: [3.14159, 0.0, 0.0]}
       - line: {xyz: [0.5, 0.0, 0.3], quaternion: [1.0, 0.0, 0.0, 0.0]}
-        speed: 0.05                 # [m/s]; rotation, share, acceleration, blend, frame likewise
+        speed: 0.05                 # [m/s]; rotation, share, acceleration, blend, duration, frame
       - arc: {xyz: [0.5, 0.1, 0.3], rpy: [3.14159, 0.0, 0.0]}
         via: [0.55, 0.05, 0.3]      # and `angle` [rad], for more or less than there
       - joints: home                # or {elbow: 0.3}, or a list of all values
@@ -35,7 +35,7 @@ from .program import Arc, Joints, Line, Move, Pause, Program, Segment
 
 READ = Reader(ProgramError)
 KINDS = ('line', 'arc', 'move', 'joints', 'pause')
-SETTINGS = ('speed', 'rotation', 'share', 'acceleration', 'blend')
+SETTINGS = ('speed', 'rotation', 'share', 'acceleration', 'blend', 'duration')
 KEYS = (*KINDS, *SETTINGS, 'via', 'angle', 'frame')
 POSE = ('xyz', 'rpy', 'quaternion')
 TOP = ('name', 'frame', 'segments')

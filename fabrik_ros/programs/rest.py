@@ -13,6 +13,8 @@ from .joint_values import joint_values
 from .program import Arc, Joints, Line, Move, Program, Segment
 
 QUARTER, HALF = 0.25, 0.5
+LEAST = 1e-6
+"""Share of a segment that is taken to be left at its very end [1]."""
 
 
 def end_poses(robot: Mechanism, program: Program, q: Array) -> list[Array]:
@@ -75,7 +77,10 @@ def rest_of(program: Program, segment: int, share: float, T: Array) -> Program:
 
     """
     steps = program.steps[max(segment, 0) :]
-    return Program((_rest_of_segment(steps[0], share, T), *steps[1:]))
+    first = _rest_of_segment(steps[0], share, T)
+    if first.duration is not None:
+        first = replace(first, duration=max(1.0 - share, LEAST) * first.duration)
+    return Program((first, *steps[1:]))
 
 
 def _rest_of_segment(segment: Segment, share: float, T: Array) -> Segment:

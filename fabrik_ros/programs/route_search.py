@@ -30,6 +30,8 @@ from .tracing import Trace, Tracer
 
 DENSE = 0.05
 """Largest joint move between knots of a joint move [rad or m]."""
+HALVES = 0.5 ** np.arange(6.0, 0.0, -1.0)
+"""Shares of the first and the last distance between knots at which there are more [1]."""
 MOST_STARTS = 12
 """Configurations at a pose from which the lines behind it are tried [1]."""
 CLOSE = 5e-5, 1e-4
@@ -56,7 +58,7 @@ Returns the same trace where that leads nowhere.
 
 @dataclass(frozen=True)
 class Speeds:
-    """Greatest speeds of an arm."""
+    """Greatest speeds and accelerations of an arm."""
 
     tip: float
     """[m/s]."""
@@ -64,6 +66,10 @@ class Speeds:
     """[rad/s]."""
     joints: Array
     """Shape (n,) [rad/s or m/s]."""
+    tip_acceleration: float
+    """[m/s^2]; the tip's rotation gains its full speed in the same time."""
+    joint_acceleration: Array
+    """Shape (n,) [rad/s^2 or m/s^2]."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ class RouteTools:
     past : callable
         Goes past places where a line cannot be followed exactly; see `Past`.
     speeds : Speeds
-        Greatest speeds.
+        Greatest speeds and accelerations.
 
     """
 
@@ -203,9 +209,45 @@ class RouteSearch:
             return
         kept[-1] = True
         times, q, robot = times[kept], q[kept], self._tools.robot
+        times = self._lasting(number, segment, times, q)
         closeness = CLOSE if is_smooth else ()
         slopes = curve_slopes(q, times, robot.lower, robot.upper, robot.size, *closeness)
         self._parts.append((Stretch(number, times, q, slopes), segment))
+
+    def _lasting(self, number: int, segment: Segment, times: Array, q: Array) -> Array:
+        """Stretch the least times, shape (m,), for a segment that has a duration."""
+        wanted, least = segment.duration, float(times[-1])
+        if wanted is None:
+            return times
+        stops = segment.blend == 0.0 or number + 1 == len(self._steps)
+        gains = 0.0 if self._parts else self._time_to_gain(segment, times[:2], q[:2])
+        gains += self._time_to_gain(segment, times[-2:], q[-2:]) if stops else 0.0
+        # Gaining the speed takes as long again as it saves: D + lost / D is the whole duration.
+        lost = 0.5 * least * gains
+        room = wanted**2 - 4.0 * lost
+        duration = 0.5 * (wanted + math.sqrt(room)) if room > 0.0 else 0.0
+        if duration >= least:
+            stretched: Array = duration / least * times
+            return stretched
+        self._maker.remarks.append(
+            f'segment {number + 1}: {least + lost / least:.3g} s instead of {wanted:.3g} s'
+        )
+        return times
+
+    def _time_to_gain(self, segment: Segment, times: Array, q: Array) -> float:
+        """Time to gain the speed between two knots from rest, or to lose it [s]."""
+        speeds, dt = self._tools.speeds, float(times[1] - times[0])
+        T, T_next = (self._tools.robot.tip_poses(row)[0] for row in q)
+        turn = rotation_vector(T[:3, :3].T @ T_next[:3, :3])
+        of_tip = max(
+            float(np.linalg.norm(T_next[:3, 3] - T[:3, 3])) / speeds.tip,
+            float(np.linalg.norm(turn)) / speeds.rotation,
+        )
+        times_to_gain = np.append(
+            np.abs(q[1] - q[0]) / speeds.joint_acceleration,
+            of_tip * speeds.tip / speeds.tip_acceleration,
+        )
+        return float(np.max(times_to_gain)) / (segment.acceleration * dt)
 
     # -- lines and arcs
 
@@ -307,7 +349,8 @@ class RouteSearch:
         """Return times at the knots of a free move, shape (m,), without accelerating [s]."""
         speeds, share = self._tools.speeds, segment.share
         steps = np.max(np.abs(np.diff(knots, axis=0)) / (share * speeds.joints), axis=1)
-        if segment.speed is not None or segment.rotation is not None or share < 1.0:
+        has_speed = segment.speed is not None or segment.rotation is not None or share < 1.0
+        if has_speed or segment.duration is not None:
             T = np.array([self._tools.robot.tip_poses(q)[0] for q in knots])
             ways = np.linalg.norm(np.diff(T[:, :3, 3], axis=0), axis=1)
             turns = [rotation_vector(a[:3, :3].T @ b[:3, :3]) for a, b in pairwise(T)]
@@ -334,9 +377,16 @@ def _course(T: Array, segment: Segment) -> Course:
 
 
 def _dense(knots: Array) -> Array:
-    """Put knots between others, shape (m, n), so that none are far apart."""
+    """
+    Put knots between others, shape (m, n), so that none are far apart, and nearer at both ends.
+
+    Speeds are known at knots: a slow arm would brake from the one before the last on.
+    """
     rows = [knots[:1]]
     for q, q_next in pairwise(knots):
         count = max(1, math.ceil(np.max(np.abs(q_next - q)) / DENSE))
         rows.append(q + np.linspace(0.0, 1.0, count + 1)[1:, None] * (q_next - q))
-    return np.vstack(rows)
+    dense = np.vstack(rows)
+    begin = dense[0] + HALVES[:, None] * (dense[1] - dense[0])
+    end = dense[-1] + HALVES[::-1, None] * (dense[-2] - dense[-1])
+    return np.vstack([dense[:1], begin, dense[1:-1], end, dense[-1:]])

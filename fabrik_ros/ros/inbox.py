@@ -14,7 +14,9 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
+from ..motion.following.follower import Follower
 from ..programs.joint_values import with_values
+from ..programs.program import Program
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import ActiveArm, NodeState
@@ -108,6 +110,36 @@ class Inbox:
         """Take poses to pass one after the other, received at a system time [ns]."""
         self._take('path', lambda: self._accept_path(message, received))
 
+    def go_through(
+        self, program_for: Callable[[ConfiguredArm], Program], name: str, received: int
+    ) -> Follower:
+        """
+        Take a program at once; return what goes through it.
+
+        Parameters
+        ----------
+        program_for : callable
+            Makes the program for the arm.
+        name : str
+            What it is called in the status.
+        received : int
+            System time at which it was received [ns].
+
+        Raises
+        ------
+        FabrikError
+            If it makes no sense, or the arm cannot set out; that is counted and logged, too.
+
+        """
+        try:
+            arm, follower = self._active_at(received)
+            follower.go_through(program_for(arm), self._state.clock.now(), name)
+        except FabrikError as error:
+            self.refuse(error)
+            raise
+        self._set_out(arm)
+        return follower
+
     def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""
         waiting = [tip.drop_waiting() for tip in topics.tips]
@@ -127,14 +159,22 @@ class Inbox:
             try:
                 arm = accept()
             except FabrikError as error:
-                self._state.tally.refuse(str(error))
-                self._warn(f'target refused: {error}')
+                self.refuse(error)
             else:
-                self._state.tally.last_refusal = ''
-                self._state.tally.accepted += 1
-                arm.loop.begin_at_once(is_target=True)
+                self._set_out(arm)
 
         self._turns.take(kind, take)
+
+    def refuse(self, error: FabrikError) -> None:
+        """Count a target that is refused, and say why."""
+        self._state.tally.refuse(str(error))
+        self._warn(f'target refused: {error}')
+
+    def _set_out(self, arm: ConfiguredArm) -> None:
+        """Count a target, and let its arm set out at once."""
+        self._state.tally.last_refusal = ''
+        self._state.tally.accepted += 1
+        arm.loop.begin_at_once(is_target=True)
 
     def _accept(self, tip: TipTopics, message: PoseStamped, received: int) -> ConfiguredArm:
         """Take a target, or raise a FabrikError; return the arm that sets out."""

@@ -27,6 +27,7 @@ from .drawing.marker_publisher import MarkerPublisher
 from .drawing.scene_publisher import ScenePublisher
 from .inbox import Inbox
 from .live_parameters import LiveParameters
+from .motion_action import MotionAction
 from .node_status import NodeStatus
 from .outputs.command_loop import StreamState
 from .outputs.topics import Surroundings, Topics
@@ -88,6 +89,7 @@ class FabrikNode(LifecycleNode):
         self._markers = MarkerPublisher(self, state)
         self._scene = ScenePublisher(self, state)
         Services(self, state)
+        self._motion_action = MotionAction(self, state, self.inbox)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=LEAST_STEP, min_backward=Duration(nanoseconds=-1)),
@@ -186,6 +188,7 @@ class FabrikNode(LifecycleNode):
         """Let go of the arm, too: ruckig complains at exit about what is still alive."""
         if hasattr(self, 'node_state'):  # a node that could not be made is destroyed, too
             self._stop_commands()
+            self._motion_action.close()
             self.node_state.arm = None
         super().destroy_node()
         # The states of a life cycle hold the participant of the network, and a circle of
@@ -204,6 +207,7 @@ class FabrikNode(LifecycleNode):
         self.come_to_rest(reason)
         self._stop_commands()
         if self.context.ok():
+            self._motion_action.end_now(reason)
             self._end(reason)
 
     # -- steps of the life cycle

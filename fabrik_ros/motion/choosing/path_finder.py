@@ -284,7 +284,13 @@ class PathFinder:
             0.0 if planner is None else planner.planning_time,
         )
         tracer = Tracer(robot, solvers.line, solvers.is_on_line, self._checker.guard)
-        speeds = Speeds(limits.tip_speed, limits.tip_rotation, limits.joint_velocity)
+        speeds = Speeds(
+            limits.tip_speed,
+            limits.tip_rotation,
+            limits.joint_velocity,
+            limits.tip_acceleration,
+            limits.joint_acceleration,
+        )
         tools = RouteTools(robot, tracer, ways.way, ways.goals, self._past, speeds)
         return (yield from RouteSearch(tools, program, self._limiter.joints.q).find())
 

@@ -21,6 +21,7 @@ from ..choosing.state_table import Phase
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
 from .arm_state import (
+    CANCELLED,
     Command,
     JOG_ENDED,
     MOVED_AWAY,
@@ -230,6 +231,16 @@ class Follower:
     def is_going_back(self) -> bool:
         """Whether the arm did not follow, and the commands come back to where it is."""
         return self.motion.phase is Phase.RETURNING
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the arm was stopped on the way to its goal."""
+        return self._job.stop_reason is not None
+
+    @property
+    def goes_on_by_itself(self) -> bool:
+        """Whether an arm that holds may set out again unasked: it replans, or its base moves."""
+        return self._blockage.will_replan or (self.is_held_in_world and self.motion.base_moves)
 
     @property
     def is_at_rest(self) -> bool:
@@ -548,6 +559,11 @@ class Follower:
         self._look_at_once(now)
 
     @property
+    def goes_to_joints(self) -> bool:
+        """Whether the goal in force is joint values."""
+        return self._goal_in_joints is not None
+
+    @property
     def _has_program(self) -> bool:
         """Whether the goal is the end of a program."""
         return self._run is not None and self._run.goal is self.goal
@@ -647,6 +663,12 @@ class Follower:
         """Hold on request, until `resume`."""
         self.hold(TOLD_TO_HOLD)
         self.gate.hold()
+
+    def cancel(self) -> None:
+        """End what the arm does, or would go on with: the next target sets out."""
+        goes_on = self.is_under_way or self.is_held_in_world or self.motion.waits_for_execute
+        if goes_on or self._blockage.is_there or self._blockage.may_come_back:
+            self.hold(CANCELLED)
 
     def fail(self, reason: Reason, now: float, goes_back: bool = False) -> None:
         """
