@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 pytest.importorskip('coal', reason='coal measures the distances')
-xacro = pytest.importorskip('xacro', reason='the bundled arms are xacro files')
+pytest.importorskip('xacro', reason='the bundled arms are xacro files')
 
 from fabrik_ros import example_arm, FollowerOptions, load_urdf, plan
 from fabrik_ros.collision import Obstacle, Scene
@@ -17,6 +17,7 @@ from plan_judge import PlanJudge
 from program_judge import judged_program
 from random_programs import random_program
 from solving import judged
+import xacro
 
 START = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
 ANYTHING = -10.0
