@@ -198,7 +198,9 @@ class MotionAction:
             return Outcome(CANCEL, NOT_REACHED, str(CANCELLED)) if is_over else None
         state, reason = follower.state(self._state.clock.now())
         if state is State.REACHED:
-            return Outcome(SUCCEED, self._kind.Result.SUCCESSFUL, str(reason or state.value))
+            found = follower.motion.found
+            text = '; '.join([str(reason or state.value), *(found.remarks if found else ())])
+            return Outcome(SUCCEED, self._kind.Result.SUCCESSFUL, text)
         waits = follower.motion.waits_for_execute or follower.goes_on_by_itself
         if state is not State.HOLDING or waits or not follower.is_at_rest:
             return None

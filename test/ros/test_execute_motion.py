@@ -240,7 +240,8 @@ def test_acceleration_is_kept_and_one_above_the_limit_is_told_of(ready, client, 
     assert client.result()[2] == 'at the target'
     tips, times = tips_of(ready, judge), ready.commands.times
     fastest = np.max(np.linalg.norm(np.diff(tips, axis=0), axis=1) / np.diff(times))
-    assert fastest == pytest.approx(math.sqrt(0.2 * 0.1), rel=0.02), 'it brakes half-way'
+    most = math.sqrt(0.2 * 0.1)
+    assert 0.9 * most < fastest < 1.01 * most, 'it brakes half-way'
     client.send(line(start, acceleration=100.0))
     status, code, text = client.result()
     assert (status, code) == (SUCCEEDED, 0)

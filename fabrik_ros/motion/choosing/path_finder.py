@@ -127,6 +127,8 @@ class FoundPath:
     """Greatest deviation of the tips from the line, where they go along it."""
     rest: Path | None = None
     """Path that follows this one, where this one only leads to the line."""
+    remarks: tuple[str, ...] = ()
+    """What differs from what a program asks, for people."""
 
     @property
     def may_be_taken(self) -> bool:
@@ -270,7 +272,7 @@ class PathFinder:
             return FoundPath(PROGRAM, None, reason=route.reason)
         path = program_path(self._limiter, route)
         found = yield from self.along(path, PROGRAM if route.leaves_lines else LINE)
-        return replace(found, detour=None)
+        return replace(found, detour=None, remarks=route.remarks)
 
     def route(self, program: Program) -> Pieces[Route]:
         """Look for the route through a program, from where the arm is."""
