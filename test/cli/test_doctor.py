@@ -39,7 +39,7 @@ def test_without_ros_and_numba_it_says_what_is_missing_and_the_cure(tmp_path):
     assert 'no node' in text
     assert 'source ROS 2' in text
     for package, difference in (
-        ('control_msgs', 'a controller of trajectories is not heard'),
+        ('control_msgs', 'no action ~/execute_motion; a controller of trajectories is not heard'),
         ('tf2_ros', 'frames of targets are links of the robot'),
     ):
         mark, text = row(ended, package)

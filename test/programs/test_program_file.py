@@ -23,8 +23,11 @@ settings = st.fixed_dictionaries(
         'blend': st.floats(0.0, 0.1),
     },
 )
+timed = st.builds(
+    lambda t, a: {'duration': t, 'acceleration': a}, st.floats(0.1, 9.0), st.just(0.5)
+)
 segments = st.one_of(
-    st.builds(lambda T, s: Line(T, **s), poses, settings),
+    st.builds(lambda T, s: Line(T, **s), poses, settings | timed),
     st.builds(lambda T, s: Move(T, **s), poses, settings),
     st.builds(lambda v, T, s: Arc(v, T, **s), vectors, poses, settings),
     st.builds(lambda v, T, a: Arc(v, T, a), vectors, poses, st.floats(0.1, 7.0)),
@@ -98,6 +101,11 @@ def test_poses_are_in_the_frame_that_is_named():
         ({'segments': [{'line': {'xyz': [1, 2]}}]}, 'segment 1, line, xyz: expected 3 numbers'),
         ({'segments': [{'line': {}, 'arc': {}}]}, 'segment 1 needs one of .* it has line and arc'),
         ({'segments': [{'speed': 1.0}]}, 'segment 1 needs one of .* it has none'),
+        (
+            {'segments': [{'line': {'xyz': [0, 0, 0]}, 'duration': 2, 'speed': 1}]},
+            'segment 1: line: a duration, and a speed besides',
+        ),
+        ({'segments': [{'line': {'xyz': [0, 0, 0]}, 'duration': 0}]}, 'duration must be positive'),
         ({'segments': [{'pause': 'long'}]}, 'segment 1, pause: expected a finite number'),
         ({'segments': [{'joints': 5}]}, 'segment 1, joints: expected a name, values by joint'),
         (

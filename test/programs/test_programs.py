@@ -200,3 +200,42 @@ def test_names_are_found_among_the_configurations(arm):
         plan_program(chain, q, Program([Joints('bnt')]), configurations={'bent': q})
     with pytest.raises(JointValueError):
         plan_program(chain, q, Program([Joints('bent')]), configurations={'bent': [0.0]})
+
+
+@pytest.mark.parametrize('kind', ['line', 'arc', 'move', 'joints', 'gentle line'])
+@pytest.mark.parametrize('seconds', [1.5, 5.0])
+def test_segment_takes_as_long_as_it_is_asked_to(arm, kind, seconds):
+    chain, _, q, T = arm
+    end, via = shifted(T, y=0.1), shifted(T, x=-0.05, y=0.05)[:3, 3]
+    segment = {
+        'line': Line(end, duration=seconds),
+        'gentle line': Line(end, duration=seconds, acceleration=0.3),
+        'arc': Arc(via, end, duration=seconds),
+        'move': Move(end, duration=seconds),
+        'joints': Joints(np.add(q, [0.4, 0.1, -0.1, 0.0, 0.2, 0.3]), duration=seconds),
+    }[kind]
+    result = plan(chain, q, Program([segment]))
+    assert result.duration == pytest.approx(seconds, rel=0.02)
+    assert not result.remarks
+
+
+def test_durations_of_blended_segments_add_up(arm):
+    chain, _, q, T = arm
+    corner, end = shifted(T, y=0.1), shifted(T, y=0.1, z=0.1)
+    program = Program([Line(corner, duration=2.0, blend=0.02), Line(end, duration=1.0)])
+    result = plan(chain, q, program)
+    assert result.duration == pytest.approx(3.0, rel=0.02)
+
+
+@pytest.mark.parametrize('kind', ['line', 'joints'])
+def test_duration_that_is_too_short_is_told_of(arm, kind):
+    chain, _, q, T = arm
+    segment = {
+        'line': Line(shifted(T, y=0.2), duration=0.1),
+        'joints': Joints(np.add(q, [0.8, 0.1, -0.1, 0.0, 0.2, 0.3]), duration=0.1),
+    }[kind]
+    result = plan(chain, q, Program([segment]))
+    (remark,) = result.remarks
+    assert remark.endswith(' s instead of 0.1 s')
+    told = float(remark.split()[2])
+    assert result.duration == pytest.approx(told, rel=0.05)

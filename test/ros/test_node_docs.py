@@ -11,8 +11,8 @@ from bench import Bench
 from fabrik_ros.motion.following.arm_state import State
 
 PAGE = (Path(__file__).resolve().parents[2] / 'docs' / 'node.md').read_text()
-OF_ANY_NODE = 'parameter|type_description|get_loggers|set_logger|state|transition'
-"""In names that a life cycle, parameters and logging bring along."""
+OF_ANY_NODE = 'parameter|type_description|get_loggers|set_logger|state|transition|_action'
+"""In names that a life cycle, parameters, logging and actions bring along."""
 ROW = {
     'in': r'^\| in \| (.*?) \| (\w+/\w+) \|',
     'out': r'^\| out \| (.*?) \| (\w+/\w+) \|',
