@@ -32,6 +32,7 @@ from node_process import NodeProcess
 import numpy as np
 from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
+from visualization_msgs.msg import Marker, MarkerArray
 
 AT_START = values_at(JOINTS, START)
 ON_LINE = 1e-4
@@ -375,14 +376,31 @@ def test_cancelling_brakes_along_the_path(ready, client, judge, start):
     assert client.result()[0] == SUCCEEDED, 'a stop does not latch'
 
 
-def test_cancelling_while_a_path_is_looked_for_moves_nothing(ready, client_of, client, start):
-    assert ready.set(speed_scaling=0.0) == []
+def test_cancelling_while_a_path_is_looked_for_moves_nothing(ready, client, start):
+    ends = [shifted(start, y=y, z=z) for z in (0.0, 0.05, 0.1, -0.05) for y in (0.1, -0.1)]
+    client.send(*[line(T) for T in 20 * ends])
+    ready.wait_for_state('LOOKING')
+    assert client.cancel()
+    status, _, text = client.result()
+    assert status == CANCELED
+    assert text.startswith('told to stop')
+    ready.wait_until_silent()
+    assert len(ready.commands) == 0
+
+
+def test_cancelling_a_goal_that_is_paused_ends_it(ready, client, start):
     client.send(line(shifted(start, y=0.2)))
+    wait_for_progress(ready)
+    assert ready.set(speed_scaling=0.0) == []
+    ready.spin_until(lambda: 'paused' in ready.status['reason'], 'it pauses')
+    ready.wait_for_statuses(5)
+    assert not client.is_done
     assert client.cancel()
     assert client.result()[0] == CANCELED
+    count = len(ready.commands)
     assert ready.set(speed_scaling=1.0) == []
     ready.wait_until_silent()
-    assert np.ptp(ready.commands.q, axis=0).max() < 1e-9 if len(ready.commands) else True
+    assert np.allclose(ready.commands.q[-1], ready.commands.q[count - 1], atol=1e-9)
 
 
 def test_cancelling_at_a_waypoint_stops_there(ready, client, judge, start):
@@ -465,6 +483,34 @@ def test_goal_waits_where_paths_are_confirmed(bench, six_axis, client_of, judge,
     assert not client.is_done
     assert call(bench, 'execute')[0]
     assert client.result()[0] == SUCCEEDED
+
+
+@pytest.mark.parametrize('on_blocked', ['hold', 'replan'])
+def test_obstacle_ends_the_goal_unless_the_arm_goes_on_by_itself(
+    bench, six_axis, client_of, start, on_blocked
+):
+    pytest.importorskip('coal', reason='coal measures the distances')
+    bench.start_all(six_axis, AT_START, on_blocked=on_blocked)
+    client, end = client_of(bench), shifted(start, y=0.2)
+    client.send(line(end))
+    wait_for_progress(bench, 0.05)
+    marker = Marker(ns='post', type=Marker.SPHERE, action=Marker.ADD)
+    marker.header.frame_id = 'base_link'
+    marker.pose = matrix_message(end).pose
+    marker.scale.x = marker.scale.y = marker.scale.z = 0.05
+    bench._publish('fabrik/obstacles', MarkerArray(markers=[marker]))
+    reason = bench.wait_for_state('HOLDING')['reason']
+    assert 'post' in reason
+    bench.wait_for_statuses(5)
+    if on_blocked == 'hold':
+        status, code, text = client.result()
+        assert (status, code) == (ABORTED, NOT_REACHED)
+        assert text == reason
+        return
+    assert not client.is_done
+    bench._publish('fabrik/obstacles', MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
+    assert client.result()[0] == SUCCEEDED
+    check_commands(bench, six_axis_judge(six_axis))
 
 
 def test_deactivation_ends_the_goal(ready, client, judge, start):
