@@ -14,7 +14,6 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
-from ..motion.following.follower import Follower
 from ..programs.joint_values import with_values
 from ..programs.program import Program
 from ..reasons import Reason, ReasonKind
@@ -112,9 +111,9 @@ class Inbox:
 
     def go_through(
         self, program_for: Callable[[ConfiguredArm], Program], name: str, received: int
-    ) -> Follower:
+    ) -> ActiveArm:
         """
-        Take a program at once; return what goes through it.
+        Take a program at once; return the arm that sets out.
 
         Parameters
         ----------
@@ -138,7 +137,7 @@ class Inbox:
             self.refuse(error)
             raise
         self._set_out(arm)
-        return follower
+        return ActiveArm(arm, follower)
 
     def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""

@@ -15,7 +15,6 @@ from ..errors import FabrikError
 from ..motion.choosing.goal import Goal
 from ..motion.following.arm_state import CANCELLED, State
 from ..motion.following.follower import Follower
-from ..programs.program import Program
 from ..reasons import Reason
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import NodeState
@@ -107,10 +106,10 @@ class MotionAction:
 
     def close(self) -> None:
         """End the goal, and offer the action no longer."""
-        if self._server is not None:
+        server, self._server = self._server, None
+        if server is not None:
             self._end_running(Outcome(ABORT, NOT_REACHED, 'the node ends'))
-            self._server.destroy()
-            self._server = None
+            server.destroy()
 
     def end_now(self, reason: Reason) -> None:
         """End the goal while nobody runs the executor, and see that its client hears of it."""
@@ -126,28 +125,22 @@ class MotionAction:
     def _begin(self, handle: Any) -> None:
         """Let the arm set out for a goal, or end that at once, saying why."""
         handle.execute()
-        motions = handle.request.trajectory.motions
-        remarks: tuple[str, ...] = ()
-
-        def program_for(arm: ConfiguredArm) -> Program:
-            nonlocal remarks
-            reader = PrimitiveReader(arm.chain, arm.motion.limits, arm.placed)
-            program, remarks = reader.program(motions)
-            return program
-
-        results = self._kind.Result
+        motions, results = handle.request.trajectory.motions, self._kind.Result
         try:
-            parameters = self._state.parameters
-            check_stamps(motions, self._state.clock.now(), parameters.max_target_age)
+            most = self._state.parameters.max_target_age
+            check_stamps(motions, self._state.clock.now(), most)
         except FabrikError as error:
             self._inbox.refuse(error)
             self._end(handle, Outcome(ABORT, results.OLD_HEADER_TIMESTAMP, str(error)))
             return
         try:
-            follower = self._inbox.go_through(program_for, NAME, time.time_ns())
+            arm, follower = self._inbox.go_through(
+                lambda arm: _reader(arm).program(motions), NAME, time.time_ns()
+            )
         except FabrikError as error:
             self._end(handle, Outcome(ABORT, results.INVALID_GOAL, str(error)))
             return
+        remarks = tuple(_reader(arm).remarks(motions))
         self._end_running(Outcome(ABORT, SUPERSEDED, 'superseded by a newer goal'))
         self._running = RunningGoal(handle, follower, follower.goal, remarks)
         for remark in remarks:
@@ -222,9 +215,13 @@ class MotionAction:
 
     def _end(self, handle: Any, outcome: Outcome) -> None:
         outcome.finish(handle)
-        if self._server is not None:
+        if self._server is not None and self._node.executor is not None:
             result = self._kind.Result(error_code=outcome.code, error_string=outcome.text)
             self._server.send_result(handle, result)
+
+
+def _reader(arm: ConfiguredArm) -> PrimitiveReader:
+    return PrimitiveReader(arm.chain, arm.motion.limits, arm.placed)
 
 
 def _nothing(handle: Any) -> None:

@@ -44,16 +44,9 @@ class PrimitiveReader:
     ) -> None:
         self._robot, self._limits, self._placed = robot, limits, placed
 
-    def program(self, motions: Sequence[Any]) -> tuple[Program, tuple[str, ...]]:
+    def program(self, motions: Sequence[Any]) -> Program:
         """
         Make a program of control_msgs/MotionPrimitive messages; a segment of each.
-
-        Returns
-        -------
-        program : Program
-            The program.
-        remarks : tuple of str
-            What differs from what was asked; for people.
 
         Raises
         ------
@@ -63,15 +56,23 @@ class PrimitiveReader:
         """
         if not motions:
             raise ProgramError('a sequence without motion primitives')
-        segments, remarks = [], []
+        return Program(self._named_segment(*numbered) for numbered in enumerate(motions, start=1))
+
+    def remarks(self, motions: Sequence[Any]) -> Iterator[str]:
+        """Say what is above the limits of the arm, but for speeds of the tip, for people."""
         for number, primitive in enumerate(motions, start=1):
-            where = f'primitive {number} ({NAMES.get(primitive.type, primitive.type)})'
-            try:
-                segments.append(self._segment(primitive))
-            except FabrikError as error:
-                raise ProgramError(f'{where}: {error}') from error
-            remarks += [f'{where}: {remark}' for remark in self._remarks(primitive)]
-        return Program(segments), tuple(remarks)
+            given = _arguments(primitive)
+            for name, most in zip(ARGUMENTS, self._greatest(primitive), strict=False):
+                is_told_later = name == 'velocity' and primitive.type != LINEAR_JOINT
+                if given.get(name, 0.0) > most and not (given.get('move_time') or is_told_later):
+                    asked = given[name]
+                    yield f'{_name(number, primitive)}: {name} {most:.3g} instead of {asked:.3g}'
+
+    def _named_segment(self, number: int, primitive: Any) -> Segment:
+        try:
+            return self._segment(primitive)
+        except FabrikError as error:
+            raise ProgramError(f'{_name(number, primitive)}: {error}') from error
 
     def _segment(self, primitive: Any) -> Segment:
         if primitive.type not in NAMES:
@@ -131,14 +132,6 @@ class PrimitiveReader:
             return float(limits.joint_velocity.max()), float(limits.joint_acceleration.max())
         return limits.tip_speed, limits.tip_acceleration
 
-    def _remarks(self, primitive: Any) -> Iterator[str]:
-        given = _arguments(primitive)
-        if given.get('move_time', 0.0) > 0.0:
-            return
-        for name, most in zip(ARGUMENTS, self._greatest(primitive), strict=False):
-            if given.get(name, 0.0) > most:
-                yield f'{name} {most:.3g} instead of {given[name]:.3g}'
-
 
 def check_stamps(motions: Sequence[Any], now: float, most: float) -> None:
     """
@@ -153,6 +146,10 @@ def check_stamps(motions: Sequence[Any], now: float, most: float) -> None:
     for number, primitive in enumerate(motions, start=1):
         for pose in primitive.poses:
             check_age(f'pose of primitive {number}', seconds(pose.header.stamp), now, most)
+
+
+def _name(number: int, primitive: Any) -> str:
+    return f'primitive {number} ({NAMES.get(primitive.type, primitive.type)})'
 
 
 def _arguments(primitive: Any) -> dict[str, float]:
