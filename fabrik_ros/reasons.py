@@ -35,6 +35,7 @@ class ReasonKind(Enum):
     JOG_ENDED = 'jog_ended'
     # of the robot, and of who asks
     HELD = 'held'
+    CANCELLED = 'cancelled'
     PAUSED = 'paused'
     NOT_READY = 'not_ready'
     STATE_MISSING = 'state_missing'

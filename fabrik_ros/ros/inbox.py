@@ -15,7 +15,7 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
-from .arm.node_state import ActiveArm, NodeState
+from .arm.node_state import ActiveArm, JointTarget, NodeState
 from .clocks.log_periods import WARNING_PERIOD
 from .clocks.qos import LATCHED
 from .clocks.receiving import age_of, hear_waiting, with_receipt
@@ -28,6 +28,7 @@ from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, seconds, twist_to_array
 from .outputs.topics import Topics
+from .status.diagnostics import target_stamp
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_AROUND_PERIOD = 0.1
@@ -75,7 +76,7 @@ class Inbox:
 
     def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         """Take a target for a tip, received at a system time [ns]."""
-        self._take(tip, lambda: self._accept(tip, message, received))
+        self._take(tip, _mark(message), lambda: self._accept(tip, message, received))
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
@@ -91,31 +92,32 @@ class Inbox:
 
     def on_joints(self, message: JointState, received: int) -> None:
         """Take a target for joints, received at a system time [ns]."""
-        self._take('joints', lambda: self._accept_joints(message, received))
+        self._take('joints', _mark(message), lambda: self._accept_joints(message, received))
 
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
-        self._take('configuration', lambda: self._accept_configuration(message.data, received))
+        name = message.data
+        self._take('configuration', name, lambda: self._accept_configuration(name, received))
 
     def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""
         waiting = [tip.drop_waiting() for tip in topics.tips]
         targets = sum(has_target for has_target, _ in waiting) + topics.joints.drop_waiting()
         for _ in range(targets):
-            self._state.tally.refuse(str(TOO_EARLY))
+            self._state.tally.refuse(RefusedError(TOO_EARLY))
         if targets or any(has_jog for _, has_jog in waiting):
             self._state.tally.last_refusal = str(TOO_EARLY)
             self._state.gate.ask(self._state.clock.now())
             self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
 
-    def _take(self, kind: Hashable, accept: Callable[[], ConfiguredArm]) -> None:
+    def _take(self, kind: Hashable, mark: str, accept: Callable[[], ConfiguredArm]) -> None:
         """Take a target in its turn, and let its arm set out at once, or say why not."""
 
         def take() -> None:
             try:
                 arm = accept()
             except FabrikError as error:
-                self._state.tally.refuse(str(error))
+                self._state.tally.refuse(error, mark)
                 self._warn(f'target refused: {error}')
             else:
                 self._state.tally.last_refusal = ''
@@ -153,8 +155,10 @@ class Inbox:
         """Take a target for joints, or raise a FabrikError; return the arm that sets out."""
         arm, follower = self._active_at(received)
         now = self._state.clock.now()
-        self._check_age('joint target', seconds(message.header.stamp), now)
+        stamp = seconds(message.header.stamp)
+        self._check_age('joint target', stamp, now)
         follower.go_to_joints(joint_values(message), now)
+        self._state.joint_target = JointTarget(stamp)
         return arm
 
     def _accept_configuration(self, name: str, received: int) -> ConfiguredArm:
@@ -165,6 +169,7 @@ class Inbox:
             raise RefusedError(_unknown_configuration(name, list(configurations)))
         values = dict(zip(arm.chain.joint_names, configurations[name], strict=True))
         follower.go_to_joints(values, self._state.clock.now())
+        self._state.joint_target = JointTarget(name=name)
         return arm
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
@@ -262,6 +267,11 @@ class Inbox:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
+
+
+def _mark(message: PoseStamped | JointState) -> str:
+    """Mark by which the sender of a target knows it again in the status."""
+    return target_stamp(seconds(message.header.stamp))
 
 
 def _unknown_configuration(name: str, names: Sequence[str]) -> Reason:

@@ -5,7 +5,7 @@ from typing import Any
 from ..motion.following.follower import Follower
 from .arm.node_state import NodeState
 from .outputs.topics import Topics
-from .status.diagnostics import goal_facts
+from .status.diagnostics import goal_facts, target_stamp
 from .status.namesakes import Namesakes
 from .status.neighbours import Neighbours
 from .status.reporter import Report
@@ -88,4 +88,13 @@ class NodeStatus:
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
         stamps = [tip.target_stamp for tip in self._topics.tips]
         world_frame = self._state.parameters.world_frame
-        return goal_facts(follower, stamps, self._state.clock.now(), world_frame)
+        now = self._state.clock.now()
+        facts = goal_facts(follower, stamps, now, world_frame)
+        if not facts:
+            return {}
+        if not follower.goes_to_joints:
+            return {**facts, 'target_configuration': ''}
+        stamp, name = self._state.joint_target
+        age = now - stamp if stamp > 0.0 else 0.0
+        own = {'target_stamp': target_stamp(stamp), 'target_age': age}
+        return {**facts, **own, 'target_configuration': name}

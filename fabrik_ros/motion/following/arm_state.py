@@ -8,6 +8,7 @@ from ...transforms import Array
 from ..choosing.state_table import Phase
 
 PAUSED = Reason(ReasonKind.PAUSED, 'paused: speed_scaling is 0')
+CANCELLED = Reason(ReasonKind.CANCELLED, 'told to stop; the next target sets out')
 JOG_ENDED = Reason(ReasonKind.JOG_ENDED, 'jogging has ended')
 RESUMED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was told to go on')
 ACTIVATED = Reason(ReasonKind.WAITS_FOR_PAUSE, 'the arm was activated')

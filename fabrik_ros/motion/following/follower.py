@@ -20,6 +20,7 @@ from ..choosing.state_table import Phase
 from .active_jogs import ActiveJogs
 from .arm_observer import ArmObserver
 from .arm_state import (
+    CANCELLED,
     Command,
     JOG_ENDED,
     MOVED_AWAY,
@@ -498,6 +499,11 @@ class Follower:
         self._look_at_once(now)
 
     @property
+    def goes_to_joints(self) -> bool:
+        """Whether the goal in force is joint values."""
+        return self._goal_in_joints is not None
+
+    @property
     def _goal_in_joints(self) -> JointGoal | None:
         """The goal, if it is joint values."""
         is_goal = self._joints is not None and self._joints.goal is self.goal
@@ -589,6 +595,12 @@ class Follower:
         """Hold on request, until `resume`."""
         self.hold(TOLD_TO_HOLD)
         self.gate.hold()
+
+    def cancel(self) -> None:
+        """End what the arm does, or would go on with: the next target sets out."""
+        goes_on = self.is_under_way or self.is_held_in_world or self.motion.waits_for_execute
+        if goes_on or self._blockage.is_there or self._blockage.may_come_back:
+            self.hold(CANCELLED)
 
     def fail(self, reason: Reason, now: float, goes_back: bool = False) -> None:
         """

@@ -23,7 +23,7 @@ REQUEST_PERIOD = 1.0
 """Time after which parameters that did not come are asked for again [s]."""
 LONGEST_ANSWER = 2.0
 """Time after which a service is said not to answer [s]."""
-SERVICES = ('home', 'hold', 'resume', 'execute')
+SERVICES = ('stop', 'hold', 'resume', 'home', 'execute')
 
 OnAnswer = Callable[[bool | None, str], None]
 """Gets whether something is done, None where nobody answers, and a sentence."""
