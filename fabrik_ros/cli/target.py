@@ -2,9 +2,10 @@
 
 import argparse
 import sys
+from typing import Any
 
+from ..found_ros import require_ros
 from .arguments import add_pose, finite, read_pose
-from .executables import require_ros
 
 NO_NODE, PATIENCE = 10.0, 60.0
 """Longest waits until the node is ready, and until the arm arrives [s]."""
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=PATIENCE,
         metavar='S',
-        help='how long to wait until the arm is there [s] (default: %(default)g)',
+        help='how long to wait for the arm, which is stopped then [s] (default: %(default)g)',
     )
 
 
@@ -37,28 +38,41 @@ def run(options: argparse.Namespace) -> int:
     """Print what becomes of the target; 0 if the arm reaches it."""
     pose = read_pose(options)
     require_ros()
-    import rclpy
+    from ..commander import Arm, MoveRefused, MoveStopped
 
-    from ..ros.beside.target_client import NotSentError, Outcome, TargetClient
+    say = _Sayer()
+    with Arm(options.node, tip=options.tip) as arm:
+        try:
+            arm.wait_until_ready(options.wait, say)
+        except MoveRefused as error:
+            print(f'NOT SENT: nothing was sent: {error}')
+            return 1
+        frame = options.frame or arm.state.facts['base_link']
+        print(f'sent to {arm.name}: {pose} in {frame}')
+        try:
+            result = arm.move_to(pose.T, frame_id=frame, timeout=options.timeout, on_progress=say)
+        except MoveRefused as error:
+            print(f'REFUSED (refused: nothing has changed): {error}')
+            return 1
+        except MoveStopped as error:
+            print(f'NOT_REACHED (accepted, but not reached): {error}')
+            return 1
+    print(f'REACHED (reached): {result.sentence}')
+    return 0
 
-    rclpy.init(args=[])
-    client = TargetClient(options.node, options.tip, _say)
-    try:
-        client.wait_until_ready(options.wait)
-        print(f'sent to {client.name}: {pose} in {options.frame or client.base_link}')
-        outcome, text = client.send(pose.T, options.frame, options.timeout)
-    except NotSentError as error:
-        print(f'NOT SENT: {error}')
-        return 1
-    finally:
-        client.close()
-        rclpy.try_shutdown()
-    print(f'{outcome.name} ({outcome.value}): {text}')
-    return 0 if outcome is Outcome.REACHED else 1
 
+class _Sayer:
+    """Prints each status that says something else than the one before."""
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    def __init__(self) -> None:
+        self._last = ''
+
+    def __call__(self, status: Any) -> None:
+        waits = status.state in ('WAITING', 'SILENT')
+        text = f'waiting: {status.reason}' if waits else status.sentence
+        if text != self._last:
+            self._last = text
+            print(text, file=sys.stderr, flush=True)
 
 
 def _seconds(text: str) -> float:

@@ -83,6 +83,7 @@ class NodeStatus:
             'path_deviation_position': 0.0 if found is None else found.deviation.position,
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
             'waits_for_execute': follower.motion.waits_for_execute,
+            'goes_on': follower.goes_on_by_itself,
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:

@@ -35,13 +35,14 @@ DRAWING_MODULES = {
     for name in ('program', 'drawing', 'rendering', 'stage', 'window')
 }
 HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
-ROS_FOLDERS = ('ros', 'sim', 'view')
+ROS_FOLDERS = ('commander', 'ros', 'sim', 'view')
 ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
 """Subcommands that import ROS, when they run."""
 
 FLOORS = (
     {'reasons'},
     {'errors'},
+    {'found_ros'},
     {'transforms'},
     {'kernels'},
     {'model'},
@@ -51,7 +52,7 @@ FLOORS = (
     {'planning'},
     {'motion'},
     {'__init__', 'ros'},
-    {'playground', 'sim'},
+    {'commander', 'playground', 'sim'},
     {'view'},
     {'cli'},
     {'__main__'},

@@ -63,6 +63,11 @@ class Blockage:
         """Whether the arm is to replan now."""
         return now >= self._replan_at
 
+    @property
+    def will_replan(self) -> bool:
+        """Whether the arm is to look for another path by itself."""
+        return self._replan_at < math.inf
+
     def go_on(self) -> None:
         """Take note that the arm looks for another path, to the same goal."""
         self.is_there, self._replan_at = False, math.inf

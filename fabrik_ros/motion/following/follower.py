@@ -227,6 +227,11 @@ class Follower:
         return self.motion.phase is Phase.RETURNING
 
     @property
+    def goes_on_by_itself(self) -> bool:
+        """Whether an arm that holds may set out again unasked: it replans, or its base moves."""
+        return self._blockage.will_replan or (self.is_held_in_world and self.motion.base_moves)
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether the last command does not move."""
         return self.motion.is_at_rest

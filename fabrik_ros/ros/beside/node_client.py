@@ -84,7 +84,7 @@ class NodeClient:
         self._setter = ask(SetParameters, f'{name}/set_parameters')
         self._lister = ask(ListParameters, f'{name}/list_parameters')
         self._getter = ask(GetParameters, f'{name}/get_parameters')
-        listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
+        self._events = listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
 
     def forget(self) -> None:
         """Forget what the node said."""
@@ -102,7 +102,18 @@ class NodeClient:
         """Whether a status came of late."""
         return time.monotonic() - self.heard_at < SILENCE
 
+    def close(self) -> None:
+        """Listen and ask no more."""
+        for subscription in (self._statuses, self._events):
+            self._node.destroy_subscription(subscription)
+        for client in (*self._triggers.values(), self._setter, self._lister, self._getter):
+            self._node.destroy_client(client)
+
     # -- what it is asked
+
+    def offers(self, service: str) -> bool:
+        """Whether somebody offers one of `SERVICES`."""
+        return bool(self._triggers[service].service_is_ready())
 
     def trigger(self, service: str, on_answer: OnAnswer) -> None:
         """Call one of `SERVICES`; `on_answer` gets whether the node does that, and a sentence."""
