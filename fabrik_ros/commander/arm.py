@@ -12,7 +12,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from ..errors import NotMeasuredError
-from ..ros.beside.node_client import LONGEST_ANSWER
+from ..ros.beside.node_client import LONGEST_ANSWER, NO_EVENTS
 from ..ros.clocks.qos import NEWEST_OF_ANY
 from ..transforms import Array
 from .move import Move, OnProgress, READY_TIME, STOP_TIME
@@ -70,7 +70,11 @@ class Arm:
         self._link = NodeLink(self._node, full_name, tip)
         self._commanded: dict[str, float] = {}
         self._commands = self._node.create_subscription(
-            JointState, f'{full_name}/joint_command', self._on_command, NEWEST_OF_ANY
+            JointState,
+            f'{full_name}/joint_command',
+            self._on_command,
+            NEWEST_OF_ANY,
+            event_callbacks=NO_EVENTS,
         )
         self._moves: list[Move] = []
         self._lock = threading.Lock()
@@ -102,11 +106,11 @@ class Arm:
         for move in self._open_moves():
             move.fail(MoveStopped(CLOSED, 'the commander was closed', self.state))
         atexit.unregister(self.close)
-        if self._node.context.ok():
-            self._node.destroy_subscription(self._commands)
-            self._link.close()
         if self._own is not None:
             self._own.close()
+        elif self._node.context.ok():
+            self._node.destroy_subscription(self._commands)
+            self._link.close()
 
     # -- where it is
 
@@ -384,11 +388,12 @@ class Arm:
 
     def _end_without_ros(self, moves: list[Move]) -> None:
         """End all moves as ROS was shut down, by rclpy on Ctrl-C for one; the arm is stopped."""
-        is_at_rest = not any(move.was_sent for move in moves)
-        is_at_rest = is_at_rest or stop_from_outside(self.name, self._domain_id)
-        end = 'the arm was stopped' if is_at_rest else 'the arm may still move'
+        stops = any(move.was_sent for move in moves)
+        stops = stops and stop_from_outside(self.name, self._domain_id)
         for move in moves:
-            move.fail(MoveStopped(ROS_ENDED, f'ROS was shut down; {end}', self._link.status))
+            fate = 'the arm was told to stop' if stops else 'the arm may still move'
+            text = f'ROS was shut down; {fate if move.was_sent else "nothing was sent"}'
+            move.fail(MoveStopped(ROS_ENDED, text, self._link.status))
 
     def _on_command(self, message: JointState) -> None:
         self._commanded = dict(zip(message.name, message.position, strict=True))

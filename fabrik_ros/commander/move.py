@@ -124,8 +124,7 @@ class Move:
             return
         self._tell(missing)
         if now > min(self._deadline, self._begin + READY_TIME):
-            waited = f'{now - self._begin:.3g} s'
-            text = f'nothing was sent: {missing.reason}, for {waited}'
+            text = f'nothing was sent: {missing.reason}, for {now - self._begin:.1f} s'
             self.fail(MoveRefused(missing.code, text, self._link.status))
 
     def _follow(self, now: float, request: FollowedRequest) -> None:
@@ -139,7 +138,7 @@ class Move:
         if ending is not None:
             self._end(ending, status, now)
         elif now > self._longest(facts.get('path_duration', '0')):
-            text = f'not there after {now - self._begin:.3g} s: {status.sentence}'
+            text = f'not there after {now - self._begin:.1f} s: {status.sentence}'
             self.stop(MoveStopped(TIMED_OUT, text, status))
         elif request.is_due_again(facts, now):
             self._wish.send_again()

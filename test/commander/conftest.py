@@ -1,30 +1,21 @@
 """A node and a simulated arm in processes of their own, and an `Arm` of this process for them."""
 
+import itertools
 from pathlib import Path
 import sys
 
 from domains import free_domain
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / 'cli'))
-pytest.register_assert_rewrite('process', 'processes')
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / 'cli')]
+pytest.register_assert_rewrite('commanded', 'process', 'processes')
 
 DOMAINS = range(94, 101)
-HOME = (0.3, -1.1, 1.4, -1.7, -1.4, 0.2)
-UPRIGHT = (0.2, -1.5, 1.2, -1.2, -1.3, 0.0)
+turns = itertools.count()
+"""A node that was killed stays in its domain for 20 s: the next test is in another one."""
 
 
-@pytest.fixture(scope='module')
-def network(request):
-    """Find a ROS domain of one's own, for this process and for those that it starts."""
-    with free_domain(DOMAINS) as number, pytest.MonkeyPatch.context() as patch:
-        own = {'ROS_DOMAIN_ID': str(number), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
-        for name, value in own.items():
-            patch.setenv(name, value)
-        yield own
-
-
-@pytest.fixture(scope='module')
+@pytest.fixture(scope='session')
 def urdf(tmp_path_factory) -> Path:
     """URDF file of the bundled six-axis arm."""
     pytest.importorskip('xacro')
@@ -35,22 +26,51 @@ def urdf(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture(scope='module')
-def make_rig(urdf, tmp_path_factory, network):
-    """Start node and arm in processes of their own; the node in one that can be ended."""
+def _network():
+    """Find a ROS domain of one's own, for this process and for those that it starts."""
+    first = next(turns) % len(DOMAINS)
+    numbers = [*DOMAINS[first:], *DOMAINS[:first]]
+    with free_domain(numbers) as number, pytest.MonkeyPatch.context() as patch:
+        own = {'ROS_DOMAIN_ID': str(number), 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+        for name, value in own.items():
+            patch.setenv(name, value)
+        yield own
+
+
+def _start(urdf, folder, network):
+    """Make what starts node and arm, each in a process of its own."""
+    from commanded import HOME, UPRIGHT
     from processes import Rig
 
     rigs = []
+    home, upright = (f'[{", ".join(map(str, values))}]' for values in (HOME, UPRIGHT))
+    given = (f'home_configuration:={home}', f'configurations.upright:={upright}')
 
-    def make(*parameters: str, has_arm: bool = True) -> Rig:
-        rigs.append(Rig(urdf, tmp_path_factory.mktemp('rig'), network))
-        home, upright = (f'[{", ".join(map(str, values))}]' for values in (HOME, UPRIGHT))
-        given = (f'home_configuration:={home}', f'configurations.upright:={upright}')
-        rigs[-1].start_node(*given, 'planning_time:=0.0', *parameters)
-        if has_arm:
-            rigs[-1].start_arm()
-        return rigs[-1]
+    def start(*parameters: str, has_arm: bool = True) -> Rig:
+        rig = Rig(urdf, folder, network)
+        rigs.append(rig)
+        rig.node = rig.start_node(*given, 'planning_time:=0.0', *parameters)
+        rig.arm = rig.start_arm() if has_arm else None
+        return rig
 
-    yield make
+    yield start
     for rig in rigs:
         rig.end()
+
+
+network = pytest.fixture(_network)
+shared_network = pytest.fixture(_network, scope='module')
+
+
+@pytest.fixture
+def start(urdf, tmp_path, network):
+    """Start what one test needs."""
+    yield from _start(urdf, tmp_path, network)
+
+
+@pytest.fixture(scope='module')
+def rig(urdf, tmp_path_factory, shared_network):
+    """Node and arm for tests that leave them as they are."""
+    starting = _start(urdf, tmp_path_factory.mktemp('rig'), shared_network)
+    yield next(starting)()
+    next(starting, None)

@@ -128,7 +128,7 @@ def test_target_without_an_answer_is_sent_again_the_same(meet):
 def test_target_without_any_answer_ends_as_that(meet, monkeypatch):
     monkeypatch.setattr(followed_request, 'ANSWER_TIME', 2.5 * RESEND_TIME)
     node, arm = meet(100)
-    with pytest.raises(MoveRefused, match='the node did not answer for 2.5 s: IDLE') as ended:
+    with pytest.raises(MoveRefused, match='the node did not answer for') as ended:
         arm.move_to(np.eye(4))
     assert ended.value.code == 'no_answer'
     assert len(node.received) == 3

@@ -1,6 +1,7 @@
 """A client of the node: what its status says, its services, parameters and configurations."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 import math
 import time
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.task import Future
@@ -23,6 +25,8 @@ REQUEST_PERIOD = 1.0
 """Time after which parameters that did not come are asked for again [s]."""
 LONGEST_ANSWER = 2.0
 """Time after which a service is said not to answer [s]."""
+NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
+"""Executors of rclpy end with an error where a subscription that has events is destroyed."""
 SERVICES = ('stop', 'hold', 'resume', 'home', 'execute')
 
 OnAnswer = Callable[[bool | None, str], None]
@@ -78,7 +82,8 @@ class NodeClient:
         self._unanswered: dict[Future[Any], tuple[float, OnAnswer]] = {}
         """Time at which each request was made [s], and who waits for its answer."""
         self.forget()
-        listen, ask = node.create_subscription, node.create_client
+        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
+        ask = node.create_client
         self._statuses = listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         self._triggers = {service: ask(Trigger, f'{name}/{service}') for service in SERVICES}
         self._setter = ask(SetParameters, f'{name}/set_parameters')

@@ -1,7 +1,7 @@
 """A running node seen from another one: what it says, its parameters, where its tools are."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 import math
 import time
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from ...model.urdf import parse_urdf
 from ...transforms import Array, rotation_from_rpy, transform
 from ..clocks.qos import LATCHED
 from ..messages.marker_shapes import drawn_reach
-from .node_client import NodeClient
+from .node_client import NO_EVENTS, NodeClient
 from .resting_joints import JointValue
 
 ATTENDING_PERIOD = 0.5
@@ -88,9 +88,10 @@ class WatchedNode(NodeClient):
         """The description that was read last."""
         self._robot: Robot | None = None
         states, description = f'{namespace}joint_states', f'{namespace}robot_description'
+        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
         self._robot_topics = (
-            node.create_subscription(JointState, states, self._on_joints, STATES),
-            node.create_subscription(String, description, self._on_description, LATCHED),
+            listen(JointState, states, self._on_joints, STATES),
+            listen(String, description, self._on_description, LATCHED),
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(ATTENDING_PERIOD, self.attend, clock=steady)
