@@ -91,7 +91,7 @@ class Move:
         """End a move that was not sent yet, as a newer one takes its place."""
         if not self.was_sent:
             text = 'another move was asked for before this one was sent'
-            self.fail(MoveStopped(SUPERSEDED, text, self._link.status))
+            self.stop(MoveStopped(SUPERSEDED, text, self._link.status))
 
     def fail(self, error: Exception) -> None:
         """End with an error."""
