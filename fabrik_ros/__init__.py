@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .motion.follower_options import FollowerOptions
     from .motion.following.arm_state import State
     from .motion.joint_map import JointMap
+    from .plans import plan
     from .textbook import (
         BallJoint,
         Hinge,
@@ -99,6 +100,7 @@ __all__ = [
     'make_solver',
     'nearest_elbow',
     'parse_urdf',
+    'plan',
     'pose_from_xyz_quaternion',
     'pose_from_xyz_rpy',
     'two_link_angles',
@@ -120,6 +122,7 @@ _LATER = {
     'PointTreeSolution': '.textbook',
     'TwoLinkSolution': '.textbook',
     'nearest_elbow': '.textbook',
+    'plan': '.plans',
     'two_link_angles': '.textbook',
     'values_from_points': '.textbook',
 }

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..motion.following.follower import Follower
+from ..motion.following.program_run import ProgramRun
 from .arm.node_state import NodeState
 from .outputs.topics import Topics
 from .status.diagnostics import goal_facts, target_stamp
@@ -84,6 +85,7 @@ class NodeStatus:
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
             'waits_for_execute': follower.motion.waits_for_execute,
             'goes_on': follower.goes_on_by_itself,
+            **_program_facts(follower.run),
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
@@ -99,3 +101,16 @@ class NodeStatus:
         age = now - stamp if stamp > 0.0 else 0.0
         own = {'target_stamp': target_stamp(stamp), 'target_age': age}
         return {**facts, **own, 'target_configuration': name}
+
+
+def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
+    """Say how far the arm is with a program; nothing where it has none."""
+    if run is None:
+        return {}
+    return {
+        'program': run.name,
+        'segment': run.segment + 1,
+        'segments': run.count,
+        'progress': run.share,
+        'time_left': run.left,
+    }
