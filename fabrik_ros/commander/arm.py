@@ -55,7 +55,8 @@ class Arm:
     Notes
     -----
     Nothing here blocks for ever. A move that is not waited for any more, as its time is over, its
-    future was cancelled, the arm was closed or Ctrl-C came, is stopped.
+    future was cancelled, the arm was closed or Ctrl-C came, is stopped. Where ROS was shut down
+    here, as rclpy does on Ctrl-C after `rclpy.init`, a connection is made for that.
 
     """
 
@@ -104,7 +105,7 @@ class Arm:
         if threading.current_thread() is not self._thread:
             self._thread.join()
         for move in self._open_moves():
-            move.fail(MoveStopped(CLOSED, 'the commander was closed', self.state))
+            move.fail(MoveStopped(CLOSED, 'the commander was closed', self._link.status))
         atexit.unregister(self.close)
         if self._own is not None:
             self._own.close()
@@ -381,8 +382,10 @@ class Arm:
         if not self._node.context.ok():
             self._end_without_ros(moves)
             return
+        is_stopping = False
         for move in moves:
-            move.step()
+            move.step(may_send=not is_stopping)
+            is_stopping |= move.is_stopping
         if not moves:
             self._link.drop_unused()
 

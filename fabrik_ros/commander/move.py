@@ -1,6 +1,6 @@
 """A move on its way: it waits until it can be sent, is followed, and ends as a future."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 import math
@@ -99,14 +99,19 @@ class Move:
         with suppress(InvalidStateError):  # somebody cancelled the future
             self.future.set_exception(error)
 
-    def step(self) -> None:
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the arm has to come to rest before it sets out again."""
+        return self.was_sent and self._stop_as is not None and not self.is_over
+
+    def step(self, may_send: bool = True) -> None:
         """Go on with it; to be called often until it is over."""
         if self.future.cancelled():
             self.stop(MoveStopped(CANCELLED, 'the future was cancelled', self._link.status))
         now = time.monotonic()
         try:
             if self._request is None:
-                self._wait(now)
+                self._wait(now, may_send)
             elif self._stop_as is not None:
                 self._come_to_rest(now, self._request, self._stop_as)
             else:
@@ -114,11 +119,11 @@ class Move:
         except FabrikError as error:
             self.fail(error)
 
-    def _wait(self, now: float) -> None:
+    def _wait(self, now: float, may_send: bool) -> None:
         if self._stop_as is not None:
             self.fail(self._stop_as)
             return
-        missing = self._wish.missing()
+        missing = self._wish.missing() if may_send else self._link.braking
         if missing is None:
             self._request = self._wish.send(now)
             return
@@ -128,26 +133,31 @@ class Move:
             self.fail(MoveRefused(missing.code, text, self._link.status))
 
     def _follow(self, now: float, request: FollowedRequest) -> None:
-        status, facts = self._link.status, self._link.facts
+        status = self._link.status
+        facts = status.facts
         if status.code == NO_NODE:
+            self._tell_to_stop(now)  # it may hear although it is not heard
             text = f'{status.reason}, while the arm was on its way: it may still move'
             self.fail(MoveStopped(NO_NODE, text, status))
             return
-        self._tell(status)
         ending = request.see(facts, now)
+        if request.was_accepted:
+            self._tell(status)
         if ending is not None:
             self._end(ending, status, now)
-        elif now > self._longest(facts.get('path_duration', '0')):
+        elif now > self._longest(facts):
             text = f'not there after {now - self._begin:.1f} s: {status.sentence}'
             self.stop(MoveStopped(TIMED_OUT, text, status))
         elif request.is_due_again(facts, now):
             self._wish.send_again()
 
-    def _longest(self, path_duration: str) -> float:
+    def _longest(self, facts: Mapping[str, str]) -> float:
         """Time at which the patience ends [s]."""
         if self._deadline < math.inf:
             return self._deadline
-        return self._begin + READY_TIME + LONGEST_DELAY + float(path_duration)
+        share = self._link.watched.parameters.get('speed_scaling', 1.0) or 1.0
+        duration = float(facts.get('path_duration', 0.0)) / share
+        return self._begin + READY_TIME + LONGEST_DELAY + duration
 
     def _end(self, ending: Ending, status: Status, now: float) -> None:
         if ending.outcome is Outcome.REACHED:
@@ -162,7 +172,8 @@ class Move:
 
     def _come_to_rest(self, now: float, request: FollowedRequest, error: Exception) -> None:
         """Tell the node to stop for as long as the arm goes on."""
-        status, facts = self._link.status, self._link.facts
+        status = self._link.status
+        facts = status.facts
         if status.code == NO_NODE or now - self._stop_begin > STOP_TIME:
             self.fail(_unconfirmed(error, status))
             return
@@ -172,11 +183,14 @@ class Move:
         elif ending is not None and ending.outcome is not Outcome.UNANSWERED:
             self.fail(error)
         elif request.is_pursued(facts):
-            if now - self._told_at > STOP_PERIOD:
-                self._told_at = now
-                self._link.watched.trigger('stop', lambda is_done, text: None)
+            self._tell_to_stop(now)
         elif not request.was_accepted and now - self._stop_begin > DELIVERY_TIME:
             self.fail(error)
+
+    def _tell_to_stop(self, now: float) -> None:
+        if now - self._told_at > STOP_PERIOD:
+            self._told_at = now
+            self._link.watched.trigger('stop', lambda is_done, text: None)
 
     def _succeed(self, ending: Ending, status: Status, now: float) -> None:
         position, turn, is_measured = errors_in(status.facts, self._link.prefix)

@@ -41,6 +41,8 @@ class NodeLink:
 
     Attributes
     ----------
+    facts : dict
+        The facts of the newest status; empty before the first.
     watched : WatchedNode
         What the node says.
     prefix : str
@@ -52,7 +54,8 @@ class NodeLink:
         namespace = name[: name.rindex('/') + 1]
         self.node, self.name, self.tip = node, name, tip
         self.prefix = f'{topic_name(tip)}/' if tip else ''
-        self.watched = WatchedNode(node, name, namespace=namespace)
+        self.facts: dict[str, str] = {}
+        self.watched = WatchedNode(node, name, self._on_status, namespace)
         self._publishers: dict[str, Publisher] = {}
         self._used_at: dict[str, float] = {}
         """When each of them was needed last [s]."""
@@ -65,10 +68,8 @@ class NodeLink:
             self._drop(topic)
         self.watched.close()
 
-    @property
-    def facts(self) -> dict[str, str]:
-        """The facts of the newest status."""
-        return self.watched.facts
+    def _on_status(self) -> None:
+        self.facts = self.watched.facts
 
     @property
     def is_silent(self) -> bool:
@@ -82,6 +83,11 @@ class NodeLink:
         if self.is_silent or not facts:
             return Status('SILENT', f'no status is heard on {self.name}/status', NO_NODE)
         return Status(facts['state'], facts['reason'], facts['reason_code'], facts)
+
+    @property
+    def braking(self) -> Status:
+        """What a move waits for while the arm is stopped on the way of the one before."""
+        return Status('WAITING', 'the arm has to come to rest first', NOT_READY, self.facts)
 
     def missing(self, topic: str = '') -> Status | None:
         """Say what is missing until the node takes requests, on a topic; None where nothing is."""

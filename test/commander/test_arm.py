@@ -105,7 +105,7 @@ def test_progress_is_told_from_the_wait_to_the_end(arm):
     told = []
     assert arm.move_to(far_side(arm), on_progress=told.append)
     states = [status.state for status in told]
-    assert states[-1] == 'REACHED'
+    assert states.index('REACHED') == len(told) - 1
     assert states.count('MOVING') > 3
     assert told[-1].facts['target_stamp']
 
@@ -214,6 +214,13 @@ def test_stop_on_the_way_ends_the_move_and_the_next_sets_out(arm):
     assert arm.move_to(target)
 
 
+def test_move_after_a_cancelled_one_sets_out_once_the_arm_rests(arm):
+    told = []
+    set_out(arm, far_turn(arm)).cancel()
+    assert arm.move_to('upright', on_progress=told.append)
+    assert told[0].reason == 'the arm has to come to rest first'
+
+
 def test_stop_before_a_move_is_sent_keeps_it_from_being_sent(arm):
     assert arm.move_to(far_side(arm))
     here = arm.pose
@@ -234,7 +241,7 @@ def test_time_out_stops_the_arm(arm):
 
 
 def test_later_commander_supersedes_the_earlier_one(arm):
-    future = set_out(arm, far_side(arm))
+    future = set_out(arm, far_turn(arm))
     with Arm('/fabrik') as other:
         assert other.move_to('upright')
     with pytest.raises(MoveStopped, match='another target replaced it') as ended:

@@ -23,11 +23,11 @@ from fabrik_ros.commander import Arm
 
 {before}
 def say(status):
-    print(status.state, flush=True)
+    print(status.sentence, flush=True)
 
 try:
     with Arm('fabrik', node=node) as arm:
-        arm.wait_until_ready(60.0)
+        arm.wait_until_ready(60.0, say)
         arm.move_to({target}, on_progress=say)
 except KeyboardInterrupt:
     print('KeyboardInterrupt', flush=True)
@@ -61,7 +61,11 @@ def test_interrupt_of_a_waiting_script_stops_the_arm(start, arm, network, before
         text=True,
     )
     begin = arm.pose
-    until(lambda: np.abs(arm.pose - begin).max() > 0.01, 'the arm moves')
+    try:
+        until(lambda: np.abs(arm.pose - begin).max() > 0.01, 'the arm moves')
+    except AssertionError as error:
+        script.kill()
+        raise AssertionError(script.communicate()) from error
     script.send_signal(signal.SIGINT)
     said, _ = script.communicate(timeout=PATIENCE)
     assert script.returncode == 7, said

@@ -1,8 +1,8 @@
 """
 Laws of following: whatever is asked of an arm and whenever, it can follow what it is told.
 
-Targets, joint values, jogs, stops, holds, home, other speeds and silence come in any order; limits are
-those of the document, speeds are differences over the times of the commands.
+Targets, joint values, jogs, stops, holds, home, other speeds and silence come in any order; limits
+are those of the document, speeds are differences over the times of the commands.
 
 """
 
