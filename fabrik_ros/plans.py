@@ -17,7 +17,7 @@ from .model.mechanism import Mechanism
 from .model.robot import Robot
 from .model.tree import Tree
 from .motion.follower_options import FollowerOptions
-from .motion.program_plan import DirectPlanner, plan_program, ProgramPlan
+from .motion.program_plan import DirectPlanner, driven_program, ProgramPlan
 from .planning.plan_request import PLANNING_TIME, PlanRequest
 from .planning.plan_result import Plan
 from .planning.planner import Planner
@@ -27,6 +27,10 @@ from .programs.program import Program
 from .solver.options import SolverOptions
 from .solver.tree_solver import TipOptions
 from .transforms import Array
+
+
+def _never() -> bool:
+    return False
 
 
 @overload
@@ -45,7 +49,7 @@ def plan(
     scene: Scene | CheckedPairs | None = None,
     **options: Any,
 ) -> Plan: ...
-def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one call
+def plan(
     chain: Mechanism,
     start: npt.ArrayLike,
     target: npt.ArrayLike | Program,
@@ -57,9 +61,7 @@ def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one 
     posture: npt.ArrayLike | None = None,
     planning_time: float = PLANNING_TIME,
     seed: int = 1,
-    should_stop: Callable[[], bool] = lambda: False,
-    motion: FollowerOptions | None = None,
-    configurations: Mapping[str, npt.ArrayLike] | None = None,
+    should_stop: Callable[[], bool] = _never,
     **settings: Any,
 ) -> Plan | ProgramPlan:
     """
@@ -74,7 +76,7 @@ def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one 
     target : array-like or Program
         Pose of the tip in the base frame, shape (4, 4); poses of the k tips of a tree, shape
         (k, 4, 4), NaN for tips without a target; or joint values, shape (n,) [rad or m].
-        Or a `Program` of moves, of a single chain.
+        Or a `Program` of moves: see `plan_program`.
     scene : Scene or CheckedPairs, optional
         The obstacles; needs `robot`. Or what knows all distances already, as a `WorldCollision`,
         which is the way to plan more than once: to make one takes seconds. Left out, with a
@@ -93,10 +95,6 @@ def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one 
         Source of chance, above 0: the same one gives the same way, where time suffices.
     should_stop : callable
         Called every few milliseconds; true ends the search.
-    motion : FollowerOptions, optional
-        How the arm moves through a program; `options` count before those in here.
-    configurations : mapping, optional
-        Joint values, shape (n,), by the names that a program may use [rad or m].
     **settings
         Settings of collisions where a robot is given: fields of `PlannerSetup`, as `mesh_paths`.
 
@@ -125,20 +123,13 @@ def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one 
 
     """
     check_arm(chain, 'chain', Chain, Tree)
-    setup = PlannerSetup(robot, chain, **settings) if robot is not None else None
-    if setup is None and settings:
-        raise CollisionError(f'{", ".join(settings)} without a robot: nothing collides')
-    collision = _collision(scene, setup)
+    collision = _collision(scene, robot, chain, settings)
     q = chain.checked(start, 'start')
     planner = Planner(chain, collision, options, tips)
     planner.warm_up()
     if isinstance(target, Program):
-        if not isinstance(chain, Chain):
-            raise ProgramError(f'programs are for arms with one tip, got {chain!r}')
-        known = {name: chain.checked(q, name) for name, q in (configurations or {}).items()}
-        program = with_values(target, known)
-        direct = DirectPlanner(planner, planning_time, should_stop)
-        return plan_program(chain, q, program, collision, direct, motion, options)
+        direct, how = DirectPlanner(planner, planning_time, should_stop), _following(options)
+        return driven_program(_one_tip(chain), q, with_values(target, {}), collision, direct, how)
     T, q_goals = _goal(chain, target)
     request = PlanRequest(
         q,
@@ -152,13 +143,91 @@ def plan(  # noqa: PLR0913 - all that is known of an arm and its target, in one 
     return planner.plan(request, should_stop)
 
 
+def plan_program(
+    chain: Mechanism,
+    start: npt.ArrayLike,
+    program: Program,
+    scene: Scene | CheckedPairs | None = None,
+    *,
+    robot: Robot | None = None,
+    motion: FollowerOptions | None = None,
+    configurations: Mapping[str, npt.ArrayLike] | None = None,
+    planning_time: float = PLANNING_TIME,
+    **settings: Any,
+) -> ProgramPlan:
+    """
+    Look for the way of an arm through a program of moves, and drive it as the node would.
+
+    Parameters
+    ----------
+    chain : Chain
+        The arm.
+    start : array-like, shape (n,)
+        Where it is [rad or m].
+    program : Program
+        The program.
+    scene, robot, **settings
+        As for `plan`.
+    motion : FollowerOptions, optional
+        How the arm moves.
+    configurations : mapping, optional
+        Joint values, shape (n,), by the names that the program may use [rad or m].
+    planning_time : float
+        Longest search for one free way [s].
+
+    Returns
+    -------
+    ProgramPlan
+        The program as the arm will drive it, or why it cannot.
+
+    Raises
+    ------
+    JointValueError, TargetError, CollisionError, ProgramError
+        If joint values, a name, the scene or the chain make no sense.
+
+    """
+    check_arm(chain, 'chain', Chain, Tree)
+    how = FollowerOptions() if motion is None else motion
+    collision = _collision(scene, robot, chain, settings)
+    known = {name: chain.checked(q, name) for name, q in (configurations or {}).items()}
+    planner = Planner(chain, collision, how.solver)
+    planner.warm_up()
+    direct = DirectPlanner(planner, planning_time, _never)
+    q = chain.checked(start, 'start')
+    return driven_program(_one_tip(chain), q, with_values(program, known), collision, direct, how)
+
+
+def _following(options: SolverOptions | None) -> FollowerOptions:
+    """Return how an arm moves that solves with some options."""
+    asked = SolverOptions() if options is None else options
+    return FollowerOptions(
+        mode=asked.mode,
+        axis=asked.axis,
+        position_tolerance=asked.position_tolerance,
+        orientation_tolerance=asked.orientation_tolerance,
+        posture=asked.posture or (),
+    )
+
+
+def _one_tip(arm: Mechanism) -> Chain:
+    if not isinstance(arm, Chain):
+        raise ProgramError(f'programs are for arms with one tip, got {arm!r}')
+    return arm
+
+
 def _collision(
-    scene: Scene | CheckedPairs | None, setup: PlannerSetup | None
+    scene: Scene | CheckedPairs | None,
+    robot: Robot | None,
+    arm: Mechanism,
+    settings: Mapping[str, Any],
 ) -> CheckedPairs | None:
+    """Make what knows what collides; None where nothing does."""
+    if robot is None and settings:
+        raise CollisionError(f'{", ".join(settings)} without a robot: nothing collides')
     if isinstance(scene, CheckedPairs):
         return scene
-    if setup is not None:
-        return setup.world(scene or Scene())
+    if robot is not None:
+        return PlannerSetup(robot, arm, **settings).world(scene or Scene())
     if scene is not None:
         raise CollisionError('a scene needs the robot, whose links keep clear of it: give `robot`')
     return None

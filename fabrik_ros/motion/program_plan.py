@@ -19,7 +19,6 @@ from ..planning.planner import Planner
 from ..programs.program import Arc, Line, Program
 from ..programs.route import Route
 from ..reasons import Reason
-from ..solver.options import SolverOptions
 from ..transforms import Array
 from .choosing.motion import Motion
 from .follower_options import FollowerOptions
@@ -158,14 +157,13 @@ class DirectPlanner:
         """Do nothing: no search goes on."""
 
 
-def plan_program(
+def driven_program(
     arm: Chain,
     start: Array,
     program: Program,
     collision: CheckedPairs | None,
     planner: DirectPlanner,
     options: FollowerOptions | None = None,
-    solver_options: SolverOptions | None = None,
 ) -> ProgramPlan:
     """
     Look for the way through a program, and drive it.
@@ -184,15 +182,13 @@ def plan_program(
         Finds ways between configurations.
     options : FollowerOptions, optional
         How the arm moves.
-    solver_options : SolverOptions, optional
-        Mode and tolerances; left out, those of `options`.
 
     """
     options = FollowerOptions() if options is None else options
     motion = Motion(
         arm,
         options.limits_for(arm),
-        solver_options or options.solver,
+        options.solver,
         options.motion,
         guard=None if collision is None else CollisionGuard(collision),
         jerk_filter=options.jerk_filter_for(arm),

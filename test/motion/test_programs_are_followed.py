@@ -4,7 +4,17 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros import ArmFollower, FollowerOptions, plan, ReasonKind, State
+from fabrik_ros import (
+    ArmFollower,
+    example_arm,
+    FollowerOptions,
+    load_urdf,
+    plan,
+    ReasonKind,
+    State,
+)
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.model.geometry import Box
 from fabrik_ros.programs import Arc, Line, Pause, Program
 from helpers import examples
 from hypothesis import given, settings, strategies as st
@@ -171,3 +181,32 @@ def test_arc_that_makes_no_circle_is_refused_at_once(square):
         'segment 1 (arc): two of its points are the same'
     )
     assert drive.follower.state is State.IDLE
+
+
+@pytest.mark.parametrize('on_blocked', ['hold', 'replan'])
+def test_obstacle_on_the_way_stops_a_program_and_its_rest_is_driven_later(square, on_blocked):
+    pytest.importorskip('coal', reason='coal measures the distances')
+    drive, program = square
+    robot, options = load_urdf(example_arm('six_axis')), FollowerOptions(on_blocked=on_blocked)
+    drive.follower = ArmFollower(drive.chain, options, robot=robot, scene=Scene())
+    drive.step(program)
+    drive.go(20)
+    place = np.eye(4)
+    place[:3, 3] = np.asarray(program.steps[1].pose)[:3, 3]
+    drive.follower.set_scene(Scene([Obstacle('block', Box((0.05, 0.05, 0.05)), place)]))
+    drive.until(State.HOLDING)
+    drive.go(100)
+    assert 'block' in drive.follower.reason.text
+    stands = drive.judge.pose(drive.q[-1])[:3, 3]
+    assert np.linalg.norm(stands - place[:3, 3]) > 0.02
+    drive.follower.set_scene(Scene())
+    if on_blocked == 'hold':
+        drive.follower.resume()
+    drive.go(20)
+    if drive.follower.state is State.IDLE:
+        drive.follower.execute()
+    drive.until(State.REACHED)
+    drive.check()
+    tips = np.array([drive.judge.pose(q)[:3, 3] for q in drive.q])
+    corner = np.asarray(program.steps[1].pose)[:3, 3]
+    assert np.linalg.norm(tips - corner, axis=1).min() < 1e-4, 'it passed the corner later'

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from fabrik_ros import FollowerOptions, plan, ReasonKind
+from fabrik_ros import FollowerOptions, plan, plan_program, ReasonKind
 from fabrik_ros.errors import JointValueError, ProgramError, TargetError
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
 from helpers import examples, mostly_long
@@ -113,7 +113,7 @@ def test_pause_takes_its_time_and_names_its_segment(arm):
 def test_slow_parts_are_told_where_joints_are_the_limit(arm):
     chain, _, q, T = arm
     fast = Program([Line(shifted(T, y=0.2), speed=5.0)])
-    result = plan(chain, q, fast, motion=FollowerOptions(max_tip_speed=5.0))
+    result = plan_program(chain, q, fast, motion=FollowerOptions(max_tip_speed=5.0))
     whole = sum(end - begin for begin, end in result.slow)
     assert whole > 0.9 * result.duration, 'joints never let it go at 5 m/s'
     calm = plan(chain, q, Program([Line(shifted(T, y=0.2), speed=0.05)]))
@@ -194,9 +194,9 @@ def test_what_makes_no_sense_is_refused_when_it_is_made(make, error, words):
 
 def test_names_are_found_among_the_configurations(arm):
     chain, _, q, _ = arm
-    result = plan(chain, q, Program([Joints('bent')]), configurations={'bent': q + 0.1})
+    result = plan_program(chain, q, Program([Joints('bent')]), configurations={'bent': q + 0.1})
     assert np.allclose(result.q[-1], q + 0.1, atol=1e-9)
     with pytest.raises(TargetError, match=r"segment 1 \(joints\): no configuration named 'bnt'"):
-        plan(chain, q, Program([Joints('bnt')]), configurations={'bent': q})
+        plan_program(chain, q, Program([Joints('bnt')]), configurations={'bent': q})
     with pytest.raises(JointValueError):
-        plan(chain, q, Program([Joints('bent')]), configurations={'bent': [0.0]})
+        plan_program(chain, q, Program([Joints('bent')]), configurations={'bent': [0.0]})
