@@ -1,7 +1,7 @@
 """An arm that is commanded from Python, over a node that is running."""
 
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as NoAnswer, wait as wait_for
 import threading
 import time
@@ -12,6 +12,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from ..errors import NotMeasuredError
+from ..programs.program import Program
+from ..programs.program_file import document_of
 from ..ros.beside.node_client import LONGEST_ANSWER, NO_EVENTS
 from ..ros.clocks.qos import NEWEST_OF_ANY
 from ..transforms import Array
@@ -30,7 +32,7 @@ from .results import (
     ROS_ENDED,
     Status,
 )
-from .wishes import ExecuteWish, Target, Wish, wish_for
+from .wishes import ExecuteWish, program_through, ProgramWish, Target, Wish, wish_for
 
 PERIOD = 0.02
 """Time between two looks at what has become of the moves [s]."""
@@ -224,6 +226,60 @@ class Arm:
 
         """
         return self._begin(wish_for(self._link, target, frame_id), wait, timeout, on_progress)
+
+    def move_through(
+        self,
+        targets: Sequence[Target],
+        *,
+        wait: bool = True,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+        **settings: Any,
+    ) -> Any:
+        """
+        Move the arm through several targets: in lines to poses, freely to joint values and names.
+
+        All of it is looked at before the arm sets out.
+
+        Parameters
+        ----------
+        targets : sequence
+            As for `move_to`.
+        wait, timeout, on_progress
+            As for `move_to`.
+        **settings
+            Of every segment, as `blend=0.02` [m] and `speed=0.1` [m/s]; see `Segment`.
+
+        Returns
+        -------
+        MoveResult or Future
+            As for `move_to`.
+
+        Raises
+        ------
+        MoveRefused, MoveStopped, TargetError
+            As for `move_to`; the sentence names the segment.
+
+        """
+        wish = ProgramWish(self._link, program_through(targets, settings))
+        return self._begin(wish, wait, timeout, on_progress)
+
+    def run(
+        self,
+        program: Program,
+        *,
+        name: str = 'program',
+        wait: bool = True,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Any:
+        """
+        Run a program of moves, with poses in the base of the arm; as `move_through` otherwise.
+
+        Its `name` is in the status, with something behind it that no other has.
+        """
+        wish = ProgramWish(self._link, document_of(program, name))
+        return self._begin(wish, wait, timeout, on_progress)
 
     def home(
         self,

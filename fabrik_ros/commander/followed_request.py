@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+import math
 from typing import NamedTuple
 
 from ..motion.following.arm_state import State, UNDER_WAY
@@ -69,6 +70,8 @@ class FollowedRequest:
         self._instance = facts.get('instance')
         self._accepted, self._refused = int(facts['accepted']), int(facts['refused'])
         """Counts before it was sent."""
+        self._taken_as: float = math.inf
+        """Count of those accepted with which it was among them first; infinite before."""
         self._begin = self._sent_at = now
         self._held_since: float | None = None
         """Time since which the arm holds [s]; None while it does not."""
@@ -102,13 +105,19 @@ class FollowedRequest:
             text = f'the node was started anew: {standing_in(facts)}'
             return Ending(Outcome.STOPPED, NODE_RESTARTED, text)
         is_newest = self._is_newest(facts)
-        self.was_accepted |= is_newest and int(facts['accepted']) > self._accepted
+        count = int(facts['accepted'])
+        if is_newest and count > self._accepted:
+            self.was_accepted, self._taken_as = True, min(count, self._taken_as)
         if self.was_accepted:
             return self._fate(facts, is_newest, now)
         return self._answer or self._refusal(facts, now)
 
     def _goal_in(self, facts: Facts) -> Facts:
         return {key: facts[key] for key in self._marks if key in facts}
+
+    def _is_replaced(self, facts: Facts) -> bool:
+        """Whether there is another goal of the same kind, or another target was accepted since."""
+        return bool(self._goal_in(facts)) or int(facts['accepted']) > self._taken_as
 
     def _is_newest(self, facts: Facts) -> bool:
         return self._goal_in(facts) == self._marks
@@ -117,7 +126,7 @@ class FollowedRequest:
         """Say what became of a request that was accepted; None while it is pursued."""
         state, code = facts['state'], facts['reason_code']
         if not is_newest:
-            if self._goal_in(facts):
+            if self._is_replaced(facts):
                 return Ending(Outcome.STOPPED, SUPERSEDED, 'another target replaced it')
             if state == State.JOGGING.name:
                 return Ending(Outcome.STOPPED, SUPERSEDED, 'the arm is jogged')

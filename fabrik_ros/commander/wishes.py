@@ -1,7 +1,9 @@
 """What an arm can be asked for, and how the node is told."""
 
 from collections.abc import Mapping, Sequence
+import json
 from typing import Any, Protocol, TypeAlias
+import uuid
 
 from geometry_msgs.msg import Pose, PoseStamped
 import numpy as np
@@ -28,7 +30,9 @@ Target: TypeAlias = (
     | str
 )
 """Pose, joint values, or the name of a configuration; see `Arm.move_to`."""
-GOAL_FACTS = ('target_stamp', 'target_configuration')
+NAME_LENGTH = 8
+"""Length of what makes the name of a program its own [characters]."""
+GOAL_FACTS = ('target_stamp', 'target_configuration', 'program')
 """Facts that tell which goal is in force."""
 
 
@@ -148,6 +152,19 @@ class NameWish(_Published):
         return self._send(String(data=self._name), marks, self._name, now)
 
 
+class ProgramWish(_Published):
+    """A program of moves."""
+
+    def __init__(self, link: NodeLink, document: Mapping[str, Any]) -> None:
+        super().__init__(link, 'program', String)
+        self._name = f'{document.get("name", "program")} {uuid.uuid4().hex[:NAME_LENGTH]}'
+        self._text = json.dumps({**document, 'name': self._name})
+
+    def send(self, now: float) -> FollowedRequest:
+        """Send it, under a name of its own."""
+        return self._send(String(data=self._text), {'program': self._name}, self._name, now)
+
+
 class ExecuteWish:
     """The path that the node proposes."""
 
@@ -195,6 +212,44 @@ def wish_for(link: NodeLink, target: Target, frame_id: str | None) -> Wish:
     if isinstance(target, str) and target:
         return NameWish(link, target)
     return JointWish(link, _joints_of(target))
+
+
+def program_through(targets: Sequence[Target], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Make the document of a program: lines to poses, moves to joint values and names.
+
+    Parameters
+    ----------
+    targets : sequence
+        Where the arm goes, one after the other; see `Arm.move_to`.
+    settings : mapping
+        Of every segment: `speed`, `blend` and so on. At the last target the arm stops.
+
+    Raises
+    ------
+    TargetError
+        If there is none, or one makes no sense.
+
+    """
+    if not targets:
+        raise TargetError('there are no targets to move through')
+    segments = [_segment_to(target) | dict(settings) for target in targets]
+    segments[-1].pop('blend', None)
+    return {'segments': segments}
+
+
+def _segment_to(target: Target) -> dict[str, Any]:
+    pose = None if isinstance(target, str | Mapping) else _pose_of(target)
+    if pose is not None:
+        x = pose.pose.orientation
+        p = pose.pose.position
+        line = {'xyz': [p.x, p.y, p.z], 'quaternion': [x.x, x.y, x.z, x.w]}
+        frame = {'frame': pose.header.frame_id} if pose.header.frame_id else {}
+        return {'line': line, **frame}
+    if isinstance(target, str) and target:
+        return {'joints': target}
+    values = _joints_of(target)
+    return {'joints': dict(values) if isinstance(values, Mapping) else values.tolist()}
 
 
 def _pose_of(target: Any) -> PoseStamped | None:

@@ -26,7 +26,7 @@ from .clocks.turns import Turns
 from .inputs.controller_state import ControllerReference
 from .inputs.marker_obstacles import after
 from .inputs.obstacle_topic import ObstacleTopic
-from .inputs.program_topics import lines_through, program_in
+from .inputs.program_topics import lines_through, name_in, program_in
 from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, seconds, twist_to_array
@@ -104,7 +104,8 @@ class Inbox:
 
     def on_program(self, message: String, received: int) -> None:
         """Take a program, received at a system time [ns]."""
-        self._take('program', '', lambda: self._accept_program(message, received))
+        name = name_in(message)
+        self._take('program', name, lambda: self._accept_program(message, received))
 
     def on_path(self, message: Path, received: int) -> None:
         """Take poses to pass one after the other, received at a system time [ns]."""
