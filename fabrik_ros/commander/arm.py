@@ -266,7 +266,7 @@ class Arm:
 
     def run(
         self,
-        program: Program,
+        program: Program | Mapping[str, Any],
         *,
         name: str = 'program',
         wait: bool = True,
@@ -274,11 +274,24 @@ class Arm:
         on_progress: OnProgress | None = None,
     ) -> Any:
         """
-        Run a program of moves, with poses in the base of the arm; as `move_through` otherwise.
+        Run a program of moves; as `move_through` otherwise.
 
-        Its `name` is in the status, with something behind it that no other has.
+        Parameters
+        ----------
+        program : Program or mapping
+            A program, with poses in the base of the arm; or what YAML or JSON have read of a
+            file, with poses in any frame that the node knows.
+        name : str
+            What the status calls it, with something behind it that no other has.
+        wait, timeout, on_progress
+            As for `move_to`.
+
         """
-        wish = ProgramWish(self._link, document_of(program, name))
+        if isinstance(program, Program):
+            document = document_of(program, name)
+        else:
+            document = {'name': name, **program}
+        wish = ProgramWish(self._link, document)
         return self._begin(wish, wait, timeout, on_progress)
 
     def home(
@@ -354,6 +367,20 @@ class Arm:
                 on_progress(missing)
             said = missing.reason
             time.sleep(PERIOD)
+
+    def wait_until_heard(self, timeout: float = READY_TIME) -> None:
+        """
+        Wait until it is known where the arm is.
+
+        Raises
+        ------
+        MoveRefused
+            If no status came in time [s].
+
+        """
+        if not self._wait_until(lambda: bool(self._link.facts), timeout):
+            status = self._link.status
+            raise MoveRefused(status.code, f'{status.reason}, for {timeout:g} s', status)
 
     # -- how it is done
 

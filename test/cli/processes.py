@@ -43,9 +43,9 @@ class Rig:
             'simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap
         )
 
-    def run(self, *words):
+    def run(self, *words, typed=None):
         """Run the command in the network of the node."""
-        return run(*words, **self.network)
+        return run(*words, typed=typed, **self.network)
 
     def end(self):
         for process in self._processes:
