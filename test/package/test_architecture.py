@@ -36,7 +36,13 @@ DRAWING_MODULES = {
 }
 HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
 ROS_FOLDERS = ('commander', 'ros', 'sim', 'view')
-ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
+ROS_CLIENTS = (
+    'cli/doctor.py',
+    'cli/record.py',
+    'cli/run.py',
+    'cli/target.py',
+    'cli/view.py',
+)
 """Subcommands that import ROS, when they run."""
 
 FLOORS = (
