@@ -41,8 +41,6 @@ class NodeLink:
 
     Attributes
     ----------
-    facts : dict
-        The facts of the newest status; empty before the first.
     watched : WatchedNode
         What the node says.
     prefix : str
@@ -54,8 +52,8 @@ class NodeLink:
         namespace = name[: name.rindex('/') + 1]
         self.node, self.name, self.tip = node, name, tip
         self.prefix = f'{topic_name(tip)}/' if tip else ''
-        self.facts: dict[str, str] = {}
-        self.watched = WatchedNode(node, name, self._on_status, namespace)
+        self.watched = WatchedNode(node, name, namespace=namespace)
+        self._facts: dict[str, str] = {}
         self._publishers: dict[str, Publisher] = {}
         self._used_at: dict[str, float] = {}
         """When each of them was needed last [s]."""
@@ -68,8 +66,11 @@ class NodeLink:
             self._drop(topic)
         self.watched.close()
 
-    def _on_status(self) -> None:
-        self.facts = self.watched.facts
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts of the newest status, also of a node that fell silent; empty before."""
+        self._facts = self.watched.facts or self._facts
+        return self._facts
 
     @property
     def is_silent(self) -> bool:

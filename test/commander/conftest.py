@@ -1,6 +1,7 @@
 """A node and a simulated arm in processes of their own, and an `Arm` of this process for them."""
 
 import itertools
+import os
 from pathlib import Path
 import sys
 
@@ -11,7 +12,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / 'cli
 pytest.register_assert_rewrite('commanded', 'process', 'processes')
 
 DOMAINS = range(94, 101)
-turns = itertools.count()
+turns = itertools.count(os.getpid())
 """A node that was killed stays in its domain for 20 s: the next test is in another one."""
 
 
