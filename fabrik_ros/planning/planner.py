@@ -10,6 +10,7 @@ import numpy as np
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks
 from ..collision.guard import CollisionGuard
+from ..kernels.separation import Indices
 from ..methods import make_tips_solver, orientation_yields, TipsSolver
 from ..model.mechanism import Mechanism
 from ..solver.options import SolverOptions
@@ -69,7 +70,12 @@ class Planner:
             CollisionGuard(self._collision).warm_up()
             EdgeChecks(self._collision, self._collision.clearances).warm_up()
 
-    def plan(self, request: PlanRequest, should_stop: Callable[[], bool] = lambda: False) -> Plan:
+    def plan(
+        self,
+        request: PlanRequest,
+        should_stop: Callable[[], bool] = lambda: False,
+        stop: Indices | None = None,
+    ) -> Plan:
         """
         Look for a way.
 
@@ -79,6 +85,8 @@ class Planner:
             From where to where.
         should_stop : callable
             Whether to give up; asked every few milliseconds.
+        stop : array of int, shape (1,), optional
+            Becomes other than 0 when `should_stop` becomes true: kernels look at it more often.
 
         Raises
         ------
@@ -95,6 +103,7 @@ class Planner:
             self._turns,
             request,
             should_stop,
+            stop,
         )
         collision, plan = self._collision, search.plan()
         checking = 'off: the robot is not known' if collision is None else collision.checking
