@@ -180,7 +180,7 @@ class PairKernels:
         for chosen, boxes in self._groups(order):
             near = free_edges.first_near(
                 *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
-                q, q_next, *self._memory_for_edges, stop,
+                q, q_next, *self._memory_with(stop),
             )  # fmt: skip
             if near >= 0:
                 return int(near)
@@ -205,8 +205,8 @@ class PairKernels:
         for chosen, boxes in self._groups(order):
             share *= free_edges.free_share(
                 *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
-                q, q + share * (q_next - q), self._until, *self._memory_for_edges,
-                stop,
+                q, q + share * (q_next - q), self._until,
+                *self._memory_with(stop),
             )  # fmt: skip
         return share
 
@@ -240,8 +240,11 @@ class PairKernels:
         self._values[:] = self._joints.values
         return (
             *self._tables, NO_BOXES, self._pairs, self._bounds, order, least, ends, resolution,
-            self._piece, *self._memory_for_edges, stop,
+            self._piece, *self._memory_with(stop),
         )  # fmt: skip
+
+    def _memory_with(self, stop: Indices) -> tuple[Any, ...]:
+        return *self._memory_for_edges, stop
 
     def _groups(
         self, numbers: npt.NDArray[np.intp]

@@ -56,7 +56,7 @@ def propose(corners: Array, weights: Array, samples: Array, state: Indices, edge
     state[LAST] = _write_place(corners, weights, state[COUNT], last, edge[TO])
     if state[FIRST] == state[LAST]:
         return False
-    return _distance(weights, edge[FROM], edge[TO]) <= (1.0 - WORTH) * (last - first)
+    return bool(_distance(weights, edge[FROM], edge[TO]) <= (1.0 - WORTH) * (last - first))
 
 
 @kernel

@@ -92,9 +92,7 @@ class FreeSpace:
         """Let pairs be as near as `least`, shape (p,), near `q`, shape (n,)."""
         assert self._collision is not None
         self._ends = np.vstack([self._ends, q])
-        self._checks.append(
-            EdgeChecks(self._collision, least, self._should_stop, self._stop)
-        )
+        self._checks.append(EdgeChecks(self._collision, least, self._should_stop, self._stop))
         self._arguments = self._checks[0].arguments_with(self._checks[1:], self._ends)
 
     @property
@@ -132,11 +130,12 @@ class FreeSpace:
 
     def is_curve_free(self, knots: Array) -> bool:
         """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
-        if self.edge_arguments is None:
+        arguments = self.edge_arguments
+        if arguments is None:
             return all(self.is_edge_free(*edge) for edge in pairwise(knots))
         if self._should_stop():
             return False
-        return bool(free_edges.is_curve_free(knots, *self._arguments))
+        return bool(free_edges.is_curve_free(knots, *arguments))
 
     def free_share(self, q: Array, q_next: Array) -> float:
         """Share of the straight path between two, (n,) each, that is free from `q` on."""

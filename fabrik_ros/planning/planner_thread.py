@@ -177,7 +177,9 @@ class PlannerThread:
 
         """
         self.cancel()
-        self._wanted = Task(request, scene or Scene(), dict(points or {}), dict(other_joints or {}))
+        self._wanted = Task(
+            request, scene or Scene(), dict(points or {}), dict(other_joints or {})
+        )
         self._asked_at = time.monotonic()
         if self._worker is not None:
             self._worker.tasks.put(self._wanted)
@@ -288,7 +290,9 @@ class PlannerWorker:
                 if not task.stop[0]:
                     self.answers.put((task, self._answer(task)))
         except BaseException as error:
-            self.failure = PlannerFailure(f'the planner failed: {error!r}; it is started again', True)
+            self.failure = PlannerFailure(
+                f'the planner failed: {error!r}; it is started again', True
+            )
             raise
 
     def _make(self) -> None:

@@ -16,7 +16,6 @@ from fabrik_ros.errors import CollisionError, JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Sphere
 from fabrik_ros.planning import (
-    Plan,
     plan,
     Planner,
     PlannerFailure,
@@ -28,6 +27,7 @@ from fabrik_ros.planning import (
 )  # fmt: skip
 from fabrik_ros.planning.free_space import FreeSpace
 from fabrik_ros.planning.rrt_connect import RrtConnect
+from fabrik_ros.planning.shortcuts import shortened
 from fabrik_ros.transforms import transform
 from helpers import assert_close, examples, mostly_long
 from hypothesis import given, settings, strategies as st
@@ -160,6 +160,57 @@ def test_kernel_that_grows_the_trees_finds_what_is_found_edge_by_edge(world, see
         found.append(path)
     if found[0] is not None:
         assert np.array_equal(*found)
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@settings(max_examples=examples(10, 50), deadline=None)
+@given(seeds)
+def test_kernel_that_shortens_paths_finds_what_is_found_edge_by_edge(world, seed):
+    rng = np.random.default_rng(seed)
+    start = configuration_at(0.3, rng)
+    path = start + np.cumsum(rng.uniform(-0.4, 0.4, (12, JOINTS)), axis=0)
+    weights, found = rng.uniform(0.3, 2.0, JOINTS), []
+    for is_fast in (True, False):
+        space = FreeSpace(world, start, lambda: False)
+        found.append(
+            shortened(
+                path,
+                space.is_edge_free,
+                weights,
+                lambda: False,
+                np.random.default_rng(seed),
+                space.edge_arguments if is_fast else None,
+            )
+        )
+    assert np.array_equal(*found)
+    assert np.array_equal(found[0][0], path[0])
+    assert np.array_equal(found[0][-1], path[-1])
+    lengths = [
+        np.linalg.norm(np.diff(p, axis=0) * weights, axis=1).sum() for p in (found[0], path)
+    ]
+    assert lengths[0] <= lengths[1] + 1e-12
+    for a, b in pairwise(found[0]):
+        is_given = any(is_on((a, b), edge) for edge in pairwise(path))
+        edge = (a + share * (b - a) for share in np.linspace(0.0, 1.0, 20))
+        assert is_given or min(distance(q) for q in edge) > CLEARANCE
+
+
+def is_on(part, edge):
+    """Whether an edge is part of another."""
+    begin, way = edge[0], edge[1] - edge[0]
+    off = [q - begin - (q - begin) @ way / (way @ way) * way for q in part]
+    return bool(np.abs(off).max() < 1e-9)
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@settings(max_examples=examples(20, 100), deadline=None)
+@given(seeds, st.floats(0.01, 0.3))
+def test_curve_is_free_where_each_edge_of_it_is(world, seed, length):
+    rng = np.random.default_rng(seed)
+    start = configuration_at(0.1, rng)
+    knots = start + np.cumsum(length * rng.uniform(-1.0, 1.0, (6, JOINTS)), axis=0)
+    space = FreeSpace(world, start, lambda: False)
+    assert space.is_curve_free(knots) == all(space.is_edge_free(*e) for e in pairwise(knots))
 
 
 def test_time_that_is_over_before_the_first_draw_says_nothing_of_the_goal(world):

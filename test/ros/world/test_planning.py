@@ -102,7 +102,7 @@ def test_planner_that_fails_is_said_and_started_again(bench, world, monkeypatch,
     bench.spin_until(lambda: not failures, 'the failure')
     bench.spin_until(lambda: bench.status['planner'] == 'planning', 'the same request')
     assert bench.status['state'] == 'PLANNING'
-    assert 'division by zero\'); it is started again' in capfd.readouterr().err
+    assert "division by zero'); it is started again" in capfd.readouterr().err
 
 
 @pytest.mark.long
