@@ -2,16 +2,16 @@
 A planner in a thread of its own, so that callers never wait.
 
 What takes time runs in kernels that let other threads run. What is left of Python, and
-measurements by coal, make room for others every half a millisecond: they would wait ten times as
-long for the interpreter to make room. So a control loop beside it stays as punctual as without, as
-`benchmark/node/planning_beside.py` measures. A planner in a process of its own would
-need an interpreter, the robot and its meshes once more.
+measurements by coal, make room for others every fifth of a millisecond: from the interpreter they
+would get it after five. So the steps of a control loop are as punctual beside it as without; see
+`benchmark/node/planning_beside.py`. A process would have an interpreter, the robot and its meshes
+once more.
 
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from queue import SimpleQueue
@@ -32,7 +32,7 @@ from .planner import Planner
 from .planner_setup import PlannerSetup
 
 NOT_STARTED = 'the planner was not started'
-TURN = 5e-4
+TURN = 2e-4
 """Time for which Python of the planner runs before others may [s]."""
 PAUSE = 1e-6
 """Pause for them; any pause lets one that waits run first [s]."""
@@ -116,8 +116,6 @@ class PlannerThread:
         self._asked_at = 0.0
         self._without, self._reason = PlannerState.OFF, NOT_STARTED
         """State without a worker, and why there is none."""
-        self._end: Callable[[], object] = lambda: None
-        """Ends the worker, which does not outlive its caller."""
 
     @property
     def state(self) -> PlannerState:
@@ -204,22 +202,33 @@ class PlannerThread:
             if task is self._wanted:
                 self._wanted = None
                 return answer
-        if worker.failure is not None:
-            self._take_failure(worker.failure)
-        return worker.failure
+        failure = worker.failure
+        if failure is None:
+            return None
+        self._wanted = None
+        self._leave(worker)
+        if failure.is_restarting:
+            self._begin()
+        else:
+            self._without, self._reason = PlannerState.IMPOSSIBLE, failure.text
+        return failure
 
     def close(self) -> None:
-        """End the thread."""
+        """Let the thread end; no call waits for that."""
         self.cancel()
         if self._worker is not None:
-            self._end()
-        self._worker = None
+            self._leave(self._worker)
         self._without, self._reason = PlannerState.OFF, NOT_STARTED
 
     def _begin(self) -> None:
         assert self._setup is not None
         self._worker = PlannerWorker(self._setup, self._own)
-        self._end = weakref.finalize(self, self._worker.close)
+        self._forgotten = weakref.finalize(self, self._worker.close)
+
+    def _leave(self, worker: PlannerWorker) -> None:
+        self._forgotten.detach()
+        worker.end()
+        self._worker = None
 
     def _refused(self) -> PlannerFailure | None:
         """Say why nobody looks for a way, if one is wanted."""
@@ -227,14 +236,6 @@ class PlannerThread:
             return None
         self._wanted = None
         return PlannerFailure(self._reason, False)
-
-    def _take_failure(self, failure: PlannerFailure) -> None:
-        self._end()
-        self._wanted = self._worker = None
-        if failure.is_restarting:
-            self._begin()
-        else:
-            self._without, self._reason = PlannerState.IMPOSSIBLE, failure.text
 
 
 class PlannerWorker:
@@ -269,10 +270,14 @@ class PlannerWorker:
         self._thread = threading.Thread(target=self._run, name='planner', daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """End the thread, and what it does."""
+    def end(self) -> None:
+        """Let the thread end soon, and what it does."""
         self._is_closed = True
         self.tasks.put(None)
+
+    def close(self) -> None:
+        """End the thread, and wait until it has."""
+        self.end()
         if self._thread is not threading.current_thread():
             self._thread.join(ENDING_TIME)
 

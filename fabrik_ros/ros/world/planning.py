@@ -1,10 +1,23 @@
 """The planner of the node: a thread that looks for ways in the world as it is now."""
 
+import time
+
 from rclpy.node import Node
 
-from ...planning import Plan, PlannerFailure, PlannerSetup, PlannerThread, PlanRequest
+from ...kernels._jit import IS_BUILT
+from ...planning import (
+    Plan,
+    PlannerFailure,
+    PlannerSetup,
+    PlannerState,
+    PlannerThread,
+    PlanRequest,
+)
 from ..parameters.node_parameters import NodeParameters
 from .collision_watch import CollisionWatch
+
+STARTING_CHECK_PERIOD = 0.02
+"""Time between two looks whether the planner is ready [s]."""
 
 
 class NodePlanner:
@@ -36,8 +49,11 @@ class NodePlanner:
         self._setup, self._thread = setup, PlannerThread()
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread; wait while it compiles, as that would delay commands."""
         self._thread.start(self._setup, self._watch.own)
+        while not IS_BUILT and self._thread.state is PlannerState.STARTING:
+            self.attend()
+            time.sleep(STARTING_CHECK_PERIOD)
 
     @property
     def is_busy(self) -> bool:
