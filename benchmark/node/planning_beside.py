@@ -101,9 +101,9 @@ def run_node(notes: Path) -> None:
         )
 
 
-def set_priority(thread: int, priority: int) -> None:
-    """Give a thread real-time priority, not its children."""
-    os.sched_setscheduler(thread, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
+def set_priority(thread: int, priority: int, flags: int = 0) -> None:
+    """Give a thread real-time priority, and those that it will start."""
+    os.sched_setscheduler(thread, os.SCHED_RR | flags, os.sched_param(priority))
 
 
 HEAD = (
@@ -122,7 +122,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.real_time:
         os.environ[REAL_TIME] = '1'
-        set_priority(0, ARM_PRIORITY)
+        set_priority(0, ARM_PRIORITY, os.SCHED_RESET_ON_FORK)
     surroundings.__file__ = __file__  # is run as the node
     urdf = surroundings.with_camera(
         fabrik_ros.load_urdf(fabrik_ros.example_arm('six_axis')).source

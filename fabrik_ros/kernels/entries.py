@@ -69,6 +69,7 @@ ENTRIES = {
     'pair_bounds.are_apart': 'f1 f2 f2 f1 f1 f1',
     'pair_bounds.box_around': 'f2 f2',
     'pair_bounds.distance_bounds': 'f1 f2 f2 i1 f1 f1 f1',
+    'pair_bounds.find_undecided': 'f1 f2 f2 i1 f1 f1 f1 i1',
     'point_binning.bin_points': 's2 f1 f i1 h1 i1 h1',
     'point_binning.find_outermost': 's2 f1 h1 f2 f1 h1',
     'point_speeds.joint_path_speed': 'f2r f1 f2 f1 f1 f1 f f f f f f2 f2 f2 f1',
