@@ -38,7 +38,7 @@ pytest.importorskip('coal', reason='coal measures the distances')
 
 ROOT = Path(__file__).resolve().parents[2]
 JOINTS, CLEARANCE = 4, 0.002
-WAIT = 120.0
+WAIT = 300.0
 """[s]; the kernels compile at first, where they are not built."""
 POSITION = SolverOptions(mode='position')
 ROBOT = load_urdf(planar_arm(JOINTS).replace('revolute', 'continuous'))
