@@ -405,12 +405,19 @@ def test_request_is_for_the_world_as_it_was(planner):
     assert result_of(planner).found
 
 
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == 'planner']
+
+
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
 def test_planner_that_fails_is_reported_once_and_the_next_one_answers(planner, monkeypatch):
     with monkeypatch.context() as patches:
         patches.setattr(Planner, 'plan', lambda *_: 1 / 0)
+        failing = threads()
         planner.request(SHORT, walls())
         failure = result_of(planner)
+        for thread in failing:
+            thread.join(WAIT)
     assert isinstance(failure, PlannerFailure)
     assert failure.is_restarting
     assert "ZeroDivisionError('division by zero'); it is started again" in failure.text
@@ -428,15 +435,13 @@ def test_planner_that_cannot_be_made_says_so_each_time(monkeypatch, error):
     monkeypatch.setattr(Planner, 'warm_up', fail)
     planner = PlannerThread()
     planner.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    for thread in threads():
+        thread.join(WAIT)
     for _ in range(2):
         planner.request(SHORT)
         failure = result_of(planner)
         assert (failure.is_restarting, 'no shape' in failure.text) == (False, True)
     assert planner.state is PlannerState.IMPOSSIBLE
-
-
-def threads():
-    return [thread for thread in threading.enumerate() if thread.name == 'planner']
 
 
 @pytest.mark.parametrize('how', ['closed', 'forgotten'])
