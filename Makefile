@@ -65,7 +65,7 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 32
 
 .PHONY: demo
-demo: $(VENV)/with-demo $(INSTALLED) ## a simulated arm moves; SCENE=around, reach or obstacles; DURATION=10 s; VIEW=0: no browser
+demo: $(VENV)/with-demo $(INSTALLED) ## a simulated arm moves; SCENE=around, reach, obstacles or program; DURATION=10 s; VIEW=0: no browser
 	@$(RUN) -c 'import rclpy' 2>/dev/null || { echo '$(NO_ROS)'; exit 1; }
 	$(RUN) demo/run.py --scene '$(SCENE)' $(if $(DURATION),--duration $(DURATION)) \
 		$(if $(filter 0,$(VIEW)),--no-view)

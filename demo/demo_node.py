@@ -1,10 +1,13 @@
 """The ROS node of the demo: sends the targets of a scene, and watches what comes of them."""
 
+import json
 import os
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from fabrik_ros import load_urdf
+from fabrik_ros.programs import Program
+from fabrik_ros.programs.program_file import document_of
 from fabrik_ros.ros.messages.conversions import seconds, stamped_pose, to_point
 from fabrik_ros.ros.status.diagnostics import target_stamp
 from geometry_msgs.msg import PoseStamped, Vector3
@@ -49,12 +52,15 @@ class Demo(Node):
         self._guest_at = float('-inf')
         """When a target came from elsewhere [s]."""
         self._is_done, self._answer = False, ''
+        self._program = ''
+        """Name of the program that was sent; empty where a pose was."""
         self._box_count = len(boxes)
         self._description = self.create_publisher(String, 'robot_description', LATCHED)
         self._description.publish(String(data=urdf))
         self._obstacles = self.create_publisher(MarkerArray, 'fabrik/obstacles', LATCHED)
         self._obstacles.publish(markers(scene))
         self._targets = self.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
+        self._programs = self.create_publisher(String, 'fabrik/program', 1)
         self.create_subscription(JointState, 'fabrik/joint_command', self.judge.see_command, 500)
         self.create_subscription(JointState, 'joint_states', self._on_state, 500)
         self.create_subscription(DiagnosticArray, 'fabrik/status', self._on_status, 10)
@@ -67,14 +73,19 @@ class Demo(Node):
         return knows_all and self.status.get('state') == 'IDLE'
 
     def send_next(self) -> None:
-        """Send the next target of the sequence."""
-        T = next(self._sequence)
+        """Send the next target of the sequence, or the next program."""
+        target = next(self._sequence)
+        self._program = f'program {len(self.sent)}' if isinstance(target, Program) else ''
+        T = target.steps[-1].pose if isinstance(target, Program) else target
         self.judge.target = T
         self.sent.append(T)
         self._is_done, self._answer = False, ''
         self._sent_at = time.monotonic()
         self._stamp = self.get_clock().now().to_msg()
-        self._targets.publish(stamped_pose(T, BASE_LINK, self._stamp))
+        if isinstance(target, Program):
+            self._programs.publish(String(data=json.dumps(document_of(target, self._program))))
+        else:
+            self._targets.publish(stamped_pose(T, BASE_LINK, self._stamp))
 
     def is_interrupted(self) -> bool:
         """Whether somebody else sent a target since."""
@@ -99,7 +110,13 @@ class Demo(Node):
 
     def _on_state(self, message: JointState) -> None:
         is_there = self.judge.see_state(message, time.monotonic())
-        self._is_done |= is_there and not self.scene.reasons
+        is_over = not self._program or self._has_driven()
+        self._is_done |= is_there and is_over and not self.scene.reasons
+
+    def _has_driven(self) -> bool:
+        """Whether the arm is through the program that was sent."""
+        is_mine = self.status.get('program') == self._program
+        return is_mine and self.status['state'] == 'REACHED'
 
     def _on_status(self, message: DiagnosticArray) -> None:
         self.status = {pair.key: pair.value for pair in message.status[0].values}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabrik_ros import Chain
+from fabrik_ros.programs import Program
 import numpy as np
 import targets
 import yaml
@@ -29,8 +30,8 @@ class Scene:
 
     name: str
     meaning: str
-    sequence: Callable[[Chain], Iterator[np.ndarray]]
-    """Makes the poses T_base_tip, shape (4, 4)."""
+    sequence: Callable[[Chain], Iterator[np.ndarray | Program]]
+    """Makes the poses T_base_tip, shape (4, 4), or programs of moves."""
     patience: float
     """A target that is not done after this time is left [s]."""
     reasons: frozenset[str] = frozenset()
@@ -64,6 +65,13 @@ SCENES = {
             'between a table, a wall and a shelf',
             targets.between_obstacles,
             25.0,
+            file=OBSTACLES,
+        ),
+        Scene(
+            'program',
+            'a seam of arcs, then something carried round a wall',
+            targets.programs,
+            60.0,
             file=OBSTACLES,
         ),
     )

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from fabrik_ros import Chain, pose_from_xyz_rpy
+from fabrik_ros.programs import Arc, Line, Move, Pause, Program
 import numpy as np
 
 SEED = 2011
@@ -77,6 +78,57 @@ def between_obstacles(chain: Chain) -> Iterator[np.ndarray]:
         xyz = np.array(station.centre) + rng.uniform(-1.0, 1.0, 3) * station.spread
         about_tool = pose_from_xyz_rpy(np.zeros(3), (0.0, 0.0, rng.uniform(-TURN, TURN)))
         yield pose_from_xyz_rpy(xyz, station.rpy) @ about_tool
+
+
+SEAM_SPEED = 0.1
+"""[m/s]."""
+SEAM_X, SEAM_Y, SEAM_Z = 0.45, (0.24, 0.48), 0.12
+"""Where the seam is [m]."""
+WAVES, WAVE = 6, 0.03
+"""Number of half waves of the seam, and their height [m]."""
+ABOVE = 0.12
+"""How far above a place the tool comes and goes [m]."""
+PICKED, PLACED = (0.45, 0.38, 0.1), (0.33, -0.42, 0.12)
+GRASP_TIME = 0.4
+"""[s]."""
+BLEND = 0.03
+"""[m]."""
+
+
+def programs(_chain: Chain) -> Iterator[Program]:
+    """Weld a seam, and carry something round the wall, by turns."""
+    while True:
+        yield Program([Move(down(SEAM_X, SEAM_Y[0], SEAM_Z + ABOVE), blend=BLEND), *seam()])
+        yield Program([*visit(PICKED), *visit(PLACED)])
+
+
+def seam() -> Iterator[Line | Arc]:
+    """Go down to a seam of half circles, along it at one speed, and up again."""
+    ends = np.linspace(*SEAM_Y, WAVES + 1)
+    yield Line(down(SEAM_X, ends[0], SEAM_Z))
+    for number, (y, y_end) in enumerate(itertools.pairwise(ends.tolist())):
+        via = SEAM_X + WAVE * (-1) ** number, 0.5 * (y + y_end), SEAM_Z
+        is_last = number + 1 == WAVES
+        blend = 0.0 if is_last else 0.1 * WAVE
+        yield Arc(via, down(SEAM_X, y_end, SEAM_Z), speed=SEAM_SPEED, blend=blend)
+    yield Line(down(SEAM_X, SEAM_Y[1], SEAM_Z + ABOVE))
+
+
+def visit(place: tuple[float, float, float]) -> list[Move | Line | Pause]:
+    """Come to a place from above, stay a moment as a gripper does, and go up again."""
+    x, y, z = place
+    above = down(x, y, z + ABOVE)
+    return [
+        Move(above, blend=BLEND),
+        Line(down(x, y, z)),
+        Pause(GRASP_TIME),
+        Line(above, blend=BLEND),
+    ]
+
+
+def down(x: float, y: float, z: float) -> np.ndarray:
+    """Pose of a tool that points down, shape (4, 4)."""
+    return pose_from_xyz_rpy([x, y, z], DOWN)
 
 
 def configuration_in(

@@ -1,10 +1,11 @@
 """
-Draw the moving picture of the README: a simulated arm between obstacles, as the library moves it.
+Draw the pictures of the README: a simulated arm between obstacles, as the library moves it.
 
     make figures
 
 The obstacles and targets are those of `make demo SCENE=obstacles`, and so are the speeds; the arm
-is moved by `ArmFollower`, step by step, so that the same film comes out each time.
+is moved by `ArmFollower`, step by step, so that the same film comes out each time. The still
+picture is of the first program of `make demo SCENE=program`.
 
 """
 
@@ -15,7 +16,14 @@ from pathlib import Path
 import sys
 import xml.etree.ElementTree as ET
 
-from fabrik_ros import ArmFollower, example_arm, FollowerOptions, load_urdf, Robot
+from fabrik_ros import (
+    ArmFollower,
+    example_arm,
+    FollowerOptions,
+    load_urdf,
+    plan_program,
+    Robot,
+)
 from fabrik_ros.collision import link_poses, load_scene, WorldCollision
 from fabrik_ros.planning import PlannerSetup
 from fabrik_ros.transforms import Array, rotation_from_rpy, transform
@@ -29,10 +37,11 @@ from PIL import Image
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'demo'))
-from targets import between_obstacles
+from targets import between_obstacles, programs
 
 ROOT = Path(__file__).resolve().parents[1]
-FILM = Path(__file__).resolve().parent / 'figures' / 'demo.gif'
+FIGURES = Path(__file__).resolve().parent / 'figures'
+FILM, STILL = FIGURES / 'demo.gif', FIGURES / 'program.png'
 SIZE = 640, 400
 """[pixel]"""
 SHARPER = 2
@@ -48,7 +57,12 @@ START = {
 """Beside the wall [rad]."""
 TARGETS = 1, 4
 """Which targets of the demo the arm goes to, and then back to the start for the next round."""
+BEFORE_SEAM = (0.0, -1.3, 1.6, -1.9, -1.57, 0.0)
+"""Where the arm is before the seam [rad]."""
+SHOWN_SEGMENT = 4
+"""Number of the segment of the seam that the arm is on in the still picture, from 0 on."""
 CAMERA = painter.Camera((-1.5, -1.1, 1.2), (0.3, -0.03, 0.49), 1.0, SIZE)
+SEAM_CAMERA = painter.Camera((1.35, 1.35, 0.95), (0.3, 0.16, 0.3), 1.0, SIZE)
 TABLE, WOOD = (0.86, 0.84, 0.8), (0.78, 0.6, 0.4)
 PATH, AXES = (0.2, 0.95, 0.45), ((1.0, 0.25, 0.2), (0.3, 0.95, 0.3), (0.25, 0.5, 1.0))
 INK, BACKGROUND = '#20262e', '#f3f5f7'
@@ -97,6 +111,15 @@ def ahead(follower: ArmFollower, q: Array) -> Array:
     return np.vstack([here, points[nearest + 1 :]])
 
 
+def at_the_seam(follower: ArmFollower, world: WorldCollision) -> Moment:
+    """Show the arm amid the first program of the demo."""
+    arm = follower.arm
+    way = plan_program(arm, BEFORE_SEAM, next(programs(arm)), world, motion=follower.options)
+    points = np.array([arm.tip_poses(q)[0, :3, 3] for q in way.q[::4]])
+    i = int(np.argmax(way.segments == SHOWN_SEGMENT))
+    return Moment(way.q[i], points, None, 'MOVING')
+
+
 def links_of(robot: Robot) -> dict[str, painter.Faces]:
     """Cut what is seen of each link into faces, in the frame of the link."""
     document = ET.fromstring(robot.source)
@@ -140,7 +163,7 @@ class Studio:
     """
 
     def __init__(self, robot: Robot, world: WorldCollision) -> None:
-        self.robot, self._world, self._links = robot, world, links_of(robot)
+        self.robot, self.world, self._links = robot, world, links_of(robot)
         self._names = robot.chain().joint_names
         solids = {
             o.name: (painter.box(o.shape.size, WOOD).moved(o.T_link_obstacle), o)
@@ -153,7 +176,7 @@ class Studio:
         signs = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]])
         self._ground = board.T_link_obstacle[:3, 3] + half * signs
 
-    def draw(self, moment: Moment) -> Image.Image:
+    def draw(self, moment: Moment, camera: painter.Camera = CAMERA) -> Image.Image:
         """Draw a moment."""
         width, height = SIZE
         figure = Figure(figsize=(width / 100, height / 100), dpi=100 * SHARPER)
@@ -163,11 +186,11 @@ class Studio:
         axes.set(xlim=(0, width), ylim=(0, height))
         axes.axis('off')
         arm = self._arm(moment.q)
-        painter.paint(axes, CAMERA, self._table)
+        painter.paint(axes, camera, self._table)
         standing = painter.joined([arm, self._around])
-        painter.paint_shadows(axes, CAMERA, standing, self._ground, TABLE)
+        painter.paint_shadows(axes, camera, standing, self._ground, TABLE)
         signs = self._signs(moment)
-        painter.paint(axes, CAMERA, painter.joined([standing, *signs]))
+        painter.paint(axes, camera, painter.joined([standing, *signs]))
         self._write(axes, moment)
         canvas.draw()
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
@@ -196,7 +219,7 @@ class Studio:
         """Say what the arm does, and what is nearest."""
         color = COLORS.get(moment.state, INK)
         axes.text(16, 16, moment.state, color=color, weight='bold', fontsize=13)
-        nearest = self._world.distance(moment.q)
+        nearest = self.world.distance(moment.q)
         text = f'nearest: {1000 * nearest.distance:.0f} mm, {nearest.link_a}, {nearest.link_b}'
         axes.text(624, 16, text, color=INK, fontsize=10, ha='right')
 
@@ -242,8 +265,9 @@ def stage() -> tuple[ArmFollower, Studio]:
 def main() -> None:
     """Draw the film."""
     follower, studio = stage()
+    studio.draw(at_the_seam(follower, studio.world), SEAM_CAMERA).save(STILL)
     save([studio.draw(moment) for moment in film(follower)])
-    print(f'The moving picture is {FILM}.')
+    print(f'The moving picture is {FILM}, the still one {STILL}.')
 
 
 if __name__ == '__main__':

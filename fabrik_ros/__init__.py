@@ -14,6 +14,7 @@ from .errors import (
     FabrikError,
     JointValueError,
     LinkNotFoundError,
+    ProgramError,
     RefusedError,
     TargetError,
     UrdfError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .motion.follower_options import FollowerOptions
     from .motion.following.arm_state import State
     from .motion.joint_map import JointMap
+    from .plans import plan, plan_program
     from .textbook import (
         BallJoint,
         Hinge,
@@ -78,6 +80,7 @@ __all__ = [
     'PointStatus',
     'PointTree',
     'PointTreeSolution',
+    'ProgramError',
     'Reason',
     'ReasonKind',
     'RefusedError',
@@ -99,6 +102,8 @@ __all__ = [
     'make_solver',
     'nearest_elbow',
     'parse_urdf',
+    'plan',
+    'plan_program',
     'pose_from_xyz_quaternion',
     'pose_from_xyz_rpy',
     'two_link_angles',
@@ -120,6 +125,8 @@ _LATER = {
     'PointTreeSolution': '.textbook',
     'TwoLinkSolution': '.textbook',
     'nearest_elbow': '.textbook',
+    'plan': '.plans',
+    'plan_program': '.plans',
     'two_link_angles': '.textbook',
     'values_from_points': '.textbook',
 }

@@ -80,6 +80,10 @@ class TargetError(FabrikError):
     """The target is not a pose."""
 
 
+class ProgramError(FabrikError):
+    """A program of moves makes no sense."""
+
+
 class CollisionError(FabrikError):
     """Collisions cannot be looked for as asked."""
 

@@ -11,6 +11,7 @@ from fabrik_ros.motion.paths.planned_path import PlannedPath
 from fabrik_ros.solver.options import SolverOptions
 from helpers import stopped
 import numpy as np
+from random_programs import random_program
 from rig import SECOND
 
 FASTEST, HARDEST = 1.5, 5.0
@@ -54,6 +55,11 @@ def do(rig, what, seed, seconds):
         do(rig, 'joint target', seed, 0.02)
         if not rig.motion.is_at_rest:
             rig.motion.follow(PlannedPath(rig.motion.limiter, wavy(rng, rig.motion)))
+        rig.go(seconds)
+    elif what == 'program':
+        q = rig.motion.q
+        program = random_program(rng, chain, q, 4)
+        rig.ask(lambda: follower.go_through(program, rig.seconds))
         rig.go(seconds)
     elif what == 'jog':
         twist = rng.uniform(-0.2, 0.2, 6)

@@ -41,16 +41,21 @@ class Judge:
 
     def pose(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
         """Pose T_base_tip, shape (4, 4), at joint values of the arm [rad or m]."""
+        q = self._whole(values, names or self.joint_names)
+        pinocchio.framesForwardKinematics(self._model, self._data, q)
+        T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
+        return (T_root_base.inverse() * T_root_tip).homogeneous
+
+    def _whole(self, values: Sequence[float], names: Sequence[str]) -> np.ndarray:
+        """Values of all joints of the robot, as pinocchio keeps them."""
         q = self._neutral.copy()
-        for name, value in zip(names or self.joint_names, values, strict=True):
+        for name, value in zip(names, values, strict=True):
             at, turns = self._places[name]
             if turns:
                 q[at], q[at + 1] = math.cos(value), math.sin(value)
             else:
                 q[at] = value
-        pinocchio.framesForwardKinematics(self._model, self._data, q)
-        T_root_base, T_root_tip = self._data.oMf[self._base], self._data.oMf[self._tip]
-        return (T_root_base.inverse() * T_root_tip).homogeneous
+        return q
 
     def points(self, values: Sequence[float], names: Sequence[str] | None = None) -> np.ndarray:
         """Joint centres and the tip, shape (moving joints + 1, 3), in the base frame [m]."""
@@ -68,6 +73,29 @@ class Judge:
     def errors(self, T_base_target: np.ndarray, values: Sequence[float]) -> 'PoseErrors':
         """Distance [m] and angle [rad] from the tip at joint values to a target."""
         return pose_errors(T_base_target, self.pose(values))
+
+    def near(
+        self, T: np.ndarray, q: np.ndarray, names: Sequence[str], tolerance: float = 1e-8
+    ) -> np.ndarray | None:
+        """Joint values for a pose by Newton steps from others; None where there are none near."""
+        order = [self.joint_names.index(name) for name in names]
+        lower, upper = self.lower[order], self.upper[order]
+        for _ in range(20):
+            here = pinocchio.SE3(self.pose(q, names))
+            error = pinocchio.log6(here.actInv(pinocchio.SE3(T))).vector
+            if np.linalg.norm(error) < tolerance:
+                return q
+            q = q + np.linalg.lstsq(self._jacobian(q, names), error, rcond=None)[0]
+            if np.any(q < lower) or np.any(q > upper):
+                return None
+        return None
+
+    def _jacobian(self, values: Sequence[float], names: Sequence[str]) -> np.ndarray:
+        """Jacobian of the tip in its own frame, shape (6, n)."""
+        q = self._whole(values, names)
+        J = pinocchio.computeFrameJacobian(self._model, self._data, q, self._tip, pinocchio.LOCAL)
+        places = [self._model.joints[self._model.getJointId(name)].idx_v for name in names]
+        return J[:, places]
 
     def random_configuration(self, rng: np.random.Generator, margin: float = 0.0) -> np.ndarray:
         """Joint values drawn from inside the limits; from [-pi, pi] where continuous."""

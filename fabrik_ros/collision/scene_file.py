@@ -11,22 +11,22 @@ Scenes in YAML files: a table is five lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import did_you_mean, FabrikError, listed, SceneError, shown, UnknownFrameError
+from ..documents import Reader
+from ..errors import FabrikError, SceneError, shown, UnknownFrameError
 from ..model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from ..model.robot import Robot
 from ..transforms import Array, rotation_from_rpy, transform
 from .scene import Obstacle, Scene
 
-LARGEST_FILE = 10_000_000
-"""[bytes]."""
 SHAPES = ('box', 'sphere', 'cylinder', 'capsule', 'mesh', 'half_space')
 KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'frame', 'link', 'touch_links')
 TOP = 'obstacles'
+
+READ = Reader(SceneError)
 
 PoseOf = Callable[[str], Array]
 """Gives the pose of a frame in the root link, shape (4, 4); '' is the frame by default."""
@@ -84,7 +84,7 @@ def load_document(path: str | Path) -> object:
 
     """
     try:
-        return _document(Path(path))
+        return READ.document(Path(path))
     except SceneError as error:
         raise SceneError(f'{_scene_at(path)}: {error}') from error
 
@@ -103,60 +103,27 @@ def scene_of(document: object, pose_of: PoseOf) -> Scene:
         If it makes no sense.
 
     """
-    entries = _mapping(document, 'the file')
-    _check_keys(entries, (TOP,), 'the file')
+    entries = READ.mapping(document, 'the file')
+    READ.check_keys(entries, (TOP,), 'the file')
     given = entries.get(TOP)
-    obstacles = {} if given is None else _mapping(given, f"'{TOP}'")
+    obstacles = {} if given is None else READ.mapping(given, f"'{TOP}'")
     return Scene(_obstacle(str(name), entry, pose_of) for name, entry in obstacles.items())
-
-
-def _document(path: Path) -> object:
-    try:
-        import yaml
-    except ImportError as error:
-        raise SceneError('PyYAML is not installed; cure: pip install pyyaml') from error
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise SceneError(f'the file has more than {LARGEST_FILE} bytes')
-        _check_repeats(yaml.compose(path.read_text(), yaml.SafeLoader))
-        return yaml.safe_load(path.read_text())
-    except (OSError, UnicodeError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise SceneError(f'cannot be read: {" ".join(str(error).split())}') from error
-
-
-def _check_repeats(node: Any) -> None:
-    """Refuse a key that is given twice: YAML would keep the last and lose an obstacle."""
-    waiting, seen = [] if node is None else [node], set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or node.id == 'scalar':
-            continue
-        seen.add(id(node))  # an alias may lead back
-        if node.id == 'sequence':
-            waiting.extend(node.value)
-            continue
-        keys = [key.value for key, _ in node.value if key.id == 'scalar']
-        for key in keys:
-            if keys.count(key) > 1:
-                line = node.start_mark.line + 1
-                raise SceneError(f"'{shown(key)}' is given twice in what begins in line {line}")
-        waiting.extend(value for _, value in node.value)
 
 
 def _obstacle(name: str, entry: object, pose_of: PoseOf) -> Obstacle:
     where = f"obstacle '{shown(name)}'"
-    keys = _mapping(entry, where)
-    _check_keys(keys, KEYS, where)
-    link, frame = (_text(keys.get(key, ''), f'{where}, {key}') for key in ('link', 'frame'))
+    keys = READ.mapping(entry, where)
+    READ.check_keys(keys, KEYS, where)
+    link, frame = (READ.text(keys.get(key, ''), f'{where}, {key}') for key in ('link', 'frame'))
     if link and frame:
         raise SceneError(f'{where} has a frame and a link; one says where it is')
-    xyz = _numbers(keys.get('xyz', (0.0, 0.0, 0.0)), 3, f'{where}, xyz')
-    rpy = _numbers(keys.get('rpy', (0.0, 0.0, 0.0)), 3, f'{where}, rpy')
+    xyz = READ.numbers(keys.get('xyz', (0.0, 0.0, 0.0)), 3, f'{where}, xyz')
+    rpy = READ.numbers(keys.get('rpy', (0.0, 0.0, 0.0)), 3, f'{where}, rpy')
     T = transform(rotation_from_rpy(*rpy), xyz)
     touch_links = keys.get('touch_links', ())
     if not isinstance(touch_links, list | tuple):
         raise SceneError(f'{where}, touch_links: expected a list of names of links')
-    names = tuple(_text(touched, f'{where}, touch_links') for touched in touch_links)
+    names = tuple(READ.text(touched, f'{where}, touch_links') for touched in touch_links)
     return Obstacle(
         name, _shape(keys, where), T if link else _placed(T, frame, pose_of, where), link, names
     )
@@ -181,11 +148,11 @@ def _shape(keys: Mapping[str, Any], where: str) -> Shape | HalfSpace:
         raise SceneError(f'{where}: only meshes have a scale')
     match kind:
         case 'box':
-            return Box(_triple(value, what))
+            return Box(READ.triple(value, what))
         case 'sphere':
-            return Sphere(_number(value, what))
+            return Sphere(READ.number(value, what))
         case 'cylinder' | 'capsule':
-            radius, length = _numbers(value, 2, what)
+            radius, length = READ.numbers(value, 2, what)
             return Cylinder(radius, length) if kind == 'cylinder' else Capsule(radius, length)
         case 'half_space':
             if value is not True:
@@ -194,47 +161,4 @@ def _shape(keys: Mapping[str, Any], where: str) -> Shape | HalfSpace:
         case _:
             scale = keys.get('scale', 1.0)
             factors = scale if isinstance(scale, list | tuple) else (scale,) * 3
-            return Mesh(_text(value, what), _triple(factors, f'{where}, scale'))
-
-
-def _mapping(value: object, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise SceneError(f'{what}: expected keys and values, got {shown(str(value))}')
-    return value
-
-
-def _check_keys(entries: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for key in map(str, entries):
-        if key not in known:
-            raise SceneError(
-                f"{what} has the unknown key '{shown(key)}'{did_you_mean(key, known)}; known are: "
-                f'{listed(known)}'
-            )
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise SceneError(f'{what}: expected a name, got {shown(str(value))}')
-    return value
-
-
-def _number(value: object, what: str) -> float:
-    """Read a number; YAML 1.1 takes 1e-3, without a point, for text."""
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise SceneError(f'{what}: expected a finite number, got {shown(str(value))}')
-    return number
-
-
-def _numbers(values: object, count: int, what: str) -> tuple[float, ...]:
-    if not isinstance(values, list | tuple) or len(values) != count:
-        raise SceneError(f'{what}: expected {count} numbers, got {shown(str(values))}')
-    return tuple(_number(value, what) for value in values)
-
-
-def _triple(values: object, what: str) -> tuple[float, float, float]:
-    x, y, z = _numbers(values, 3, what)
-    return x, y, z
+            return Mesh(READ.text(value, what), READ.triple(factors, f'{where}, scale'))

@@ -84,8 +84,8 @@ def curve_at(knots: Array, tangents: Array, places: Array, i: int, t: float, row
 @kernel
 def fill_speeds(
     model: Array, most: Array, limits: Array, knots: Array, tangents: Array, places: Array,
-    scaling: float, tip_acceleration: float, window: float, tolerance: float, room: Array,
-    frames: Array, twists: Array, rows: Array, grid: Array,
+    top: float, scaling: float, tip_acceleration: float, window: float, tolerance: float,
+    room: Array, frames: Array, twists: Array, rows: Array, grid: Array,
 ) -> None:  # fmt: skip
     """
     Write how fast joints may go along a curve so that they can always brake in time.
@@ -100,6 +100,8 @@ def fill_speeds(
         Those of the joints; see `braking.py`.
     knots, tangents, places : array
         The curve.
+    top : float
+        Greatest speed along the curve [1/s].
     scaling : float
         Share of all speeds to go at.
     tip_acceleration : float
@@ -124,7 +126,7 @@ def fill_speeds(
         if t > 0.0:
             grid[g, 0] += t * (places[i + 1] - places[i])
         share = largest_share(model, most, rows[0], rows[1], frames, twists)
-        grid[g, 1] = _squared_speed(limits, rows, scaling, share)
+        grid[g, 1] = _squared_speed(limits, rows, scaling, min(share, top))
         if window > 0.0:
             bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
             grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))

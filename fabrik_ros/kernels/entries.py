@@ -32,7 +32,7 @@ ENTRIES = {
     'chain_search.search': 'f2r f2 f2 f2 f2 b f1 f1 i i f1 f1',
     'chain_search.solve': 'f2r f2 f2 f1 f2 f2 b i f2 f1 f1',
     'curve.curve_at': 'f2 f2 f1 i f f2',
-    'curve.fill_speeds': 'f2r f1 f2 f2 f2 f1 f f f f f1 f2 f2 f2 f2',
+    'curve.fill_speeds': 'f2r f1 f2 f2 f2 f1 f f f f f f1 f2 f2 f2 f2',
     'curve.nearest_place': 'f2 f2 f1 f1 i f2',
     'curve.next_speed': 'f2 f2 f2 f1 f2 f f f f i f2',
     'curve.segment_at': 'f1 f i',

@@ -30,6 +30,8 @@ from ..model.mechanism import Mechanism
 from ..model.robot import Robot
 from ..model.tree import Tree
 from ..planning.planner_setup import PlannerSetup
+from ..programs.joint_values import configuration_named, with_values
+from ..programs.program import Program
 from ..reasons import Reason, ReasonKind
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
@@ -39,7 +41,7 @@ from .following.arm_state import State
 from .following.follower import Follower
 from .following.following_rules import configuration_of
 from .following.measured_joints import MeasuredJoints
-from .target_checks import check_values, checked_poses, configuration_named
+from .target_checks import check_values, checked_poses
 
 HOME = 'home'
 """Name of `home_configuration` among the configurations."""
@@ -48,8 +50,8 @@ UNKNOWN = Reason(
     'nothing was measured yet: give `measured`, or the option wait_for_state=False',
 )
 
-Target = npt.ArrayLike | Mapping[str, float] | str
-"""A pose, joint values by name, or the name of a configuration."""
+Target = npt.ArrayLike | Mapping[str, float] | str | Program
+"""A pose, joint values by name, the name of a configuration, or a program of moves."""
 
 
 class ArmFollower:
@@ -173,11 +175,12 @@ class ArmFollower:
 
         Parameters
         ----------
-        target : array-like, mapping, str or None
+        target : array-like, mapping, str, Program or None
             Where to go: a pose T_base_tip, shape (4, 4); poses of the k tips of a tree, shape
             (k, 4, 4), NaN for tips without a new one; joint values by the names of joints; the
             name of a configuration. None goes on with the last one. An equal one again is a
-            repeat: it counts for `target_timeout` alone.
+            repeat: it counts for `target_timeout` alone. A program of moves is given once: again
+            it begins anew.
         dt : float
             Time since the step before [s]. After a pause of more than 0.1 s (or three periods) the
             arm counts as at rest.
@@ -255,6 +258,9 @@ class ArmFollower:
         return None
 
     def _accept(self, target: Target, now: float) -> None:
+        if isinstance(target, Program):
+            self._follower.go_through(with_values(target, self._configurations), now)
+            return
         if isinstance(target, str):
             q = configuration_named(self._configurations, target)
             target = dict(zip(self.arm.joint_names, q.tolist(), strict=True))

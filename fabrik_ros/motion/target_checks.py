@@ -7,27 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import did_you_mean, listed, RefusedError, shown, TargetError
+from ..errors import RefusedError, TargetError
 from ..model.mechanism import Mechanism
 from ..transforms import Array, as_pose, is_pose, why_no_pose
 from .following.joint_goal import check_joint_values
-
-
-def configuration_named(known: Mapping[str, Array], name: str) -> Array:
-    """
-    Joint values, shape (n,), of the configuration with a name.
-
-    Raises
-    ------
-    TargetError
-        If there is none of that name; lists those there are.
-
-    """
-    if name not in known:
-        there = f'there are: {listed(list(known))}' if known else 'there are none'
-        cure = did_you_mean(name, known)
-        raise TargetError(f"no configuration named '{shown(name)}'; {there}{cure}")
-    return known[name]
 
 
 def check_values(arm: Mechanism, values: Mapping[str, float]) -> None:

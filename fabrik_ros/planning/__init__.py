@@ -1,6 +1,8 @@
 """Configurations at a goal, and ways between configurations."""
 
-from .plan_function import plan
+from importlib import import_module
+from typing import Any
+
 from .plan_request import PlanRequest
 from .plan_result import Plan, PlanOutcome
 from .planner import Planner
@@ -18,3 +20,10 @@ __all__ = [
     'PlannerThread',
     'plan',
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Find `plan`, which is above this room: it plans programs, too."""
+    if name != 'plan':
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return import_module('fabrik_ros.plans').plan

@@ -75,7 +75,7 @@ class PlanRequest:
         """
         robot.checked(self.start, 'start')
         for q in self.q_goals:
-            _check_limits(robot, robot.checked(q, 'goal'))
+            check_limits(robot, robot.checked(q, 'goal'))
         for name in ('posture', 'fastest'):
             if (values := getattr(self, name)) is not None:
                 robot.checked(values, name)
@@ -91,7 +91,16 @@ class PlanRequest:
             raise TargetError('neither poses nor joint values are given as a goal')
 
 
-def _check_limits(robot: Mechanism, q: Array) -> None:
+def check_limits(robot: Mechanism, q: Array) -> None:
+    """
+    Check that joint values are within the limits, but for rounding.
+
+    Raises
+    ------
+    JointValueError
+        If they are not; names the joint, its value and what is allowed.
+
+    """
     outside = (q < robot.lower - AT_LIMIT) | (q > robot.upper + AT_LIMIT)
     if outside.any():
         j = int(np.argmax(outside))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 import time
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Path
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -13,6 +14,7 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
+from ..programs.joint_values import with_values
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import ActiveArm, NodeState
@@ -24,6 +26,7 @@ from .clocks.turns import Turns
 from .inputs.controller_state import ControllerReference
 from .inputs.marker_obstacles import after
 from .inputs.obstacle_topic import ObstacleTopic
+from .inputs.program_topics import lines_through, program_in
 from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, seconds, twist_to_array
@@ -97,10 +100,19 @@ class Inbox:
         """Take the name of a configuration, received at a system time [ns]."""
         self._take('configuration', lambda: self._accept_configuration(message.data, received))
 
+    def on_program(self, message: String, received: int) -> None:
+        """Take a program, received at a system time [ns]."""
+        self._take('program', lambda: self._accept_program(message, received))
+
+    def on_path(self, message: Path, received: int) -> None:
+        """Take poses to pass one after the other, received at a system time [ns]."""
+        self._take('path', lambda: self._accept_path(message, received))
+
     def refuse_waiting(self, topics: Topics) -> None:
         """Refuse the targets and jogs that came before the node is active."""
         waiting = [tip.drop_waiting() for tip in topics.tips]
-        targets = sum(has_target for has_target, _ in waiting) + topics.joints.drop_waiting()
+        targets = sum(has_target for has_target, _ in waiting)
+        targets += topics.joints.drop_waiting() + topics.programs.drop_waiting()
         for _ in range(targets):
             self._state.tally.refuse(str(TOO_EARLY))
         if targets or any(has_jog for _, has_jog in waiting):
@@ -165,6 +177,26 @@ class Inbox:
             raise RefusedError(_unknown_configuration(name, list(configurations)))
         values = dict(zip(arm.chain.joint_names, configurations[name], strict=True))
         follower.go_to_joints(values, self._state.clock.now())
+        return arm
+
+    def _accept_program(self, message: String, received: int) -> ConfiguredArm:
+        """Take a program, or raise a FabrikError; return the arm that sets out."""
+        arm, follower = self._active_at(received)
+        name, program = program_in(message, arm.chain.base_link, arm.placed)
+        known = self._state.parameters.named_configurations
+        values = {name: np.array(q) for name, q in known.items()}
+        follower.go_through(with_values(program, values), self._state.clock.now(), name)
+        return arm
+
+    def _accept_path(self, message: Path, received: int) -> ConfiguredArm:
+        """Take poses to pass, or raise a FabrikError; return the arm that sets out."""
+        arm, follower = self._active_at(received)
+        now, parameters = self._state.clock.now(), self._state.parameters
+        self._check_age('path', seconds(message.header.stamp), now)
+        speed = parameters.tip_speed
+        follower.go_through(
+            lines_through(message, parameters.blend_radius, speed, arm.placed), now
+        )
         return arm
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:

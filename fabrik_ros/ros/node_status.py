@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..motion.following.follower import Follower
+from ..motion.following.program_run import ProgramRun
 from .arm.node_state import NodeState
 from .outputs.topics import Topics
 from .status.diagnostics import goal_facts
@@ -83,9 +84,23 @@ class NodeStatus:
             'path_deviation_position': 0.0 if found is None else found.deviation.position,
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
             'waits_for_execute': follower.motion.waits_for_execute,
+            **_program_facts(follower.run),
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
         stamps = [tip.target_stamp for tip in self._topics.tips]
         world_frame = self._state.parameters.world_frame
         return goal_facts(follower, stamps, self._state.clock.now(), world_frame)
+
+
+def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
+    """Say how far the arm is with a program; nothing where it has none."""
+    if run is None:
+        return {}
+    return {
+        'program': run.name,
+        'segment': run.segment + 1,
+        'segments': run.count,
+        'progress': run.share,
+        'time_left': run.left,
+    }

@@ -74,11 +74,21 @@ def test_pictures_show_the_arm_the_path_and_the_target(stage, moments):
         assert changed.sum() > 20, change
 
 
+def test_still_picture_is_of_the_seam(stage):
+    follower, studio = stage
+    moment = draw_motion.at_the_seam(follower, studio.world)
+    picture = studio.draw(moment, draw_motion.SEAM_CAMERA)
+    drawn = Image.open(draw_motion.STILL)
+    apart = np.abs(np.asarray(picture).astype(int) - np.asarray(drawn.convert('RGB')))
+    assert np.mean(apart.max(axis=-1) > 60) < 0.01, 'docs/figures/program.png is another picture'
+
+
 @pytest.mark.long
 def test_film_on_disk_has_the_pictures_one_after_the_other(moments, tmp_path, monkeypatch):
     some = [moment for moment in moments if moment.state == 'MOVING'][::8]
     monkeypatch.setattr(draw_motion, 'film', lambda follower: some)
     monkeypatch.setattr(draw_motion, 'FILM', tmp_path / 'demo.gif')
+    monkeypatch.setattr(draw_motion, 'STILL', tmp_path / 'program.png')
     draw_motion.main()
     with Image.open(tmp_path / 'demo.gif') as film:
         assert film.size == draw_motion.SIZE

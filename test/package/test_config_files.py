@@ -48,6 +48,8 @@ ZERO_MEANS_OFF = {
     'target_timeout',
     'max_target_age',
     'trajectory_look_ahead',
+    'blend_radius',
+    'tip_speed',
 }
 MINUS_ONE_MEANS_AS_FITS = {'path_tolerance_position', 'path_tolerance_orientation'}
 

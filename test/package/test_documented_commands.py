@@ -22,6 +22,7 @@ from documentation import (
 from fabrik_ros.cli.arguments import protected
 from fabrik_ros.cli.executables import MODULES
 from fabrik_ros.cli.main import SUBCOMMANDS
+from fabrik_ros.programs.program_file import program_of
 from fabrik_ros.ros.parameters.parameter_spec import Spec
 from fabrik_ros.ros.parameters.parameter_table import CONFIGURATION, CONFIGURATIONS, SPEC_BY_NAME
 import numpy as np
@@ -279,7 +280,7 @@ def try_pip(checkout: Path, here: tuple[str, ...]) -> subprocess.CompletedProces
 def test_parameters_in_yaml_exist(document):
     for block in blocks(document, 'yaml'):
         values = yaml.safe_load(block)
-        if 'obstacles' in values:
+        if 'obstacles' in values or 'segments' in values:
             continue
         values = values.get('/**', {}).get('ros__parameters', values)
         for name, value in values.items():
@@ -288,6 +289,14 @@ def test_parameters_in_yaml_exist(document):
                     check_value(CONFIGURATION, configuration)
             else:
                 check_value(SPEC_BY_NAME[name], value)
+
+
+@pytest.mark.parametrize('document', DOCUMENTS, ids=lambda path: path.name)
+def test_programs_in_yaml_are_programs(document):
+    for block in blocks(document, 'yaml'):
+        values = yaml.safe_load(block)
+        if 'segments' in values:
+            assert program_of(values, lambda frame: np.eye(4))[1].steps
 
 
 @pytest.mark.parametrize('document', DOCUMENTS, ids=lambda path: path.name)

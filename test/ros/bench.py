@@ -222,7 +222,7 @@ class Bench:
     def _is_heard(self, publisher: Publisher) -> bool:
         """Whether both sides know of each other: else a target could be lost on the way."""
         topics = self.node.topics if self.node else None
-        targets = [*(tip.targets for tip in topics.tips), *topics.joints.targets] if topics else []
+        targets = topics.targets if topics else []
         heard = [target for target in targets if target.topic_name == publisher.topic_name]
         known = all(target.get_publisher_count() > 0 for target in heard)
         return known and publisher.get_subscription_count() > 0

@@ -33,7 +33,7 @@ from ..paths.path import Path
 from ..paths.preview import PathChecker
 from ..paths.reference_path import LinePath
 from .goal import Goal, GoalResolver, MotionOptions, ResolvedGoal
-from .path_finder import FoundPath, LINE, PathFinder, PathPlanner, Task, ToGoal
+from .path_finder import FoundPath, LINE, PathFinder, PathPlanner, Task, ToGoal, ToProgram
 from .path_maker import PathMaker
 
 RESOLVING_TIME = 0.1
@@ -304,6 +304,8 @@ class GoalPursuit:
         """Look for a path, for an arm that rests; see `PathFinder`."""
         if isinstance(task, ToGoal):
             return self._find_to_goal(task)
+        if isinstance(task, ToProgram):
+            return self.finder.through(task.program)
         return self.finder.to_configuration(task.q)
 
     def _find_to_goal(self, task: ToGoal) -> Pieces[FoundPath]:

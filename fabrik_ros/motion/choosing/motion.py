@@ -28,6 +28,9 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...methods import orientation_yields
 from ...model.mechanism import Mechanism
+from ...planning.pieces import Pieces
+from ...programs.program import Program
+from ...programs.route import Route
 from ...reasons import Reason, ReasonKind
 from ...solver.options import SolverOptions
 from ...solver.solution import Solution
@@ -40,12 +43,13 @@ from ..limits.limits import MotionLimits
 from ..limits.stop_trajectory import StopTrajectory
 from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
-from ..paths.path import Path
+from ..paths.path import Path, Progress
 from ..paths.preview import NO_MOTION, ProposedMotion
+from ..paths.program_path import program_path
 from .arms_apart import ArmsApart
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
-from .path_finder import FoundPath, PathPlanner, ToConfiguration, ToGoal
+from .path_finder import FoundPath, PathPlanner, ToConfiguration, ToGoal, ToProgram
 from .state_machine import Jog, StateMachine
 from .state_table import Event, LOOKS, Phase
 
@@ -221,6 +225,11 @@ class Motion:
     def is_at_rest(self) -> bool:
         """Whether the arm has no path to follow."""
         return self.path is None
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the arm is with a program; None where it follows none."""
+        return None if self.path is None else self.path.progress()
 
     @property
     def phase(self) -> Phase:
@@ -502,6 +511,19 @@ class Motion:
         """Look for a path in joint space to joint values, shape (n,): see `look`."""
         self.forget_goal()
         self._machine.handle(Event.JOINTS, ToConfiguration(q))
+
+    def pursue_program(self, program: Program) -> None:
+        """Look for a path through a program: see `look`."""
+        self.forget_goal()
+        self._machine.handle(Event.JOINTS, ToProgram(program))
+
+    def route(self, program: Program) -> Pieces[Route]:
+        """Look for the route through a program, from where the arm is, and do not set out."""
+        return self.pursuit.finder.route(program)
+
+    def go_along(self, route: Route) -> None:
+        """Set out on a route that begins where the arm is, without a look."""
+        self.follow(program_path(self.limiter, route))
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space, without a look."""

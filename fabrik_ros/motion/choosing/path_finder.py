@@ -11,6 +11,7 @@ end is a detour: it is what remains where nothing else is found.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +23,11 @@ from ...planning.plan_request import PlanRequest
 from ...planning.plan_result import Plan
 from ...planning.planner_thread import PlannerFailure
 from ...planning.waypoint_finder import WaypointFinder, Waypoints
+from ...programs.free_ways import FreeWays
+from ...programs.program import Program
+from ...programs.route import Route
+from ...programs.route_search import RouteSearch, RouteTools, Speeds
+from ...programs.tracing import Trace, Tracer
 from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
@@ -31,12 +37,13 @@ from ..paths.joint_path import JointPath
 from ..paths.path import Path
 from ..paths.planned_path import PlannedPath
 from ..paths.preview import Ahead, PathChecker, Preview
+from ..paths.program_path import program_path
 from .goal import Goal, MotionOptions, ResolvedGoal
 from .path_maker import PathMaker
 
 TINY_MOVE = 1e-3
 """A step of a path to compile with [rad or m, s]."""
-LINE, JOINT, PLANNED = 'line', 'joint', 'planned'
+LINE, JOINT, PLANNED, PROGRAM = 'line', 'joint', 'planned', 'program'
 STRICTER = 0.1
 """Ratio of the ease of an attempt to that of the one before, whose path was blocked [1]."""
 EXACT = Deviation()
@@ -91,7 +98,16 @@ class ToConfiguration:
     following: None = None
 
 
-Task = ToGoal | ToConfiguration
+@dataclass(frozen=True, eq=False)
+class ToProgram:
+    """A program that a path through is to be found."""
+
+    program: Program
+    patience: float = 0.0
+    following: None = None
+
+
+Task = ToGoal | ToConfiguration | ToProgram
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +115,7 @@ class FoundPath:
     """Result of a search: a path that was looked at, or the reason why there is none."""
 
     kind: str
-    """'line', 'joint' or 'planned'."""
+    """'line', 'joint', 'planned' or 'program'."""
     path: Path | None
     preview: Preview | None = None
     """As far as the path was looked at; None where there was none to look at."""
@@ -245,6 +261,40 @@ class PathFinder:
             return found
         straight = yield from self.along(JointPath(limiter, q_goal), JOINT)
         return replace(straight, path=None, reason=joined((straight.reason, found.reason)))
+
+    def through(self, program: Program) -> Pieces[FoundPath]:
+        """Look for a path through a program; every segment of it is looked along."""
+        self._ease = FIRST.ease
+        route = yield from self.route(program)
+        if route.reason is not None:
+            return FoundPath(PROGRAM, None, reason=route.reason)
+        path = program_path(self._limiter, route)
+        found = yield from self.along(path, PROGRAM if route.leaves_lines else LINE)
+        return replace(found, detour=None)
+
+    def route(self, program: Program) -> Pieces[Route]:
+        """Look for the route through a program, from where the arm is."""
+        robot, limits = self._robot, self._limiter.joints.limits
+        solvers, planner = self._maker.solvers, self._path_planner
+        ways = FreeWays(
+            self._waypoints,
+            solvers.goal.solve,
+            None if planner is None else partial(_asked, planner),
+            limits.joint_velocity,
+            0.0 if planner is None else planner.planning_time,
+        )
+        tracer = Tracer(robot, solvers.line, solvers.is_on_line, self._checker.guard)
+        speeds = Speeds(limits.tip_speed, limits.tip_rotation, limits.joint_velocity)
+        tools = RouteTools(robot, tracer, ways.way, ways.goals, self._past, speeds)
+        return (yield from RouteSearch(tools, program, self._limiter.joints.q).find())
+
+    def _past(self, trace: Trace, q: Array, T_end: Array) -> Pieces[Trace]:
+        """Follow a line of a program within the tolerances, where it cannot be exactly."""
+        plan = yield from self._planner.plan(q, T_end[None], self._checker.check_from(q))
+        if plan.reason is not None:
+            return replace(trace, reason=plan.reason)
+        off = plan.greatest
+        return Trace(plan.shares, plan.knots, off.position, off.orientation, is_exact=False)
 
     def _in_joint_space(
         self,
@@ -429,6 +479,14 @@ def _answer_of(planner: PathPlanner, request: PlanRequest) -> Pieces[Plan | Plan
     while (answer := planner.poll()) is None:
         yield
     return answer
+
+
+def _asked(planner: PathPlanner, request: PlanRequest) -> Pieces[Array | Reason]:
+    """Let a planner look for knots, shape (m, n), on a free way."""
+    answer = yield from _planned(planner, request)
+    if isinstance(answer, PlannerFailure):
+        return Reason(ReasonKind.PLANNER_FAILED, answer.text)
+    return answer.knots if answer.found else Reason(ReasonKind.NO_PATH, answer.reason)
 
 
 def _meets_itself(tried: list[FoundPath]) -> bool:

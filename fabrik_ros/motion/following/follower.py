@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import RefusedError
 from ...model.mechanism import Mechanism
+from ...programs.program import Program
 from ...reasons import joined, Reason, ReasonKind
 from ...transforms import Array
 from ..choosing.goal import Goal
@@ -36,6 +37,7 @@ from .following_rules import FollowingRules, home_of
 from .job import Job
 from .joint_goal import check_joint_values, is_part_of, JointGoal
 from .measured_joints import MeasuredJoints
+from .program_run import ProgramRun, rest_waits
 from .start_gate import StartGate, TOLD_TO_HOLD
 from .start_rules import StartRules
 
@@ -103,6 +105,10 @@ class Follower:
         self.goal: Goal | None = None
         self._joints: JointGoal | None = None
         """The newest joint goal; in force while `self.goal` is its `goal`."""
+        self._run: ProgramRun | None = None
+        """The newest program; in force while `self.goal` is its `goal`."""
+        self._left: ProgramRun | None = None
+        """What is left of a program that was stopped, until the arm sets out again."""
         self._goal_time = -math.inf
         self._target_times = [-math.inf] * len(robot.tip_links)
         """Time at which each tip had its newest target first [s]."""
@@ -179,7 +185,7 @@ class Follower:
 
     def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
         if not self._job.is_engaged:
-            return State.IDLE, None
+            return State.IDLE, None if self._left is None else rest_waits(self._left)
         if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
         if self.goal is None:
@@ -450,6 +456,46 @@ class Follower:
             self.gate.open()
         self._goal_time = now
 
+    def go_through(self, program: Program, now: float, name: str = '') -> None:
+        """
+        Take a program of moves; the arm sets out once all of it is known to be free.
+
+        That ends all targets. A program needs no repetition: `target_timeout` does not count.
+
+        Parameters
+        ----------
+        program : Program
+            The program; joint values have no names in it.
+        now : float
+            The time [s].
+        name : str
+            What whoever sends it calls it.
+
+        Raises
+        ------
+        RefusedError
+            If a segment makes no sense, or the arm cannot start now; the message says why.
+
+        """
+        self._start.check_gate(now)
+        run = ProgramRun.of(self.robot, program, self.motion.q, name)
+        self._start.begin(now)
+        self._begin(run, now)
+        self.gate.open()
+
+    def _begin(self, run: ProgramRun, now: float) -> None:
+        """Look for the way through a program, or through what is left of one."""
+        self._set_out()
+        self._run, self.goal, self._goal_time = run, run.goal, math.inf
+        self._jogs.clear()
+        self.motion.pursue_program(run.program)
+        self._look_at_once(now)
+
+    @property
+    def run(self) -> ProgramRun | None:
+        """The program that the arm goes through, has gone through, or was stopped in."""
+        return self._run if self._has_program else self._left
+
     def _set_out_for(
         self, values: Mapping[str, float], now: float, in_stream: bool = False
     ) -> None:
@@ -479,7 +525,11 @@ class Follower:
         """
         self.gate.check_hold()
         self._start.check_start(now)
-        motion, goal = self.motion, self.goal
+        motion, goal, left = self.motion, self.goal, self._left
+        if left is not None and not self._job.is_engaged:
+            self._start.begin(now)
+            self._begin(left, now)
+            return
         stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
         if goal is None or not stands_short or self._job.stop_reason is not None:
             text = f'there is no path to execute: {self.state(now)[1] or self.state(now)[0].value}'
@@ -496,6 +546,11 @@ class Follower:
         elif not motion.execute():
             motion.pursue(goal)
         self._look_at_once(now)
+
+    @property
+    def _has_program(self) -> bool:
+        """Whether the goal is the end of a program."""
+        return self._run is not None and self._run.goal is self.goal
 
     @property
     def _goal_in_joints(self) -> JointGoal | None:
@@ -568,6 +623,7 @@ class Follower:
         return was_jogged
 
     def _set_out(self) -> None:
+        self._left = None
         self._blockage.forget()
         self._job.begin()
         self._repeat_time = 0.0
@@ -581,6 +637,8 @@ class Follower:
     def _stop_for(self, reason: Reason, is_fault: bool) -> None:
         self._repeat_time = 0.0
         self._jogs.clear()
+        if self.is_under_way and self._has_program:
+            self._left = self._run and self._run.rest
         self._job.stop(reason, is_fault)
         if not self.is_going_back:
             self.motion.stop(reason)
@@ -727,14 +785,21 @@ class Follower:
         self._end_lost_jogs(now)
         holds = self._job.stop_reason is not None
         if self.is_at_rest:
-            self._repeat_time = 0.0 if holds or self.was_moved else self._repeat_time - dt
+            is_silent = holds or self.was_moved or self.motion.waits_for_execute
+            self._repeat_time = 0.0 if is_silent else self._repeat_time - dt
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
             velocity = self.motion.step_in_parts(dt)
+            self._note_progress()
             self._repeat_time = 0.0 if holds and not velocity.any() else REPEAT_TIME
             self._go_back_once_at_rest(now)
         return self._command(now, velocity)
+
+    def _note_progress(self) -> None:
+        if self._run is not None and self._has_program:
+            T = self.robot.tip_poses(self.motion.q)[0]
+            self._run = self._run.at(self.motion.progress, T)
 
     def _look_at_once(self, now: float) -> None:
         if self.looks_in_ticks:
@@ -802,7 +867,10 @@ class Follower:
     def _pursue_goal(self) -> None:
         """Look for a path to the goal."""
         joints = self._goal_in_joints
-        if joints is not None:
+        if self._run is not None and self._has_program:
+            self._run, self._left = self._left or self._run, None
+            self.motion.pursue_program(self._run.program)
+        elif joints is not None:
             self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
         elif self.goal is not None:
             self.motion.pursue(self.goal)

@@ -28,6 +28,23 @@ class PartialStep(NamedTuple):
     """Callback for once the step is taken, with what would have collided."""
 
 
+class Progress(NamedTuple):
+    """Progress of an arm on a program."""
+
+    leg: int
+    """Number of the leg, from 0 on."""
+    place: float
+    """Place on it [s]; see `Leg`."""
+    segment: int
+    """Number of the segment, from 0 on; -1 on the way to another configuration before it."""
+    share_of_segment: float
+    """Share of that segment that lies behind, by time at the asked speed [1]."""
+    share: float
+    """Share of the program that lies behind, by time at the asked speeds [1]."""
+    left: float
+    """Time to its end, about [s]."""
+
+
 class Path(ABC):
     """
     A path that an arm follows, to somewhere, as it is jogged, or to rest.
@@ -111,6 +128,10 @@ class Path(ABC):
 
         """
         raise NotImplementedError(f'{type(self).__name__} has no end that is known before')
+
+    def progress(self) -> Progress | None:
+        """Tell how far the arm is with a program; None where this path is of none."""
+        return None
 
     def held_back(self, velocity: Array, dt: float) -> Iterator[PartialStep]:
         """Yield steps in which only some joints go on, where all together would collide."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...kernels import curve as kernels
 from ...kernels.arm_table import FRAME
+from ...planning.curve_slopes import curve_slopes
 from ...planning.timed_way import SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
@@ -22,21 +23,8 @@ from .preview import Ahead
 
 PREVIEW_MOVE = 0.05
 """Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
-OFF_POLYLINE = 1e-4
-"""Largest distance of the curve from the polyline of its knots, at the reach of the arm [m]."""
-FARTHEST_OFF = 4.0 / 27.0
-"""Greatest distance of a cubic from its chord, for a difference of slopes at one end of 1 [1]."""
 AVERAGED_OFF = 1e-4
 """Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
-NEAR_LIMIT = 0.01
-"""Distance from a limit within which joints may not swing past their knots [rad or m]."""
-MONOTONE = 3.0
-"""
-Largest slope at the ends of a cubic, over the slope of its chord, that keeps it between them [1].
-
-Source: Fritsch and Carlson, "Monotone piecewise cubic interpolation", SIAM Journal on Numerical
-Analysis 17 (1980).
-"""
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
 STOPPABLE = 0.44
@@ -48,6 +36,8 @@ NEAR_CURVE = 1e-4
 SLACK = 0.03
 """Share of the acceleration that the first step of a stop may take to come onto the curve [1]."""
 MOST_STOP_POINTS = 64
+SLOWEST = 1e-3
+"""Least speed that is assumed along the path for the time to its end [1/s]."""
 LANDED = 1e-10
 """Distance from the end within which a step ends exactly there [rad or m]."""
 
@@ -74,6 +64,13 @@ class PlannedPath(Path):
         Least collision-free distance straight ahead of each knot [rad, or m of prismatic joints].
         Where the jerk is limited the arm can always stop within it; elsewhere it comes to rest on
         the curve. None: no such limit.
+    places : array, shape (m,), optional
+        Times at the knots, from 0 on, that the arm is not to come before, at full speed [s]. None:
+        as fast as it may.
+    slopes : array, shape (m, n), optional
+        Velocities at the knots at these times [rad/s or m/s]. None: those of a smooth curve.
+    acceleration : float
+        Share of the accelerations to use [1].
 
     """
 
@@ -87,18 +84,30 @@ class PlannedPath(Path):
         reason: Reason | None = None,
         then: Callable[[], Path] | None = None,
         straight_room: Array | None = None,
+        places: Array | None = None,
+        slopes: Array | None = None,
+        acceleration: float = 1.0,
     ) -> None:
         super().__init__(reason, then)
         self._limiter, self._name, robot = limiter, name, limiter.robot
+        self._top = np.inf if places is None else 1.0
+        self._acceleration = acceleration
         kept = _distinct(knots)
         self._knots = np.ascontiguousarray(knots[kept])
         self._room = np.full(len(self._knots), np.inf)
         if straight_room is not None and limiter.limits_jerk:
             self._room = np.maximum(straight_room[kept], LEAST_ROOM)
-        lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
+        if places is None:
+            lengths = np.linalg.norm(np.diff(self._knots, axis=0), axis=1)
+        else:
+            lengths = np.diff(places[kept])
         self._places = np.append(0.0, np.cumsum(np.maximum(lengths, SAME_KNOT)))
-        gaps = np.minimum(self._knots - robot.lower, robot.upper - self._knots)
-        self._tangents = _tangents(self._knots, self._places, gaps < NEAR_LIMIT, robot.size)
+        if slopes is None:
+            limits = robot.lower, robot.upper
+            slopes = curve_slopes(self._knots, self._places, *limits, robot.size)
+        else:
+            slopes = slopes[kept]
+        self._tangents = np.ascontiguousarray(slopes)
         n, count = len(robot), len(robot.tree_rows)
         self._memory = np.empty((count, FRAME)), np.empty((count, 6))
         self._rows, self._here, self._next = np.empty((6, n)), np.empty((3, n)), np.empty((3, n))
@@ -113,13 +122,14 @@ class PlannedPath(Path):
         """Find how fast the joints may go along the curve, under the limits in force."""
         joints = self._limiter.joints
         limits, robot = joints.limits, self._limiter.robot
+        hardest = self._acceleration * limits.joint_acceleration
         fastest = np.minimum(limits.joint_velocity, STOPPABLE * limits.joint_acceleration)
-        self._table = np.array([robot.lower, robot.upper, fastest, limits.joint_acceleration])
+        self._table = np.array([robot.lower, robot.upper, fastest, hardest])
         kernels.fill_speeds(
             robot.tree_rows, np.array([limits.tip_speed, limits.tip_rotation]), self._table,
-            self._knots, self._tangents, self._places, limits.speed_scaling,
-            limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay, AVERAGED_OFF,
-            self._room, *self._memory, self._rows, self._grid,
+            self._knots, self._tangents, self._places, self._top, limits.speed_scaling,
+            self._acceleration * limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay,
+            AVERAGED_OFF, self._room, *self._memory, self._rows, self._grid,
         )  # fmt: skip
 
     @property
@@ -264,13 +274,27 @@ class PlannedPath(Path):
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the path asks of the joints, from where the arm is now."""
-        start = last = self._limiter.joints.q
-        ahead, chosen = self._knots[self._segment + 1 :], []
-        for q, following in zip(ahead, [*ahead[1:], None], strict=True):
-            if following is None or largest(following - last) > PREVIEW_MOVE:
-                chosen.append(q)
-                last = q
+        start = self._limiter.joints.q
+        chosen = sparse(start, self._knots[self._segment + 1 :])
         return Ahead(self._name, start, iter(chosen), len(chosen))
+
+    @property
+    def time_left(self) -> float:
+        """Time to its end, about: as fast as the arm may brake there [s]."""
+        places, speeds = self._grid[:, 0], np.sqrt(self._grid[:, 1])
+        means = np.maximum(0.5 * (speeds[1:] + speeds[:-1]), SLOWEST)
+        left = np.append(np.cumsum((np.diff(places) / means)[::-1])[::-1], 0.0)
+        return float(np.interp(self._at, places, left))
+
+
+def sparse(q: Array, knots: Array) -> list[Array]:
+    """Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too."""
+    last, chosen = q, []
+    for i, knot in enumerate(knots):
+        if i + 1 == len(knots) or largest(knots[i + 1] - last) > PREVIEW_MOVE:
+            chosen.append(knot)
+            last = knot
+    return chosen
 
 
 class RestOnCurve:
@@ -321,32 +345,3 @@ def _distinct(knots: Array) -> npt.NDArray[np.intp]:
     kept = np.flatnonzero(np.append(True, apart))
     last = len(knots) - 1
     return np.append(kept[:-1] if len(kept) > 1 else kept, last)
-
-
-def _tangents(
-    knots: Array, places: Array, near_limit: npt.NDArray[np.bool_], reach: float
-) -> Array:
-    """
-    Slopes at the knots, shape (m, n): those of parabolas through three knots.
-
-    Where the curve would leave the polyline too far they are shorter: with none it stays there.
-    Joints near limits go no farther than the knots do.
-    """
-    tangents = np.zeros_like(knots)
-    lengths = np.diff(places)[:, None]
-    slopes = np.diff(knots, axis=0) / lengths
-    tangents[0], tangents[-1] = slopes[0], slopes[-1]
-    before, behind = lengths[:-1], lengths[1:]
-    tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
-    within = near_limit.copy()
-    within[1:] |= near_limit[:-1]
-    within[:-1] |= near_limit[1:]
-    for ends in (slice(1, None), slice(None, -1)):  # of the segment before, and of that behind
-        part, most = tangents[ends], MONOTONE * np.abs(slopes)
-        kept = np.where(part * slopes > 0.0, np.clip(part, -most, most), 0.0)
-        tangents[ends] = np.where(within[ends], kept, part)
-    off = np.full(len(knots), OFF_POLYLINE)
-    for chord, length in ((slopes[:-1], before), (slopes[1:], behind)):
-        apart = np.linalg.norm(tangents[1:-1] - chord, axis=1)
-        off[1:-1] = np.maximum(off[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
-    return tangents * (OFF_POLYLINE / off)[:, None]

@@ -25,7 +25,7 @@ from ..clocks.log_periods import WARNING_PERIOD
 from ..clocks.stamps import ahead, FUTURE
 from ..inputs.base_pose import BasePose, BasePoseError, OdometryBase, TfBase
 from ..inputs.controller_state import ControllerReference
-from ..inputs.frame_resolver import FrameResolver
+from ..inputs.frame_resolver import FramedTarget, FrameResolver
 from ..inputs.joint_history import JointHistory, LENGTH, MOST_LENGTH
 from ..inputs.marker_obstacles import Groups
 from ..inputs.relative_targets import RelativeTargets
@@ -414,6 +414,10 @@ class ConfiguredArm:
     def _set_length_of_history(self) -> None:
         """Know joints for as long as the stamps of targets may be old."""
         self.joints.length = min(max(LENGTH, self._parameters.max_target_age), MOST_LENGTH)
+
+    def placed(self, target: FramedTarget) -> Array:
+        """Pose of a target in the base frame, T_base_target: see `FrameResolver`."""
+        return self.frames.target_in_base(target, self.values_at)
 
     def world_in_base(self, now: float) -> Array:
         """

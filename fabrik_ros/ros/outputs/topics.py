@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Path
 import numpy as np
 from rclpy.node import Node
 from rclpy.subscription import Subscription
@@ -18,6 +19,7 @@ from ..clocks.node_clock import NodeClock
 from ..clocks.qos import LATCHED
 from ..inputs.controller_state import ControllerReference, ControllerState
 from ..inputs.joint_topics import JointTopics
+from ..inputs.program_topics import ProgramTopics
 from ..inputs.robot_state import RobotState
 from ..inputs.tip_topics import TipTopics
 from ..messages.conversions import planned_trajectory
@@ -41,6 +43,12 @@ class Receiver(Protocol):
 
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
+
+    def on_program(self, message: String, received: int) -> None:
+        """Take a program, received at a system time [ns]."""
+
+    def on_path(self, message: Path, received: int) -> None:
+        """Take poses to pass one after the other, received at a system time [ns]."""
 
     def on_reference(self, reference: ControllerReference) -> None:
         """Take the reference of a controller of trajectories."""
@@ -76,6 +84,8 @@ class Topics:
         Targets and jogs of each tip; the only tip has the topics of the node itself.
     joints : JointTopics
         Targets for joints.
+    programs : ProgramTopics
+        Programs of moves.
 
     """
 
@@ -93,6 +103,7 @@ class Topics:
         """The motion that was published last."""
         self._motions = node.create_publisher(JointTrajectory, '~/planned_motion', LATCHED)
         self.joints = JointTopics(node, receiver.on_joints, receiver.on_configuration)
+        self.programs = ProgramTopics(node, receiver.on_program, receiver.on_path)
 
     def renew(self, before: NodeParameters, parameters: NodeParameters) -> None:
         """Make those topics anew whose parameters have changed."""
@@ -136,7 +147,7 @@ class Topics:
     @property
     def targets(self) -> list[Subscription]:
         """Subscriptions to targets of all kinds."""
-        return [*(tip.targets for tip in self.tips), *self.joints.targets]
+        return [*(tip.targets for tip in self.tips), *self.joints.targets, *self.programs.targets]
 
     def _tips_for(self, parameters: NodeParameters) -> list[TipTopics]:
         names = topic_names(parameters.tip_links)

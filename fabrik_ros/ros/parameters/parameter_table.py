@@ -480,8 +480,20 @@ class BaseParameters:
 
 @dataclass(frozen=True)
 class TargetParameters:
-    """Age of targets."""
+    """Paths through several targets, and the age of targets."""
 
+    blend_radius: float = parameter(
+        0.0,
+        'distance from a pose of `~/target_path` within which the arm may pass it [m]',
+        'With 0.0 the arm stops at each.',
+        low=0.0,
+    )
+    tip_speed: float = parameter(
+        0.0,
+        'speed of the tip along `~/target_path` [m/s]; 0: the greatest',
+        'It is kept but for starts, stops and blends, where the joints can.',
+        low=0.0,
+    )
     target_timeout: float = parameter(
         FollowerOptions.target_timeout,
         'stop without a target for this long [s]; 0: never',

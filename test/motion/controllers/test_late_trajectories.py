@@ -34,7 +34,12 @@ controllers = st.builds(
     interpolate_from_desired_state=st.booleans(),
     version=st.sampled_from(['kilted', 'humble']),
 )
-KINDS = {'line': 'target', 'joint': 'joint target', 'planned': 'planned path'}
+KINDS = {
+    'line': 'target',
+    'joint': 'joint target',
+    'planned': 'planned path',
+    'program': 'program',
+}
 paths, usual_paths = st.sampled_from(sorted(KINDS)), st.sampled_from(['joint', 'line'])
 jerks = st.sampled_from([0.0, 0.0, 50.0, 500.0])
 seeds = st.integers(0, 2**32 - 1)

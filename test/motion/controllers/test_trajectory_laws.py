@@ -22,7 +22,17 @@ OFFSET, LAG, NOISE = 0.02, 0.05, 1e-3
 ARMS = ('ur5', 'ur10', 'panda', 'xarm7', 'jaco', 'so101')
 LONGEST = 0.02
 """Delay of messages that the default look-ahead bears, and one lost [s]."""
-EVENTS = ('target', 'joint target', 'planned path', 'jog', 'circle', 'stop', 'pause', 'scale')
+EVENTS = (
+    'target',
+    'joint target',
+    'planned path',
+    'program',
+    'jog',
+    'circle',
+    'stop',
+    'pause',
+    'scale',
+)
 
 arms_measured = st.builds(
     dict,

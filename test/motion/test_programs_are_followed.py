@@ -1,0 +1,212 @@
+"""Laws of programs in an `ArmFollower`: whatever interrupts them, limits and courses are kept."""
+
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+
+from fabrik_ros import (
+    ArmFollower,
+    example_arm,
+    FollowerOptions,
+    load_urdf,
+    plan,
+    ReasonKind,
+    State,
+)
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.model.geometry import Box
+from fabrik_ros.programs import Arc, Line, Pause, Program
+from helpers import examples
+from hypothesis import given, settings, strategies as st
+import numpy as np
+from random_programs import random_program
+from solving import judged
+
+DT, LONGEST = 0.01, 6000
+OPTIONS = FollowerOptions()
+
+
+class Drive:
+    """An arm that follows exactly, and what it was sent."""
+
+    def __init__(self, name, q, options=OPTIONS):
+        self.chain, self.judge = judged(name)
+        self.follower = ArmFollower(self.chain, options)
+        self.q = [np.array(q)]
+
+    def step(self, target=None):
+        self.q.append(self.follower.step(target, DT, measured=self.q[-1]))
+
+    def go(self, steps):
+        for _ in range(steps):
+            self.step()
+
+    def until(self, *states):
+        for _ in range(LONGEST):
+            if self.follower.state in states:
+                return
+            self.step()
+        pytest.fail(f'still {self.follower}')
+
+    def check(self):
+        limits, q = OPTIONS.limits_for(self.chain), np.array(self.q)
+        velocity = np.diff(q, axis=0) / DT
+        assert np.max(np.abs(velocity) / limits.joint_velocity) < 1.0 + 1e-6
+        acceleration = np.diff(velocity, axis=0) / DT
+        assert np.max(np.abs(acceleration) / limits.joint_acceleration) < 1.0 + 1e-6
+        assert np.all(q >= self.chain.lower - 1e-9)
+        assert np.all(q <= self.chain.upper + 1e-9)
+
+
+@pytest.fixture
+def square():
+    judge = judged('six_axis')[1]
+    q = np.array([0.0, -1.3, 1.6, -1.9, -1.57, 0.0])
+    corners = [judge.pose(q) for _ in range(3)]
+    for T, (y, z) in zip(corners, ((0.1, 0.0), (0.1, 0.1), (0.0, 0.1)), strict=True):
+        T[:3, 3] += [0.0, y, z]
+    lines = [Line(T, speed=0.1) for T in (*corners, judge.pose(q))]
+    return Drive('six_axis', q), Program(lines)
+
+
+@settings(max_examples=examples(12, 100), deadline=None)
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 150), min_size=1, max_size=3))
+def test_held_programs_end_where_they_would_have_and_keep_the_limits(seed, pauses):
+    chain, judge = judged('ur5')
+    rng = np.random.default_rng(seed)
+    q = judge.random_configuration(rng, 0.3)
+    program = random_program(rng, chain, q, 5)
+    whole = plan(chain, q, program)
+    if not whole:
+        return
+    drive = Drive('ur5', q)
+    drive.step(program)
+    for steps in pauses:
+        drive.go(steps)
+        if drive.follower.state is State.REACHED:
+            break
+        drive.follower.hold()
+        drive.go(80)
+        assert np.array_equal(drive.q[-1], drive.q[-20]), 'it rests'
+        drive.follower.resume()
+        drive.step()
+        drive.follower.execute()
+    drive.until(State.REACHED, State.HOLDING)
+    drive.check()
+    if drive.follower.state is State.REACHED:
+        here, there = judge.pose(drive.q[-1]), judge.pose(whole.q[-1])
+        assert np.allclose(here, there, atol=1e-4)
+
+
+def test_plan_is_what_the_follower_drives(square):
+    drive, program = square
+    whole = plan(drive.chain, drive.q[0], program)
+    drive.step(program)
+    drive.until(State.REACHED)
+    drive.check()
+    moving = np.array(
+        [q for q, before in zip(drive.q[1:], drive.q, strict=False) if q is not before]
+    )
+    for row in whole.q[::10]:
+        assert np.abs(moving - row).max(axis=1).min() < 2e-3
+
+
+def test_speed_scaling_of_zero_pauses_a_program_and_its_pauses(square):
+    drive, program = square
+    drive.step(Program([*program.steps[:1], Pause(0.5), *program.steps[1:2]]))
+    drive.go(50)
+    drive.follower._motion.scale_speed(0.0)
+    drive.go(100)
+    stands = drive.q[-1]
+    drive.go(100)
+    assert np.array_equal(stands, drive.q[-1])
+    drive.follower._motion.scale_speed(1.0)
+    drive.until(State.REACHED)
+    drive.check()
+
+
+def test_other_targets_end_what_was_left_of_a_program(square):
+    drive, program = square
+    drive.step(program)
+    drive.go(60)
+    drive.follower.hold()
+    drive.go(60)
+    drive.follower.resume()
+    drive.step()
+    assert drive.follower.reason.kind is ReasonKind.AWAITS_EXECUTE
+    drive.step({drive.chain.joint_names[0]: 0.1})
+    drive.until(State.REACHED)
+    drive.follower.resume()
+    drive.step()
+    assert drive.follower.reason is None
+
+
+def test_arm_moved_by_hand_goes_on_with_the_rest_from_where_it_is(square):
+    drive, program = square
+    drive.step(program)
+    drive.go(60)
+    drive.follower.hold()
+    drive.go(60)
+    drive.follower.resume()
+    drive.q.append(drive.q[-1] + 0.02)
+    drive.go(60)
+    before = len(drive.q)
+    drive.follower.execute()
+    drive.until(State.REACHED)
+    first = drive.q[before]
+    assert np.abs(first - drive.q[before - 1]).max() < 2e-3, 'no leap'
+    end = drive.judge.pose(drive.q[-1])
+    assert np.allclose(end, np.asarray(program.steps[-1].pose), atol=1e-4)
+
+
+def test_proposed_program_waits_for_execute(square):
+    drive, program = square
+    drive = Drive('six_axis', drive.q[0], FollowerOptions(confirm='always'))
+    drive.step(program)
+    drive.until(State.HOLDING)
+    assert drive.follower.reason.kind is ReasonKind.AWAITS_EXECUTE
+    drive.go(50)
+    assert np.array_equal(drive.q[0], drive.q[-1])
+    drive.follower.execute()
+    drive.until(State.REACHED)
+    drive.check()
+
+
+def test_arc_that_makes_no_circle_is_refused_at_once(square):
+    drive, _ = square
+    T = drive.judge.pose(drive.q[0])
+    drive.step()
+    drive.step(Program([Arc(T[:3, 3], T)]))
+    assert drive.follower.refusal.text.startswith(
+        'segment 1 (arc): two of its points are the same'
+    )
+    assert drive.follower.state is State.IDLE
+
+
+@pytest.mark.parametrize('on_blocked', ['hold', 'replan'])
+def test_obstacle_on_the_way_stops_a_program_and_its_rest_is_driven_later(square, on_blocked):
+    pytest.importorskip('coal', reason='coal measures the distances')
+    drive, program = square
+    robot, options = load_urdf(example_arm('six_axis')), FollowerOptions(on_blocked=on_blocked)
+    drive.follower = ArmFollower(drive.chain, options, robot=robot, scene=Scene())
+    drive.step(program)
+    drive.go(20)
+    place = np.eye(4)
+    place[:3, 3] = np.asarray(program.steps[1].pose)[:3, 3]
+    drive.follower.set_scene(Scene([Obstacle('block', Box((0.05, 0.05, 0.05)), place)]))
+    drive.until(State.HOLDING)
+    drive.go(100)
+    assert 'block' in drive.follower.reason.text
+    stands = drive.judge.pose(drive.q[-1])[:3, 3]
+    assert np.linalg.norm(stands - place[:3, 3]) > 0.02
+    drive.follower.set_scene(Scene())
+    if on_blocked == 'hold':
+        drive.follower.resume()
+    drive.go(20)
+    if drive.follower.state is State.IDLE:
+        drive.follower.execute()
+    drive.until(State.REACHED)
+    drive.check()
+    tips = np.array([drive.judge.pose(q)[:3, 3] for q in drive.q])
+    corner = np.asarray(program.steps[1].pose)[:3, 3]
+    assert np.linalg.norm(tips - corner, axis=1).min() < 1e-4, 'it passed the corner later'
