@@ -21,7 +21,7 @@ from ...model.mechanism import Mechanism
 from ...planning.pieces import Pieces
 from ...planning.plan_request import PlanRequest
 from ...planning.plan_result import Plan
-from ...planning.planner_process import PlannerFailure
+from ...planning.planner_thread import PlannerFailure
 from ...planning.waypoint_finder import WaypointFinder, Waypoints
 from ...programs.free_ways import FreeWays
 from ...programs.program import Program
