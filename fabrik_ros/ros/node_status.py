@@ -85,7 +85,7 @@ class NodeStatus:
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
             'waits_for_execute': follower.motion.waits_for_execute,
             'goes_on': follower.goes_on_by_itself,
-            **_program_facts(follower.run),
+            **_program_facts(follower.run, () if found is None else found.remarks),
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class NodeStatus:
         return {**facts, **own, 'target_configuration': name}
 
 
-def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
+def _program_facts(run: ProgramRun | None, remarks: tuple[str, ...]) -> dict[str, Any]:
     """Say how far the arm is with a program; nothing where it has none."""
     if run is None:
         return {}
@@ -112,5 +112,6 @@ def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
         'segment': run.segment + 1,
         'segments': run.count,
         'progress': run.share,
-        'time_left': run.left,
+        'time_left': run.time_left,
+        'remarks': '; '.join(remarks),
     }
