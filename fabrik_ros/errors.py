@@ -41,6 +41,10 @@ class FabrikError(Exception):
     """Base class of every exception raised on purpose by fabrik_ros."""
 
 
+class MissingRosError(FabrikError, ImportError):
+    """ROS 2 is not installed, or not sourced."""
+
+
 class UrdfError(FabrikError):
     """The robot description cannot be used."""
 
@@ -98,6 +102,10 @@ class SceneError(CollisionError):
 
 class UnknownFrameError(SceneError):
     """A frame that an obstacle stands in is not known now; it may be later."""
+
+
+class NotMeasuredError(FabrikError):
+    """It is not known where an arm is."""
 
 
 class MotionError(FabrikError):

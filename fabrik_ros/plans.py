@@ -17,7 +17,8 @@ from .model.mechanism import Mechanism
 from .model.robot import Robot
 from .model.tree import Tree
 from .motion.follower_options import FollowerOptions
-from .motion.program_plan import DirectPlanner, driven_program, ProgramPlan
+from .motion.program_plan import driven_program, ProgramPlan
+from .planning.direct_planner import DirectPlanner
 from .planning.plan_request import PLANNING_TIME, PlanRequest
 from .planning.plan_result import Plan
 from .planning.planner import Planner
@@ -205,7 +206,10 @@ def _following(options: SolverOptions | None) -> FollowerOptions:
         axis=asked.axis,
         position_tolerance=asked.position_tolerance,
         orientation_tolerance=asked.orientation_tolerance,
-        posture=asked.posture or (),
+        posture=() if asked.posture is None else tuple(asked.posture),
+        method=asked.method,
+        polish=asked.polish,
+        solve_budget=asked.budget,
     )
 
 

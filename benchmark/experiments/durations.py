@@ -22,7 +22,7 @@ from fabrik_ros.motion.choosing.goal import MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.planned_path import PlannedPath
-from fabrik_ros.planning import Plan, PlannerProcess, PlannerSetup, PlanRequest, ProcessState
+from fabrik_ros.planning import Plan, PlannerSetup, PlannerState, PlannerThread, PlanRequest
 import numpy as np
 from planning_problems import BASE, load_problems, ProblemSet, TIP
 from scipy.interpolate import CubicHermiteSpline
@@ -57,7 +57,7 @@ class Record(NamedTuple):
 
 def paths(problems: ProblemSet, chain: Chain, count: int) -> Iterator[tuple[str, np.ndarray]]:
     """Yield scenes and knots, shape (m, n), of the paths that are found."""
-    planner = PlannerProcess()
+    planner = PlannerThread()
     planner.start(
         PlannerSetup(
             load_urdf(problems.urdf),
@@ -67,7 +67,7 @@ def paths(problems: ProblemSet, chain: Chain, count: int) -> Iterator[tuple[str,
             obstacle_clearance=CLEARANCE,
         )
     )
-    while planner.state is not ProcessState.READY:
+    while planner.state is not PlannerState.READY:
         assert planner.poll() is None
         time.sleep(NAP)
     for problem in problems.some([], count):

@@ -2,7 +2,7 @@
 The node's way from a target to commands without ROS: its motion and follower, by its defaults.
 
 The clock is simulated, and the arm is ideal: it is where it was told to be, and says so at once.
-Among boxes it has the planner of the node, in a process of its own, and waits as long by the
+Among boxes it has the planner of the node, in a thread of its own, and waits as long by the
 simulated clock as that takes.
 
 """
@@ -29,10 +29,10 @@ from fabrik_ros.motion.following.measured_joints import MeasuredJoints
 from fabrik_ros.planning import (
     Plan,
     PlannerFailure,
-    PlannerProcess,
     PlannerSetup,
+    PlannerState,
+    PlannerThread,
     PlanRequest,
-    ProcessState,
 )
 from fabrik_ros.reasons import Reason
 from fabrik_ros.ros.parameters.node_parameters import NodeParameters
@@ -50,7 +50,7 @@ PAUSE = 3.0
 MOVED = 1e-6
 """A joint that is this far from its start has moved [rad or m]."""
 NAP = 0.001
-"""Between two looks at the process of the planner [s]."""
+"""Between two looks at the planner [s]."""
 ON_THE_WAY = 'LOOKING', 'PLANNING', 'MOVING'
 ARRIVED = 'REACHED'
 
@@ -111,12 +111,12 @@ class WaitingPlanner:
         self, setup: PlannerSetup, scene: Scene, planning_time: float, now: Callable[[], float]
     ) -> None:
         self.planning_time, self.requests = planning_time, 0
-        self._scene, self._now, self._process = scene, now, PlannerProcess()
+        self._scene, self._now, self._thread = scene, now, PlannerThread()
         self._answer: Plan | PlannerFailure | None = None
         self._asked_at = self._ready_at = 0.0
-        self._process.start(setup)
-        while self._process.state is not ProcessState.READY:
-            assert (failure := self._process.poll()) is None, failure
+        self._thread.start(setup)
+        while self._thread.state is not PlannerState.READY:
+            assert (failure := self._thread.poll()) is None, failure
             time.sleep(NAP)
 
     @property
@@ -133,8 +133,8 @@ class WaitingPlanner:
         """Wait for an answer, and keep it as long as that took."""
         self.requests += 1
         self._asked_at, begin = self._now(), time.monotonic()
-        self._process.request(request, self._scene)
-        while (answer := self._process.poll()) is None:
+        self._thread.request(request, self._scene)
+        while (answer := self._thread.poll()) is None:
             time.sleep(NAP)
         self._answer, self._ready_at = answer, self._asked_at + time.monotonic() - begin
 
@@ -150,8 +150,8 @@ class WaitingPlanner:
         self._answer = None
 
     def close(self) -> None:
-        """End the process."""
-        self._process.close()
+        """End the thread."""
+        self._thread.close()
 
 
 class SimulatedDrive:

@@ -143,7 +143,10 @@ def _row(values: Array) -> str:
 
 
 def add_pose(
-    parser: argparse.ArgumentParser, default_rpy: Sequence[float] | None, meaning: str
+    parser: argparse.ArgumentParser,
+    default_rpy: Sequence[float] | None,
+    meaning: str,
+    is_required: bool = True,
 ) -> None:
     """
     Add the arguments that `read_pose` reads.
@@ -156,13 +159,15 @@ def add_pose(
         Orientation where none is given [rad]; None: a pose without orientation.
     meaning : str
         Says that in the help.
+    is_required : bool
+        Whether there must be a pose.
 
     """
     parser.add_argument(
         '--xyz',
         type=finite,
         nargs=3,
-        required=True,
+        required=is_required,
         metavar=('X', 'Y', 'Z'),
         help='position of the tip [m]',
     )

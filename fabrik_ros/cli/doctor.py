@@ -3,7 +3,8 @@
 import argparse
 import os
 
-from .executables import MissingRosError, require_ros
+from ..errors import MissingRosError
+from ..found_ros import require_ros
 from .installed import findings
 from .tables import table
 

@@ -8,13 +8,13 @@ What is behind them imports ROS, and is imported when ROS was found.
 import argparse
 from collections.abc import Callable, Sequence
 import importlib
-import importlib.util
 from pathlib import Path
 import sys
 from typing import Any
 
 from .. import __version__
-from ..errors import FabrikError
+from ..errors import FabrikError, MissingRosError
+from ..found_ros import require_ros
 from ..model.urdf import load_urdf
 from .arguments import add_xacro_args
 
@@ -29,25 +29,10 @@ MODULES = {
 WRONG_USE, INTERRUPTED = 2, 130
 """Exit codes: a wrong argument or a missing package; Ctrl-C."""
 ROS_ARGUMENTS = '--ros-args'
-NO_ROS = (
-    'needs ROS 2, and Python finds no rclpy: source ROS 2 (/opt/ros/<distro>/setup.bash), or pip '
-    "install '.[ros]' in the checkout (Linux x86-64)"
-)
-"""Refusal where ROS 2 is missing, with the cure."""
 ROS_HELP = (
     'All other arguments are those of ROS 2: --ros-args -p PARAMETER:=VALUE -r NAME:=OTHER '
     '--params-file FILE.'
 )
-
-
-class MissingRosError(FabrikError):
-    """ROS 2 is not installed, or not sourced."""
-
-
-def require_ros() -> None:
-    """Raise MissingRosError where Python finds no rclpy."""
-    if sys.modules.get('rclpy', '') is None or importlib.util.find_spec('rclpy') is None:
-        raise MissingRosError(NO_ROS)
 
 
 def fabrik_node(arguments: Sequence[str] | None = None) -> None:

@@ -15,7 +15,8 @@ SUBCOMMANDS = {
     'solve': 'joint values for one target pose',
     'view': 'a robot in the browser, with sliders and a handle; or the arm of a running node',
     'run': 'a simulated arm that goes to targets, in the browser and, where it is, over ROS 2',
-    'target': 'send one pose to a running node, and say how it ends (ROS 2)',
+    'target': 'send a pose, or a program of moves, to a running node, and how it ends (ROS 2)',
+    'record': 'write where the tool is led to a file, for target (ROS 2)',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = DONE
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except (FabrikError, FileNotFoundError, ImportError) as error:
+    except (FabrikError, FileNotFoundError, FileExistsError, ImportError) as error:
         print(f'fabrik_ros {words[0]}: error: {error}', file=sys.stderr)
         code = WRONG_USE
     raise SystemExit(code)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels.pair_bounds import are_apart, distance_bounds
+from ..kernels.pair_bounds import are_apart, distance_bounds, find_undecided
 from ..model.mechanism import Mechanism
 from ..transforms import Array
 from .pair_kernels import PairKernels
@@ -142,7 +142,14 @@ class PairDistances:
         if pairs is None and self._are_apart(q, least, around):
             return NO_PAIRS
         pairs = self._all if pairs is None else pairs
-        return pairs[self.bounds(q, around, pairs) <= least[pairs]]
+        found: npt.NDArray[np.intp] = np.empty_like(pairs)
+        if not self.hold(q, around):
+            found[:] = pairs
+            return found
+        count = find_undecided(
+            self._known, self._at, self._motion_bounds, pairs, least, q, around, found
+        )
+        return found[:count]
 
     def due(
         self,

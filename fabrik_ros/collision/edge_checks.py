@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..kernels.separation import Indices
 from ..transforms import Array
 from .checked_pairs import CheckedPairs
 from .distances import prismatic_limits
@@ -41,6 +42,8 @@ class EdgeChecks:
         Distance that each pair must keep [m].
     should_stop : callable
         Whether to give up; asked within edges that take long. From then on pairs may be near.
+    stop : array of int, shape (1,), optional
+        Kernels give up once it is other than 0, which another thread may see to.
 
     """
 
@@ -49,7 +52,9 @@ class EdgeChecks:
         collision: CheckedPairs,
         least: Array,
         should_stop: Callable[[], bool] = lambda: False,
+        stop: Indices | None = None,
     ) -> None:
+        self._stop = np.zeros(1, dtype=np.int64) if stop is None else stop
         self._distances, self._least = collision.distances, least
         self._kernels = collision.distances.kernels
         self._lower, self._upper = prismatic_limits(collision.mechanism)
@@ -74,7 +79,9 @@ class EdgeChecks:
         """Return the number of a pair that may come too near on a straight edge; -1 if none."""
         is_bounded = self._holds(q) and self._holds(q_next)
         if is_bounded:
-            near = self._kernels.first_near(self._ours, self._least, q, q_next, RESOLUTION)
+            near = self._kernels.first_near(
+                self._ours, self._least, q, q_next, RESOLUTION, self._stop
+            )
             if near >= 0:
                 return near
         pairs = self._others if is_bounded else self._all
@@ -100,7 +107,9 @@ class EdgeChecks:
             )
             share = next(looks, 0.0)
         until = q + share * (q_next - q)
-        return share * self._kernels.free_share(self._ours, self._least, q, until, COARSE)
+        return share * self._kernels.free_share(
+            self._ours, self._least, q, until, COARSE, self._stop
+        )
 
     def arguments_with(self, near: Sequence[EdgeChecks], ends: Array) -> tuple[Any, ...] | None:
         """
@@ -117,7 +126,7 @@ class EdgeChecks:
         if any(len(checks._others) > 0 for checks in (self, *near)):
             return None
         least = np.array([self._least, *(checks._least for checks in near)])
-        return self._kernels.edge_arguments(self._ours, least, ends, RESOLUTION)
+        return self._kernels.edge_arguments(self._ours, least, ends, RESOLUTION, self._stop)
 
     def _share_within_limits(self, q: Array, q_next: Array) -> float:
         """Share of an edge, from a beginning where the motion bounds hold, on which they do."""

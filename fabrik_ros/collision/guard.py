@@ -232,7 +232,7 @@ class CollisionGuard:
         detail: Detail = USUAL_DETAIL,
     ) -> bool:
         self.refusal = self.refused_pair = ''
-        least, kept = self._clearance.copy(), {}
+        least, kept = self._clearance, dict[int, float]()
         while (p := self._blocking(paths, near, least, detail)) >= 0:
             distance = self._distances.measure(p, q)
             if p in kept or not self._moves_apart(p, distance, paths):
@@ -241,6 +241,8 @@ class CollisionGuard:
                 self.refused_joints = self._moving(p)
                 return False
             taken = self._distances.taken_by_others[p]
+            if not kept:
+                least = least.copy()
             kept[p] = max(distance + taken, self._kept.get(p, -math.inf))
             least[p] = _eased(distance)
         self._kept = kept

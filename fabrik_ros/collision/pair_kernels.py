@@ -156,7 +156,13 @@ class PairKernels:
         )  # fmt: skip
 
     def first_near(
-        self, order: npt.NDArray[np.intp], least: Array, q: Array, q_next: Array, resolution: float
+        self,
+        order: npt.NDArray[np.intp],
+        least: Array,
+        q: Array,
+        q_next: Array,
+        resolution: float,
+        stop: Indices,
     ) -> int:
         """
         Do the same where many edges are looked at in the same surroundings.
@@ -167,19 +173,27 @@ class PairKernels:
             Pairs that kernels can look at. Those that are near go to the front.
         least, q, q_next, resolution
             See `near_on_edge`.
+        stop : array of int, shape (1,)
+            See `free_edges.first_near`.
 
         """
         for chosen, boxes in self._groups(order):
             near = free_edges.first_near(
                 *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
-                q, q_next, *self._memory_for_edges,
+                q, q_next, *self._memory_with(stop),
             )  # fmt: skip
             if near >= 0:
                 return int(near)
         return -1
 
     def free_share(
-        self, order: npt.NDArray[np.intp], least: Array, q: Array, q_next: Array, resolution: float
+        self,
+        order: npt.NDArray[np.intp],
+        least: Array,
+        q: Array,
+        q_next: Array,
+        resolution: float,
+        stop: Indices,
     ) -> float:
         """
         Share of an edge, from `q` on, on which no pair comes too near.
@@ -191,15 +205,23 @@ class PairKernels:
         for chosen, boxes in self._groups(order):
             share *= free_edges.free_share(
                 *self._tables, boxes, self._pairs, self._bounds, chosen, least, resolution,
-                q, q + share * (q_next - q), self._until, *self._memory_for_edges,
+                q, q + share * (q_next - q), self._until,
+                *self._memory_with(stop),
             )  # fmt: skip
         return share
 
     def edge_arguments(
-        self, order: npt.NDArray[np.intp], least: Array, ends: Array, resolution: float
+        self,
+        order: npt.NDArray[np.intp],
+        least: Array,
+        ends: Array,
+        resolution: float,
+        stop: Indices,
     ) -> tuple[Any, ...] | None:
         """
-        Return what `is_edge_free` and `grow` need last; None where there are cells.
+        Return what kernels that look at edges need last; None where there are cells.
+
+        These are `is_edge_free`, `is_curve_free`, `grow` and `shorten`.
 
         Parameters
         ----------
@@ -209,6 +231,8 @@ class PairKernels:
             See `is_edge_free`.
         resolution : float
             See `near_on_edge` [m].
+        stop : array of int, shape (1,)
+            See `first_near`.
 
         """
         if self._boxes:
@@ -216,8 +240,11 @@ class PairKernels:
         self._values[:] = self._joints.values
         return (
             *self._tables, NO_BOXES, self._pairs, self._bounds, order, least, ends, resolution,
-            self._piece, *self._memory_for_edges,
+            self._piece, *self._memory_with(stop),
         )  # fmt: skip
+
+    def _memory_with(self, stop: Indices) -> tuple[Any, ...]:
+        return *self._memory_for_edges, stop
 
     def _groups(
         self, numbers: npt.NDArray[np.intp]

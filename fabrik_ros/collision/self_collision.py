@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 import os
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,8 +32,9 @@ from .pairs import (
     neighbours,
     often_touching,
 )
+from .scene import Obstacle
 from .solid_frames import SolidFrames
-from .solids import MissingGeometry, solids_of
+from .solids import MissingGeometry, Solid, solids_of
 
 CLEARANCE = 0.002
 """Distance that links keep from each other by default [m]."""
@@ -93,6 +95,8 @@ class SelfCollision(CheckedPairs):
         What meshes count as.
     missing_on_arm : tuple of MissingGeometry
         That of links which the arm moves: obstacles cannot be kept clear of without it.
+    loaded : mapping of Obstacle to Solid
+        Obstacles that were loaded for worlds with these pairs.
 
     Raises
     ------
@@ -134,6 +138,7 @@ class SelfCollision(CheckedPairs):
         allowed = _pairs_of_links(allowed_collisions, robot.links)
         kept, self.left_out = self._chosen(allowed, of_links)
         self.pairs = tuple((pair.link_a, pair.link_b) for pair in kept)
+        self.loaded: WeakKeyDictionary[Obstacle, Solid] = WeakKeyDictionary()
         names = [(pair.link_a, pair.link_b) for pair in kept for _ in pair.solids]
         clearances = _of_solids(kept, of_links.of)
         super().__init__(mechanism, self.frames, self._distances(kept), clearances, names)

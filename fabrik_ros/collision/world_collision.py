@@ -271,9 +271,10 @@ class WorldCollision(CheckedPairs):
         return solid_of_cells(cells, self._own.robot.root_link)
 
     def _solid_of(self, obstacle: Obstacle) -> Solid:
-        known = self._solids.get(obstacle)
-        root = self._own.robot.root_link
-        return solid_of_obstacle(obstacle, root, self._finder) if known is None else known
+        own, loaded = self._own, self._own.loaded
+        if obstacle not in loaded:
+            loaded[obstacle] = solid_of_obstacle(obstacle, own.robot.root_link, self._finder)
+        return loaded[obstacle]
 
     def _put_in_force(
         self, scene: Scene, loaded: dict[Obstacle, Solid], points: dict[str, PointCells]

@@ -47,13 +47,16 @@ ENTRIES = {
     ),
     'frames.rotation_onto': 'f f f f f f',
     'free_edges.first_near': (
-        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f2 f2 f2 f2 f2 i1 f2'
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'free_edges.free_share': (
-        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f1 f2 f2 f2 f2 f2 i1 f2'
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f1r f f1r f1r f1 f2 f2 f2 f2 f2 i1 f2 i1'
+    ),
+    'free_edges.is_curve_free': (
+        'f2 f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'free_edges.is_edge_free': (
-        'f1r f1r f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2'
+        'f1r f1r f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'free_edges.piece_of_edge': 'f2 f1r f1r i',
     'kinematics.joint_and_link_frames': 'f2r f1 f2 f2',
@@ -66,6 +69,7 @@ ENTRIES = {
     'pair_bounds.are_apart': 'f1 f2 f2 f1 f1 f1',
     'pair_bounds.box_around': 'f2 f2',
     'pair_bounds.distance_bounds': 'f1 f2 f2 i1 f1 f1 f1',
+    'pair_bounds.find_undecided': 'f1 f2 f2 i1 f1 f1 f1 i1',
     'point_binning.bin_points': 's2 f1 f i1 h1 i1 h1',
     'point_binning.find_outermost': 's2 f1 h1 f2 f1 h1',
     'point_speeds.joint_path_speed': 'f2r f1 f2 f1 f1 f1 f f f f f f2 f2 f2 f1',
@@ -78,13 +82,21 @@ ENTRIES = {
     'robot_shadow.note_covered': 'f2 i2 i1 f1 f2 f2 i1 f f1 f f2 b1',
     'robot_shadow.note_outward_directions': 'f2 i2 i1 f1 f2 f2 f2 i1 i1 f f f2 f2',
     'robot_shadow.note_points_of_others': 'f2 i2 i1 f1 f2 f2 s2 f1 h1 f f2 b1',
+    'rounding.parabola': 'f1r f1r f1r f f f2',
     'rrt_connect.conclude': 'f3 i2 i1 f2 b',
     'rrt_connect.grow': (
         'f1r f1r f1r f f2 f3 i2 i1 f2 i '
-        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2'
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'rrt_connect.propose': 'f1r f1r f1r f f2 f3 i1 f2',
     'search.scatter': 'i f1 f1 f1',
+    'shortcuts.conclude': 'f2 i1 f2 b',
+    'shortcuts.is_over': 'f2 i1',
+    'shortcuts.propose': 'f2 f1r f2 i1 f2',
+    'shortcuts.shorten': (
+        'f2 f1r f2 i1 f2 i '
+        'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
+    ),
     'target.read_target': 'f2 f1 f f1 f1',
     'tree_kinematics.tip_poses': 'f2r f1 f2 f3',
     'tree_kinematics.tree_link_frames': 'f2r f1 f2',

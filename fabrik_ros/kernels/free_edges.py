@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..transforms import Array
 from . import tree_kinematics
-from ._jit import kernel
+from ._jit import kernel, nogil_kernel
 from .arm_table import POSITION
 from .cell_tree import gap_to_cells
 from .convex_gaps import CENTRE, gap, gap_of_boxes, RADIUS, SIDE
@@ -46,7 +46,7 @@ ERROR = 1e-5
 Numbers = npt.NDArray[np.intp]
 
 
-@kernel
+@nogil_kernel
 def first_near(
     model: Array,
     values: Array,
@@ -74,6 +74,7 @@ def first_near(
     memory: Array,
     nodes: Indices,
     scratch: Array,
+    stop: Indices,
 ) -> int:
     """
     Return the number of a pair that may come too near on a straight edge; -1 if none.
@@ -98,6 +99,9 @@ def first_near(
         Written over.
     centres : array, shape (g, 3)
         Written over.
+    stop : array of int, shape (1,)
+        Other than 0 once the search is over; it may become so at any time, by another thread.
+        From then on pairs count as near.
 
     """
     _begin(motion_bounds, order, q, q_next, pair_rows)
@@ -105,6 +109,8 @@ def first_near(
     parts[1, 0], parts[1, 1] = 0.5, 0.5
     here, end = 0, 2
     while here != end:
+        if stop[0]:
+            return 0
         share, half = parts[here, 0], parts[here, 1]
         here = (here + 1) % parts.shape[0]
         near = _look(
@@ -124,7 +130,7 @@ def first_near(
     return -1
 
 
-@kernel
+@nogil_kernel
 def is_edge_free(
     q: Array,
     q_next: Array,
@@ -154,6 +160,7 @@ def is_edge_free(
     memory: Array,
     nodes: Indices,
     scratch: Array,
+    stop: Indices,
 ) -> bool:
     """
     Whether no pair comes too near on a straight edge, where pairs may be nearer near some places.
@@ -172,7 +179,7 @@ def is_edge_free(
         See `first_near`.
     margins, boxes, pairs, motion_bounds, order, resolution, parts, pair_rows : array
         See there.
-    centres, directions, memory, nodes, scratch : array
+    centres, directions, memory, nodes, scratch, stop : array
         See there.
 
     """
@@ -186,9 +193,52 @@ def is_edge_free(
         near = first_near(
             model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
             margins, boxes, pairs, motion_bounds, order, least[row], resolution, piece[0],
-            piece[1], parts, pair_rows, centres, directions, memory, nodes, scratch,
+            piece[1], parts, pair_rows, centres, directions, memory, nodes, scratch, stop,
         )  # fmt: skip
         if near >= 0:
+            return False
+    return True
+
+
+@nogil_kernel
+def is_curve_free(
+    knots: Array,
+    model: Array,
+    values: Array,
+    frames: Array,
+    points: Array,
+    solids: Array,
+    vertices: Array,
+    starts: Indices,
+    bins: Indices,
+    candidates: Indices,
+    faces: Array,
+    margins: Array,
+    boxes: Array,
+    pairs: Numbers,
+    motion_bounds: Array,
+    order: Numbers,
+    least: Array,
+    ends: Array,
+    resolution: float,
+    piece: Array,
+    parts: Array,
+    pair_rows: Array,
+    centres: Array,
+    directions: Array,
+    memory: Array,
+    nodes: Indices,
+    scratch: Array,
+    stop: Indices,
+) -> bool:
+    """Whether straight edges between knots, shape (m, n), are free; see `is_edge_free`."""
+    for i in range(knots.shape[0] - 1):
+        if not is_edge_free(
+            knots[i], knots[i + 1], model, values, frames, points, solids, vertices, starts, bins,
+            candidates, faces, margins, boxes, pairs, motion_bounds, order, least, ends,
+            resolution, piece, parts, pair_rows, centres, directions, memory, nodes, scratch,
+            stop,
+        ):  # fmt: skip
             return False
     return True
 
@@ -376,7 +426,7 @@ def _gap(
     )  # fmt: skip
 
 
-@kernel
+@nogil_kernel
 def free_share(
     model: Array,
     values: Array,
@@ -405,6 +455,7 @@ def free_share(
     memory: Array,
     nodes: Indices,
     scratch: Array,
+    stop: Indices,
 ) -> float:
     """
     Return the share of an edge, from its beginning, on which no pair comes too near.
@@ -417,18 +468,18 @@ def free_share(
     share = 1.0
     near = order[0] if order.shape[0] > 0 else -1
     most = 1.0
-    while near >= 0 and share > 0.0:
+    while near >= 0 and share > 0.0 and not stop[0]:
         share = _share_free_of(
             model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
             margins, boxes, pairs, motion_bounds, near, least, resolution, q, q_next, most,
-            centres, directions, memory, nodes, scratch,
+            centres, directions, memory, nodes, scratch, stop,
         )  # fmt: skip
         for j in range(q.shape[0]):
             until[j] = q[j] + share * (q_next[j] - q[j])
         near = first_near(
             model, values, frames, points, solids, vertices, starts, bins, candidates, faces,
             margins, boxes, pairs, motion_bounds, order, least, resolution, q, until, parts,
-            pair_rows, centres, directions, memory, nodes, scratch,
+            pair_rows, centres, directions, memory, nodes, scratch, stop,
         )  # fmt: skip
         most = (1.0 - SHORTENED) * share
     return 0.0 if near >= 0 else share
@@ -461,13 +512,14 @@ def _share_free_of(
     memory: Array,
     nodes: Indices,
     scratch: Array,
+    stop: Indices,
 ) -> float:
     """Return the share of an edge, at most `most`, that is free of a pair."""
     placed = frames[model.shape[0] - solids.shape[0] :]
     share, rate = 0.0, 0.0
     for j in range(q.shape[0]):
         rate += motion_bounds[p, j] * abs(q_next[j] - q[j])
-    while share < most:
+    while share < most and not stop[0]:
         _place(model, values, frames, solids, q, q_next, share, centres)
         enough = least[p] + ERROR + (most - share) * rate
         found = _gap(

@@ -41,6 +41,33 @@ def distance_bounds(
 
 
 @kernel
+def find_undecided(
+    known: Array,
+    at: Array,
+    motion_bounds: Array,
+    pairs: npt.NDArray[np.intp],
+    least: Array,
+    q: Array,
+    around: Array,
+    found: npt.NDArray[np.intp],
+) -> int:
+    """
+    Write the numbers of the pairs that may be as near as `least`, shape (p,); return how many.
+
+    `found`, shape (k,), is written to; other parameters are those of `distance_bounds`. numpy does
+    the same, but where pairs are many it lets other threads run meanwhile, as long as they like.
+
+    """
+    count = 0
+    for k in range(pairs.shape[0]):
+        p = pairs[k]
+        if distance_bound(known, at, motion_bounds, p, q, around) <= least[p]:
+            found[count] = p
+            count += 1
+    return count
+
+
+@kernel
 def distance_bound(
     known: Array, at: Array, motion_bounds: Array, p: int, q: Array, around: Array
 ) -> float:

@@ -184,6 +184,7 @@ def grow(
     memory: Array,
     nodes: Indices,
     scratch: Array,
+    stop: Indices,
 ) -> int:
     """
     Propose edges, look at them and grow the trees.
@@ -200,13 +201,13 @@ def grow(
         See `is_edge_free`.
     margins, boxes, pairs, motion_bounds, order, least, ends, resolution, piece, parts
         See there.
-    pair_rows, centres, directions, memory, nodes, scratch : array
+    pair_rows, centres, directions, memory, nodes, scratch, stop : array
         See there.
 
     Returns
     -------
     int
-        `EDGE` if there is another edge to look at, or what comes next.
+        `EDGE` if there is another edge to look at, or what comes next. Once stopped, `EDGE`.
 
     """
     for _ in range(most):
@@ -217,7 +218,10 @@ def grow(
             edge[FROM], edge[TO], model, values, frames, points, solids, vertices, starts, bins,
             candidates, faces, margins, boxes, pairs, motion_bounds, order, least, ends,
             resolution, piece, parts, pair_rows, centres, directions, memory, nodes, scratch,
+            stop,
         )  # fmt: skip
+        if stop[0]:
+            return EDGE
         if conclude(trees, parents, state, edge, is_free):
             return MET
     return EDGE

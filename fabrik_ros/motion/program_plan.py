@@ -11,19 +11,23 @@ import numpy.typing as npt
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.guard import CollisionGuard
+from ..errors import ProgramError
 from ..model.chain import Chain
+from ..planning.direct_planner import DirectPlanner
 from ..planning.pieces import finish
-from ..planning.plan_request import PlanRequest
-from ..planning.plan_result import Plan
-from ..planning.planner import Planner
 from ..programs.program import Arc, Line, Program
 from ..programs.route import Route
-from ..reasons import Reason
+from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .choosing.motion import Motion
 from .follower_options import FollowerOptions
 from .paths.path import Progress
+from .paths.planned_path import AVERAGED_OFF
 
+LONGEST = 3600.0
+"""Longest program that is driven in advance [s]."""
+TOO_LONG = Reason(ReasonKind.BAD_REQUEST, f'the program takes more than {LONGEST:g} s')
+CANCELLED = Reason(ReasonKind.CANCELLED, 'planning was cancelled')
 HELD = 0.99
 """A speed along a segment of at least this share of the asked one is that [1]."""
 
@@ -120,43 +124,6 @@ class ProgramPlan:
             raise ValueError(f'no way through the program was found: {self.reason}')
 
 
-class DirectPlanner:
-    """
-    A planner that is done at once, where somebody waits for it.
-
-    Parameters
-    ----------
-    planner : Planner
-        Finds ways.
-    planning_time : float
-        Longest search for one way [s].
-    should_stop : callable
-        True ends a search.
-
-    """
-
-    time_passed = 0.0
-    is_busy = False
-
-    def __init__(
-        self, planner: Planner, planning_time: float, should_stop: Callable[[], bool]
-    ) -> None:
-        self._planner, self._should_stop = planner, should_stop
-        self.planning_time = planning_time
-        self._plan: Plan | None = None
-
-    def request(self, request: PlanRequest) -> None:
-        """Look for a path."""
-        self._plan = self._planner.plan(request, self._should_stop)
-
-    def poll(self) -> Plan | None:
-        """Return the result."""
-        return self._plan
-
-    def cancel(self) -> None:
-        """Do nothing: no search goes on."""
-
-
 def driven_program(
     arm: Chain,
     start: Array,
@@ -185,6 +152,8 @@ def driven_program(
 
     """
     options = FollowerOptions() if options is None else options
+    if options.speed_scaling == 0.0:
+        raise ProgramError('speed_scaling is 0: the program would never end')
     motion = Motion(
         arm,
         options.limits_for(arm),
@@ -198,8 +167,9 @@ def driven_program(
     motion.reset(start)
     begin = time.monotonic()
     route = finish(motion.route(program))
-    drive = driven(motion, route, 1.0 / options.command_rate)
-    segment = route.segment if drive.reason is route.reason else drive.progress[-1].segment
+    drive = driven(motion, route, 1.0 / options.command_rate, planner.should_stop)
+    last = drive.progress[-1].segment if drive.progress else -1
+    segment = route.segment if drive.reason is route.reason else last
     return ProgramPlan(
         drive.reason is None,
         drive.reason,
@@ -210,7 +180,8 @@ def driven_program(
         np.array([p.segment for p in drive.progress], dtype=np.intp),
         blend_times(route, drive),
         slow_times(program, drive),
-        *route.deviation,
+        route.deviation[0] + (AVERAGED_OFF if motion.limits_jerk else 0.0),
+        route.deviation[1],
         route.remarks,
         time.monotonic() - begin,
         'off: the robot is not known' if collision is None else collision.checking,
@@ -231,18 +202,25 @@ class Drive:
     """Why it comes to rest before the end; None where it does not."""
 
 
-def driven(motion: Motion, route: Route, dt: float) -> Drive:
+def driven(
+    motion: Motion, route: Route, dt: float, should_stop: Callable[[], bool] = lambda: False
+) -> Drive:
     """Let an arm that rests at the beginning of a route go along it, in steps of `dt` seconds."""
     if route.reason is not None:
         return Drive(np.empty(0), np.empty((0, len(motion.robot))), (), route.reason)
     motion.go_along(route)
     q, progress = [motion.command[0]], [motion.progress]
     while not motion.is_at_rest:
+        if should_stop() or len(q) > LONGEST / dt:
+            why = CANCELLED if should_stop() else TOO_LONG
+            return Drive(np.empty(0), np.empty((0, len(motion.robot))), (), why)
         motion.step(dt)
         q.append(motion.command[0])
         progress.append(motion.progress or progress[-1])
-    known = tuple(p for p in progress if p is not None)
-    return Drive(np.arange(len(q)) * np.float64(dt), np.array(q), known, motion.reason)
+    known = [p for p in progress if p is not None]
+    late = min(round(motion.delay / dt), len(known) - 1)  # of the commands, with limited jerk
+    known = [known[0]] * late + known[: len(known) - late]
+    return Drive(np.arange(len(q)) * np.float64(dt), np.array(q), tuple(known), motion.reason)
 
 
 def blend_times(route: Route, drive: Drive) -> tuple[tuple[float, float], ...]:
@@ -262,7 +240,8 @@ def slow_times(program: Program, drive: Drive) -> tuple[tuple[float, float], ...
     steps = program.steps
     found: list[tuple[float, float]] = []
     for i, (here, there) in enumerate(zip(drive.progress, drive.progress[1:], strict=False)):
-        on_line = isinstance(steps[here.segment], (Line, Arc)) and here.leg == there.leg
+        is_on_line = here.segment >= 0 and isinstance(steps[here.segment], (Line, Arc))
+        on_line = is_on_line and here.leg == there.leg
         begin, end = float(drive.times[i]), float(drive.times[i + 1])
         if on_line and there.place - here.place < HELD * (end - begin):
             if found and found[-1][1] == begin:

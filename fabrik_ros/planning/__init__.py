@@ -6,8 +6,8 @@ from typing import Any
 from .plan_request import PlanRequest
 from .plan_result import Plan, PlanOutcome
 from .planner import Planner
-from .planner_process import PlannerFailure, PlannerProcess, ProcessState
 from .planner_setup import PlannerSetup
+from .planner_thread import PlannerFailure, PlannerState, PlannerThread
 
 __all__ = [
     'Plan',
@@ -15,9 +15,9 @@ __all__ = [
     'PlanRequest',
     'Planner',
     'PlannerFailure',
-    'PlannerProcess',
     'PlannerSetup',
-    'ProcessState',
+    'PlannerState',
+    'PlannerThread',
     'plan',
 ]
 

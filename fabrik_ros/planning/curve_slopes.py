@@ -57,12 +57,23 @@ def curve_slopes(
     tangents[0], tangents[-1] = slopes[0], slopes[-1]
     before, behind = lengths[:-1], lengths[1:]
     tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
-    _keep_within_limits(tangents, slopes, np.minimum(knots - lower, upper - knots) < near)
+    gaps = np.minimum(knots - lower, upper - knots)
+    _keep_within_limits(
+        tangents, slopes, gaps < np.maximum(near, _beyond(tangents, slopes, lengths))
+    )
     reached = np.full(len(knots), off)
     for chord, length in ((slopes[:-1], before), (slopes[1:], behind)):
         apart = np.linalg.norm(tangents[1:-1] - chord, axis=1)
         reached[1:-1] = np.maximum(reached[1:-1], FARTHEST_OFF * apart * length[:, 0] * reach)
     return tangents * (off / reached)[:, None]
+
+
+def _beyond(tangents: Array, slopes: Array, lengths: Array) -> Array:
+    """Bound on how far each joint swings past each knot, shape (m, n) [rad or m]."""
+    off = np.zeros_like(tangents)
+    for ends in (slice(1, None), slice(None, -1)):
+        off[ends] = np.maximum(off[ends], np.abs(tangents[ends] - slopes) * lengths)
+    return 2.0 * FARTHEST_OFF * off
 
 
 def _keep_within_limits(tangents: Array, slopes: Array, is_near: npt.NDArray[np.bool_]) -> None:

@@ -10,6 +10,7 @@ from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks, RESOLUTION
 from ..collision.guard import EASE
 from ..kernels import free_edges
+from ..kernels.separation import Indices
 from ..transforms import Array
 from .blocked_goal import BlockedGoal
 
@@ -46,6 +47,8 @@ class FreeSpace:
         no edge is free.
     T : array, shape (k, 4, 4), or None
         Poses of the tips at the goal; None where it is joint values.
+    stop : array of int, shape (1,), optional
+        Kernels give up once it is other than 0: see `EdgeChecks`.
 
     """
 
@@ -55,13 +58,14 @@ class FreeSpace:
         start: Array,
         should_stop: Callable[[], bool],
         T: Array | None = None,
+        stop: Indices | None = None,
     ) -> None:
-        self._collision, self._should_stop = collision, should_stop
+        self._collision, self._should_stop, self._stop = collision, should_stop, stop
         if collision is not None:
             clearances = collision.clearances
             with_margin = clearances + MARGIN * np.abs(clearances)
             self._least = _least_near(collision, start, with_margin)
-            self._checks = [EdgeChecks(collision, self._least, should_stop)]
+            self._checks = [EdgeChecks(collision, self._least, should_stop, stop)]
             at_goals = clearances + np.maximum(
                 MARGIN_AT_GOALS * np.abs(clearances), LEAST_AT_GOALS
             )
@@ -88,7 +92,7 @@ class FreeSpace:
         """Let pairs be as near as `least`, shape (p,), near `q`, shape (n,)."""
         assert self._collision is not None
         self._ends = np.vstack([self._ends, q])
-        self._checks.append(EdgeChecks(self._collision, least, self._should_stop))
+        self._checks.append(EdgeChecks(self._collision, least, self._should_stop, self._stop))
         self._arguments = self._checks[0].arguments_with(self._checks[1:], self._ends)
 
     @property
@@ -126,7 +130,12 @@ class FreeSpace:
 
     def is_curve_free(self, knots: Array) -> bool:
         """Whether nothing comes too near on straight edges between knots, shape (m, n)."""
-        return all(self.is_edge_free(*edge) for edge in pairwise(knots))
+        arguments = self.edge_arguments
+        if arguments is None:
+            return all(self.is_edge_free(*edge) for edge in pairwise(knots))
+        if self._should_stop():
+            return False
+        return bool(free_edges.is_curve_free(knots, *arguments))
 
     def free_share(self, q: Array, q_next: Array) -> float:
         """Share of the straight path between two, (n,) each, that is free from `q` on."""

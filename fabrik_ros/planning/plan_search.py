@@ -17,6 +17,7 @@ import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.guard import CollisionGuard
+from ..kernels.separation import Indices
 from ..model.mechanism import Mechanism
 from ..solver.solution import EQUALLY_TURNED, Solution, Status
 from ..transforms import Array
@@ -72,6 +73,8 @@ class PlanSearch:
         From where to where.
     should_stop : callable
         True ends the search.
+    stop : array of int, shape (1,), optional
+        Other than 0, it ends the kernels of the search.
 
     """
 
@@ -84,8 +87,9 @@ class PlanSearch:
         turns: WholeTurns,
         request: PlanRequest,
         should_stop: Callable[[], bool],
+        stop: Indices | None = None,
     ) -> None:
-        self._solve_best = solve_best
+        self._solve_best, self._stop = solve_best, stop
         self._begin = time.monotonic()
         self._robot, self._collision, self._solve = robot, collision, solve
         self._turns, self._request, self._is_cancelled = turns, request, should_stop
@@ -106,7 +110,7 @@ class PlanSearch:
                 if apart is None:
                     return self._none(PlanOutcome.START_IN_COLLISION, f'at the start {collision}')
                 before, start = [*before, start], apart
-        space = FreeSpace(self._collision, start, self._should_stop, self._request.T)
+        space = FreeSpace(self._collision, start, self._should_stop, self._request.T, self._stop)
         knots = self._knots(start, space)
         if isinstance(knots, Plan):
             return knots
@@ -149,7 +153,14 @@ class PlanSearch:
         waypoints = self._direct(start, first, space) or self._searched(start, first, goals, space)
         if waypoints is None or self._is_cancelled():
             return self._not_found()
-        waypoints = shortened(waypoints, space.is_edge_free, self._length, self._rng)
+        waypoints = shortened(
+            waypoints,
+            space.is_edge_free,
+            self._weights,
+            self._should_stop,
+            self._rng,
+            space.edge_arguments,
+        )
         knots = rounded(waypoints, space.is_curve_free, self._robot.size)
         return self._not_found() if self._is_cancelled() else knots
 

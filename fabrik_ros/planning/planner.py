@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.edge_checks import EdgeChecks
 from ..collision.guard import CollisionGuard
+from ..kernels.separation import Indices
 from ..methods import make_tips_solver, orientation_yields, TipsSolver
 from ..model.mechanism import Mechanism
 from ..solver.options import SolverOptions
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
+from .free_space import FreeSpace
 from .plan_request import PlanRequest
 from .plan_result import Plan
 from .plan_search import PlanSearch
+from .rounding import rounded
+from .rrt_connect import RrtConnect
+from .shortcuts import shortened
 from .whole_turns import WholeTurns
 
+TINY = 1e-3
+"""Size of the space that is searched to compile [rad or m]."""
 SOLVING_BUDGET = 0.004
 """Time for one draw of a configuration at the goal [s]."""
 
@@ -68,8 +76,31 @@ class Planner:
         if self._collision is not None:
             CollisionGuard(self._collision).warm_up()
             EdgeChecks(self._collision, self._collision.clearances).warm_up()
+            self._warm_up_search(mid)
 
-    def plan(self, request: PlanRequest, should_stop: Callable[[], bool] = lambda: False) -> Plan:
+    def _warm_up_search(self, q: Array) -> None:
+        """Compile what looks for ways."""
+        looks, rng = count(), np.random.default_rng(0)
+        space = FreeSpace(self._collision, q, lambda: False)
+        path, weights = [q, q + TINY, q], np.ones(len(q))
+        RrtConnect(q - TINY, q + TINY, weights, TINY).path(
+            q,
+            lambda: q,
+            space.is_edge_free,
+            lambda: next(looks) > 1,
+            1,
+            lambda: space.edge_arguments,
+        )
+        space.is_edge_free(q, q)
+        shortened(path, lambda *_: False, weights, lambda: False, rng, space.edge_arguments)
+        rounded(path, space.is_curve_free, 1.0)
+
+    def plan(
+        self,
+        request: PlanRequest,
+        should_stop: Callable[[], bool] = lambda: False,
+        stop: Indices | None = None,
+    ) -> Plan:
         """
         Look for a way.
 
@@ -79,6 +110,8 @@ class Planner:
             From where to where.
         should_stop : callable
             Whether to give up; asked every few milliseconds.
+        stop : array of int, shape (1,), optional
+            Becomes other than 0 when `should_stop` becomes true: kernels look at it more often.
 
         Raises
         ------
@@ -95,6 +128,7 @@ class Planner:
             self._turns,
             request,
             should_stop,
+            stop,
         )
         collision, plan = self._collision, search.plan()
         checking = 'off: the robot is not known' if collision is None else collision.checking

@@ -1,4 +1,4 @@
-"""All that a planner must know of an arm, fit to be sent to another process."""
+"""All that a planner must know of an arm."""
 
 from __future__ import annotations
 

@@ -1,25 +1,26 @@
 """Shorter paths in joint space: corners are left out where a straight edge is free."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from ..kernels import shortcuts as kernels
 from ..transforms import Array
 
 ATTEMPTS = 60
-"""Number of shortcuts that are tried between random places of a path [1]."""
-FRUITLESS = 20
-"""Tries in a row without a shortcut that end the search for more [1]."""
-WORTH = 1e-3
-"""Least share of its part of the path that a shortcut must save [1]."""
+"""Number of shortcuts that are tried between random places of a path, at most [1]."""
+AT_ONCE = 4
+"""Number of them that a kernel tries before it is asked whether to stop [1]."""
 
 
 def shortened(
     waypoints: Sequence[Array],
     is_edge_free: Callable[[Array, Array], bool],
-    length: Callable[[Array], float],
+    weights: Array,
+    should_stop: Callable[[], bool],
     rng: np.random.Generator,
+    edge_arguments: tuple[Any, ...] | None = None,
 ) -> list[Array]:
     """
     Shorten a path; its ends stay.
@@ -30,21 +31,30 @@ def shortened(
         Configurations that are joined by straight free edges [rad or m].
     is_edge_free : callable
         Whether the edge between two configurations is free.
-    length : callable
-        Length of an edge, given by its displacement of shape (n,).
+    weights : array, shape (n,)
+        How much a unit of each joint counts in lengths.
+    should_stop : callable
+        Whether to give up; asked again and again.
     rng : numpy.random.Generator
         Chooses the places.
+    edge_arguments : tuple, optional
+        What kernels need to look at edges by themselves, which is faster.
 
     """
     corners = without_corners(waypoints, is_edge_free)
-    fruitless = 0
-    for _ in range(ATTEMPTS):
-        if len(corners) < 3 or fruitless >= FRUITLESS:
-            break
-        shorter = _with_shortcut(corners, is_edge_free, length, rng)
-        fruitless = fruitless + 1 if shorter is None else 0
-        corners = shorter or corners
-    return corners
+    path = np.empty((len(corners) + ATTEMPTS, len(weights)))
+    path[: len(corners)] = corners
+    samples, edge = rng.random((ATTEMPTS, 2)), np.empty((kernels.EDGE_ROWS, len(weights)))
+    state = np.zeros(kernels.STATES, dtype=np.int64)
+    state[kernels.COUNT] = len(corners)
+    search = path, weights, samples, state, edge
+    while not kernels.is_over(samples, state) and not should_stop():
+        if edge_arguments is not None:
+            kernels.shorten(*search, AT_ONCE, *edge_arguments)
+            continue
+        is_free = kernels.propose(*search) and is_edge_free(*edge.copy())
+        kernels.conclude(path, state, edge, is_free)
+    return list(path[: state[kernels.COUNT]])
 
 
 def without_corners(
@@ -59,29 +69,3 @@ def without_corners(
         corners.append(waypoints[there])
         here = there
     return corners
-
-
-def _with_shortcut(
-    corners: list[Array],
-    is_edge_free: Callable[[Array, Array], bool],
-    length: Callable[[Array], float],
-    rng: np.random.Generator,
-) -> list[Array] | None:
-    """Join two random places on different edges; None where that is not free or not shorter."""
-    lengths = np.array([length(b - a) for a, b in pairwise(corners)])
-    places = np.concatenate([[0.0], np.cumsum(lengths)])
-    at = np.sort(rng.uniform(0.0, places[-1], 2))
-    i, k = (int(np.searchsorted(places, place, side='right')) - 1 for place in at)
-    k = min(k, len(lengths) - 1)
-    if i == k:
-        return None
-    shares = (at - places[[i, k]]) / lengths[[i, k]]
-    first, last = (
-        corners[edge] + share * (corners[edge + 1] - corners[edge])
-        for edge, share in zip((i, k), shares, strict=True)
-    )
-    if length(last - first) > (1.0 - WORTH) * (at[1] - at[0]):
-        return None
-    if not is_edge_free(first, last):
-        return None
-    return [*corners[: i + 1], first, last, *corners[k + 1 :]]

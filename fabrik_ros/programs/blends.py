@@ -16,6 +16,7 @@ import numpy as np
 
 from ..collision.guard import CollisionGuard, LeastDistances
 from ..model.mechanism import Mechanism
+from ..planning.pieces import Pieces
 from ..transforms import Array
 from .program import Segment
 from .route import Blend, cubic, Leg, Stretch
@@ -74,12 +75,12 @@ class LegMaker:
         self._robot, self._guard, self._least = robot, guard, least
         self.remarks: list[str] = []
 
-    def legs(self, parts: Sequence[Part]) -> list[Leg]:
-        """Make the legs of segments that are to be blended; usually it is one."""
-        blends = [
-            self._blend(parts, i) if stretch.duration and parts[i + 1][0].duration else None
-            for i, (stretch, _) in enumerate(parts[:-1])
-        ]
+    def legs(self, parts: Sequence[Part]) -> Pieces[list[Leg]]:
+        """Make the legs of segments that are to be blended, in pieces; usually it is one."""
+        blends = []
+        for i in range(len(parts) - 1):
+            blends.append(self._blend(parts, i))
+            yield
         stops = [i + 1 for i, blend in enumerate(blends) if blend is None]
         return [
             _leg(parts[begin:end], [blend for blend in blends[begin : end - 1] if blend])
@@ -93,6 +94,9 @@ class LegMaker:
         waypoint = self._tip(following.q[0])
         ahead = _time_within(self._distances(stretch, waypoint)[::-1], stretch.times, radius, True)
         behind = _time_within(self._distances(following, waypoint), following.times, radius)
+        if min(ahead, behind) <= 0.0:
+            self._remark(segment, stretch.segment, 0.0)
+            return None
         room = (HALF if i > 0 else WHOLE) * stretch.duration
         room_behind = (HALF if i + 2 < len(parts) else WHOLE) * following.duration
         lead = min(ahead, behind, room, room_behind)

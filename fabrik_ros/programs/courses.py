@@ -109,6 +109,28 @@ class ArcCourse:
         return transform(self._even_turn.at(share), self._centre + round_centre @ self._spoke)
 
 
+class PartCourse:
+    """
+    What is left of a course.
+
+    Parameters
+    ----------
+    course : Course
+        All of it.
+    done : float
+        Share of it that lies behind [1].
+
+    """
+
+    def __init__(self, course: Course, done: float) -> None:
+        self._course, self._done, self._left = course, done, 1.0 - done
+        self.length, self.turn = self._left * course.length, self._left * course.turn
+
+    def pose(self, share: float) -> Array:
+        """Pose of the tip, shape (4, 4), where a share of what is left lies behind it."""
+        return self._course.pose(self._done + share * self._left)
+
+
 def _circle(begin: Array, via: Array, end: Array) -> tuple[Array, Array]:
     """Centre of the circle through three points, and the axis about which it passes them."""
     to_via, to_end = via - begin, end - begin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, InitVar
 import math
 
 import numpy as np
@@ -203,6 +203,11 @@ class Program:
     segments : iterable of Segment
         At least one.
 
+    Attributes
+    ----------
+    steps : tuple of Segment
+        The segments.
+
     Raises
     ------
     ProgramError
@@ -210,24 +215,20 @@ class Program:
 
     """
 
-    segments: Iterable[Segment]
+    segments: InitVar[Iterable[Segment]]
+    steps: tuple[Segment, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        segments = tuple(self.segments)
-        if not segments:
+    def __post_init__(self, segments: Iterable[Segment]) -> None:
+        steps = tuple(segments)
+        if not steps:
             raise ProgramError('a program has no segments')
-        for number, segment in enumerate(segments, start=1):
-            if not isinstance(segment, Segment):
+        for number, segment in enumerate(steps, start=1):
+            if not isinstance(segment, Segment) or type(segment) is Segment:
                 raise ProgramError(
                     f'segment {number} must be a Line, Arc, Move, Joints or Pause, got '
                     f'{type(segment).__name__}'
                 )
-        object.__setattr__(self, 'segments', segments)
+        object.__setattr__(self, 'steps', steps)
 
     def __len__(self) -> int:
         return len(self.steps)
-
-    @property
-    def steps(self) -> tuple[Segment, ...]:
-        """The segments."""
-        return tuple(self.segments)

@@ -141,6 +141,8 @@ class Route:
         What differs from what was asked, as smaller blends; for people.
     leaves_lines : bool
         Whether any part is no line or arc.
+    detour : (float, str)
+        By how much a joint turns beyond the direct way on a free move [rad], and its name.
 
     """
 
@@ -150,6 +152,7 @@ class Route:
     deviation: tuple[float, float] = (0.0, 0.0)
     remarks: tuple[str, ...] = ()
     leaves_lines: bool = False
+    detour: tuple[float, str] = (0.0, '')
 
     @property
     def duration(self) -> float:

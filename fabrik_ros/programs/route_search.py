@@ -21,9 +21,9 @@ from ..planning.pieces import Pieces
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array, rotation_vector
 from .blends import LegMaker, Part
-from .courses import Course, LineCourse
+from .courses import Course
 from .joint_values import joint_values
-from .program import Arc, Joints, Line, Move, Pause, Program, Segment
+from .program import Joints, Line, Move, Pause, Program, Segment
 from .rest import course_of
 from .route import Leg, Route, Stretch
 from .tracing import Trace, Tracer
@@ -36,8 +36,8 @@ MOST_STARTS = 12
 """Configurations at a pose from which the lines behind it are tried [1]."""
 CLOSE = 5e-5, 1e-4
 """How near its knots the curve of a line or an arc stays, as `curve_slopes` has it [m, rad]."""
-TURNED_OFF = 1e-3
-"""A tool that is turned off a line or an arc by more is told of [rad]."""
+OFF, TURNED_OFF = 1e-4, 1e-3
+"""A tool that is off a line or an arc by more, or turned off it, is told of [m], [rad]."""
 BEFORE = -1
 """Number of what comes before the first segment."""
 SLOWER = 1e-3
@@ -137,7 +137,7 @@ class RouteSearch:
         self._traces: dict[int, tuple[Course, Trace]] = {}
         """Courses, by the numbers of the segments, that were followed in advance."""
         self._deviation = 0.0, 0.0
-        self._leaves_lines = False
+        self._leaves_lines, self._detour = False, (0.0, '')
 
     def find(self) -> Pieces[Route]:
         """Find the route, in pieces."""
@@ -147,7 +147,9 @@ class RouteSearch:
                 failure = yield from self._add(number, segment)
                 if failure is not None:
                     break
-        self._stop()
+        yield from self._stop()
+        if not self._legs:
+            self._pause(0, 0.0)
         return Route(
             tuple(self._legs),
             None if failure is None else self._named(failure),
@@ -155,6 +157,7 @@ class RouteSearch:
             self._deviation,
             tuple(self._maker.remarks),
             self._leaves_lines,
+            self._detour,
         )
 
     def _begin(self) -> Pieces[Failure | None]:
@@ -164,7 +167,7 @@ class RouteSearch:
             return failure
         T = self._tools.robot.tip_poses(self._q)[0]
         other = yield from self._go_to_pose(BEFORE, Segment(), T, following=0)
-        self._stop()
+        yield from self._stop()
         if other is None:
             self._maker.remarks.append('goes to another configuration first')
         return failure if other is not None else None
@@ -173,7 +176,8 @@ class RouteSearch:
         """Add a segment to the route; say why that cannot be."""
         failure: Failure | None = None
         if isinstance(segment, Pause):
-            self._pause(number, segment)
+            yield from self._stop()
+            self._pause(number, segment.seconds)
         elif isinstance(segment, Joints):
             failure = yield from self._go_to_joints(number, segment)
         elif isinstance(segment, Move):
@@ -182,21 +186,18 @@ class RouteSearch:
         else:
             failure = yield from self._go_along(number, segment)
         if segment.blend == 0.0:
-            self._stop()
+            yield from self._stop()
         return failure
 
-    def _stop(self) -> None:
+    def _stop(self) -> Pieces[None]:
         """Let the arm stop: what was added since the last stop becomes legs."""
         if self._parts:
-            self._legs += self._maker.legs(self._parts)
+            self._legs += yield from self._maker.legs(self._parts)
             self._parts = []
 
-    def _pause(self, number: int, segment: Pause) -> None:
-        self._stop()
+    def _pause(self, number: int, seconds: float) -> None:
         rest = self._q[None]
-        pause = Leg(
-            rest, np.zeros_like(rest), np.zeros(1), ((number, 0.0),), pause=segment.seconds
-        )
+        pause = Leg(rest, np.zeros_like(rest), np.zeros(1), ((number, 0.0),), pause=seconds)
         self._legs.append(pause)
 
     def _extend(
@@ -268,10 +269,11 @@ class RouteSearch:
         if not trace.is_exact:
             moves = np.max(np.abs(np.diff(trace.q, axis=0)) / self._tools.speeds.joints, axis=1)
             times = np.append(0.0, np.cumsum(np.maximum(np.diff(times), moves)))
-            self._maker.remarks.append(
-                f'segment {number + 1}: leaves the line by up to {1e3 * errors[0]:.1f} mm and '
-                f'{errors[1]:.3f} rad where it cannot be followed exactly'
-            )
+            if errors[0] > OFF or errors[1] > TURNED_OFF:
+                self._maker.remarks.append(
+                    f'segment {number + 1}: leaves the line by up to {1e3 * errors[0]:.1f} mm and '
+                    f'{errors[1]:.3f} rad where it cannot be followed exactly'
+                )
         self._extend(number, segment, times, trace.q, trace.is_exact)
         return None
 
@@ -283,7 +285,8 @@ class RouteSearch:
         turning = speeds.rotation * (1.0 if segment.speed is not None else segment.share)
         turning = min(turning, segment.rotation or math.inf)
         duration = max(course.length / fastest, course.turn / turning)
-        if segment.speed is not None and course.length < (1.0 - SLOWER) * asked * duration:
+        is_slower = 0.0 < course.length < (1.0 - SLOWER) * asked * duration
+        if segment.speed is not None and is_slower:
             remarks.append(
                 f'segment {number + 1}: {course.length / duration:.3g} m/s instead of {asked:.3g}'
             )
@@ -298,7 +301,7 @@ class RouteSearch:
             if isinstance(segment, Pause):
                 continue
             try:
-                course = _course(T, segment)
+                course = course_of(T, segment)
             except ProgramError as error:
                 return Failure(i, Reason(ReasonKind.BAD_REQUEST, str(error)))
             trace = yield from self._tools.tracer.trace(course, q, self._least)
@@ -341,9 +344,18 @@ class RouteSearch:
         if isinstance(knots, Reason):
             return Failure(number, knots)
         self._leaves_lines = True
+        self._note_detour(knots)
         knots = _dense(knots)
         self._extend(number, segment, self._times(segment, knots), knots, is_smooth=False)
         return None
+
+    def _note_detour(self, knots: Array) -> None:
+        """Note by how much a joint turns beyond the direct way, where that is the most so far."""
+        robot = self._tools.robot
+        travel = np.sum(np.abs(np.diff(knots, axis=0)), axis=0) - np.abs(knots[-1] - knots[0])
+        beyond = np.where(robot.is_revolute, travel, 0.0)
+        j = int(np.argmax(beyond))
+        self._detour = max(self._detour, (float(beyond[j]), robot.joint_names[j]))
 
     def _times(self, segment: Segment, knots: Array) -> Array:
         """Return times at the knots of a free move, shape (m,), without accelerating [s]."""
@@ -366,14 +378,6 @@ class RouteSearch:
         name = self._steps[failure.segment].name
         text = f'segment {failure.segment + 1} ({name}): {failure.reason}'
         return replace(failure.reason, text=text)
-
-
-def _course(T: Array, segment: Segment) -> Course:
-    """Course of the tip on a line or an arc from a pose, shape (4, 4)."""
-    if isinstance(segment, Arc):
-        return course_of(T, segment)
-    assert isinstance(segment, Line)
-    return LineCourse(T, np.asarray(segment.pose))
 
 
 def _dense(knots: Array) -> Array:

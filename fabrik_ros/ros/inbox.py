@@ -18,7 +18,7 @@ from ..programs.joint_values import with_values
 from ..programs.program import Program
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
-from .arm.node_state import ActiveArm, NodeState
+from .arm.node_state import ActiveArm, JointTarget, NodeState
 from .clocks.log_periods import WARNING_PERIOD
 from .clocks.qos import LATCHED
 from .clocks.receiving import age_of, hear_waiting, with_receipt
@@ -27,11 +27,12 @@ from .clocks.turns import Turns
 from .inputs.controller_state import ControllerReference
 from .inputs.marker_obstacles import after
 from .inputs.obstacle_topic import ObstacleTopic
-from .inputs.program_topics import lines_through, program_in
+from .inputs.program_topics import lines_through, name_in, program_in
 from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, seconds, twist_to_array
 from .outputs.topics import Topics
+from .status.diagnostics import target_stamp
 
 STATES = QoSProfile(depth=50, reliability=ReliabilityPolicy.BEST_EFFORT)
 LOOK_AROUND_PERIOD = 0.1
@@ -79,7 +80,7 @@ class Inbox:
 
     def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         """Take a target for a tip, received at a system time [ns]."""
-        self._take(tip, lambda: self._accept(tip, message, received))
+        self._take(tip, _mark(message), lambda: self._accept(tip, message, received))
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
@@ -95,19 +96,21 @@ class Inbox:
 
     def on_joints(self, message: JointState, received: int) -> None:
         """Take a target for joints, received at a system time [ns]."""
-        self._take('joints', lambda: self._accept_joints(message, received))
+        self._take('joints', _mark(message), lambda: self._accept_joints(message, received))
 
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
-        self._take('configuration', lambda: self._accept_configuration(message.data, received))
+        name = message.data
+        self._take('configuration', name, lambda: self._accept_configuration(name, received))
 
     def on_program(self, message: String, received: int) -> None:
         """Take a program, received at a system time [ns]."""
-        self._take('program', lambda: self._accept_program(message, received))
+        name = name_in(message)
+        self._take('program', name, lambda: self._accept_program(message, received))
 
     def on_path(self, message: Path, received: int) -> None:
         """Take poses to pass one after the other, received at a system time [ns]."""
-        self._take('path', lambda: self._accept_path(message, received))
+        self._take('path', _mark(message), lambda: self._accept_path(message, received))
 
     def go_through(
         self, program_for: Callable[[ConfiguredArm], Program], name: str, received: int
@@ -134,7 +137,7 @@ class Inbox:
             arm, follower = self._active_at(received)
             follower.go_through(program_for(arm), self._state.clock.now(), name)
         except FabrikError as error:
-            self.refuse(error)
+            self.refuse(error, name)
             raise
         self._set_out(arm)
         return ActiveArm(arm, follower)
@@ -145,28 +148,28 @@ class Inbox:
         targets = sum(has_target for has_target, _ in waiting)
         targets += topics.joints.drop_waiting() + topics.programs.drop_waiting()
         for _ in range(targets):
-            self._state.tally.refuse(str(TOO_EARLY))
+            self._state.tally.refuse(RefusedError(TOO_EARLY))
         if targets or any(has_jog for _, has_jog in waiting):
             self._state.tally.last_refusal = str(TOO_EARLY)
             self._state.gate.ask(self._state.clock.now())
             self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
 
-    def _take(self, kind: Hashable, accept: Callable[[], ConfiguredArm]) -> None:
+    def _take(self, kind: Hashable, mark: str, accept: Callable[[], ConfiguredArm]) -> None:
         """Take a target in its turn, and let its arm set out at once, or say why not."""
 
         def take() -> None:
             try:
                 arm = accept()
             except FabrikError as error:
-                self.refuse(error)
+                self.refuse(error, mark)
             else:
                 self._set_out(arm)
 
         self._turns.take(kind, take)
 
-    def refuse(self, error: FabrikError) -> None:
-        """Count a target that is refused, and say why."""
-        self._state.tally.refuse(str(error))
+    def refuse(self, error: FabrikError, mark: str) -> None:
+        """Count a target that is refused, and say why; its sender knows it by a mark."""
+        self._state.tally.refuse(error, mark)
         self._warn(f'target refused: {error}')
 
     def _set_out(self, arm: ConfiguredArm) -> None:
@@ -204,8 +207,10 @@ class Inbox:
         """Take a target for joints, or raise a FabrikError; return the arm that sets out."""
         arm, follower = self._active_at(received)
         now = self._state.clock.now()
-        self._check_age('joint target', seconds(message.header.stamp), now)
+        stamp = seconds(message.header.stamp)
+        self._check_age('joint target', stamp, now)
         follower.go_to_joints(joint_values(message), now)
+        self._state.joint_target = JointTarget(stamp)
         return arm
 
     def _accept_configuration(self, name: str, received: int) -> ConfiguredArm:
@@ -216,6 +221,7 @@ class Inbox:
             raise RefusedError(_unknown_configuration(name, list(configurations)))
         values = dict(zip(arm.chain.joint_names, configurations[name], strict=True))
         follower.go_to_joints(values, self._state.clock.now())
+        self._state.joint_target = JointTarget(name=name)
         return arm
 
     def _accept_program(self, message: String, received: int) -> ConfiguredArm:
@@ -333,6 +339,11 @@ class Inbox:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=WARNING_PERIOD)
+
+
+def _mark(message: PoseStamped | JointState | Path) -> str:
+    """Mark by which the sender of a target knows it again in the status."""
+    return target_stamp(seconds(message.header.stamp))
 
 
 def _unknown_configuration(name: str, names: Sequence[str]) -> Reason:

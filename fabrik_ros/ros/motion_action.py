@@ -12,9 +12,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..errors import FabrikError
-from ..motion.choosing.goal import Goal
 from ..motion.following.arm_state import CANCELLED, State
 from ..motion.following.follower import Follower
+from ..programs.program import Program
 from ..reasons import Reason
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import NodeState
@@ -61,8 +61,8 @@ class RunningGoal:
 
     handle: Any
     follower: Follower
-    goal: Goal | None
-    """End of its program, by which the follower knows it."""
+    program: Program | None
+    """What the follower goes through."""
     remarks: tuple[str, ...]
     """What differs from what was asked."""
 
@@ -86,6 +86,8 @@ class MotionAction:
         self._node, self._state, self._inbox = node, state, inbox
         self._log = node.get_logger()
         self._running: RunningGoal | None = None
+        self._count = 0
+        """Number of goals so far; each is a program of its own, even where it is the same."""
         self._server: DeferredServer | None = None
         kind = _action_type()
         if kind is None:
@@ -126,23 +128,25 @@ class MotionAction:
         """Let the arm set out for a goal, or end that at once, saying why."""
         handle.execute()
         motions, results = handle.request.trajectory.motions, self._kind.Result
+        self._count += 1
+        name = f'{NAME} {self._count}'
         try:
             most = self._state.parameters.max_target_age
             check_stamps(motions, self._state.clock.now(), most)
         except FabrikError as error:
-            self._inbox.refuse(error)
+            self._inbox.refuse(error, name)
             self._end(handle, Outcome(ABORT, results.OLD_HEADER_TIMESTAMP, str(error)))
             return
         try:
             arm, follower = self._inbox.go_through(
-                lambda arm: _reader(arm).program(motions), NAME, time.time_ns()
+                lambda arm: _reader(arm).program(motions), name, time.time_ns()
             )
         except FabrikError as error:
             self._end(handle, Outcome(ABORT, results.INVALID_GOAL, str(error)))
             return
         remarks = tuple(_reader(arm).remarks(motions))
         self._end_running(Outcome(ABORT, SUPERSEDED, 'superseded by a newer goal'))
-        self._running = RunningGoal(handle, follower, follower.goal, remarks)
+        self._running = RunningGoal(handle, follower, _program_of(follower), remarks)
         for remark in remarks:
             self._log.info(remark)
         self._timer.reset()
@@ -176,14 +180,15 @@ class MotionAction:
 
     def _is_in_force(self, running: RunningGoal) -> bool:
         follower = self._state.follower
-        return follower is running.follower and follower.goal is running.goal
+        is_same = follower is running.follower
+        return is_same and _program_of(running.follower) is running.program
 
     def _outcome(self, running: RunningGoal) -> Outcome | None:
         """How the goal ends; None as long as it goes on."""
         follower = running.follower
         if self._state.follower is not follower:
             return Outcome(ABORT, NOT_REACHED, str(self._state.inactivity()))
-        if follower.goal is not running.goal:
+        if not self._is_in_force(running):
             what = 'a jog' if follower.motion.is_jogging else 'another target'
             return Outcome(ABORT, SUPERSEDED, f'superseded by {what}')
         if running.handle.is_cancel_requested:
@@ -195,7 +200,7 @@ class MotionAction:
             text = '; '.join([str(reason or state.value), *(found.remarks if found else ())])
             return Outcome(SUCCEED, self._kind.Result.SUCCESSFUL, text)
         waits = follower.motion.waits_for_execute or follower.goes_on_by_itself
-        if state is not State.HOLDING or waits or not follower.is_at_rest:
+        if state not in (State.HOLDING, State.IDLE) or waits or not follower.is_at_rest:
             return None
         run = follower.run
         has_set_out = run is not None and run.progress is not None
@@ -218,6 +223,11 @@ class MotionAction:
         if self._server is not None and self._node.executor is not None:
             result = self._kind.Result(error_code=outcome.code, error_string=outcome.text)
             self._server.send_result(handle, result)
+
+
+def _program_of(follower: Follower) -> Program | None:
+    """Program that a follower goes through, or was stopped in; by that it is known."""
+    return None if follower.run is None else follower.run.whole
 
 
 def _reader(arm: ConfiguredArm) -> PrimitiveReader:

@@ -6,7 +6,7 @@ from ..motion.following.follower import Follower
 from ..motion.following.program_run import ProgramRun
 from .arm.node_state import NodeState
 from .outputs.topics import Topics
-from .status.diagnostics import goal_facts
+from .status.diagnostics import goal_facts, target_stamp
 from .status.namesakes import Namesakes
 from .status.neighbours import Neighbours
 from .status.reporter import Report
@@ -84,16 +84,26 @@ class NodeStatus:
             'path_deviation_position': 0.0 if found is None else found.deviation.position,
             'path_deviation_orientation': 0.0 if found is None else found.deviation.orientation,
             'waits_for_execute': follower.motion.waits_for_execute,
-            **_program_facts(follower.run),
+            'goes_on': follower.goes_on_by_itself,
+            **_program_facts(follower.run, () if found is None else found.remarks),
         }
 
     def _goal_facts(self, follower: Follower) -> dict[str, Any]:
         stamps = [tip.target_stamp for tip in self._topics.tips]
         world_frame = self._state.parameters.world_frame
-        return goal_facts(follower, stamps, self._state.clock.now(), world_frame)
+        now = self._state.clock.now()
+        facts = goal_facts(follower, stamps, now, world_frame)
+        if not facts:
+            return {}
+        if not follower.goes_to_joints:
+            return {**facts, 'target_configuration': ''}
+        stamp, name = self._state.joint_target
+        age = now - stamp if stamp > 0.0 else 0.0
+        own = {'target_stamp': target_stamp(stamp), 'target_age': age}
+        return {**facts, **own, 'target_configuration': name}
 
 
-def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
+def _program_facts(run: ProgramRun | None, remarks: tuple[str, ...]) -> dict[str, Any]:
     """Say how far the arm is with a program; nothing where it has none."""
     if run is None:
         return {}
@@ -102,5 +112,6 @@ def _program_facts(run: ProgramRun | None) -> dict[str, Any]:
         'segment': run.segment + 1,
         'segments': run.count,
         'progress': run.share,
-        'time_left': run.left,
+        'time_left': run.time_left,
+        'remarks': '; '.join(remarks),
     }

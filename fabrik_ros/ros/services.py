@@ -1,4 +1,4 @@
-"""The services: hold, resume, go home, and execute a path that was proposed."""
+"""The services: stop, hold, resume, go home, and execute a path that was proposed."""
 
 from collections.abc import Callable
 
@@ -8,12 +8,12 @@ from std_srvs.srv import Trigger
 from ..errors import FabrikError
 from ..motion.following.arm_state import RESUMED
 from ..motion.following.start_gate import PAUSE_NEEDED
-from .arm.node_state import NodeState
+from .arm.node_state import JointTarget, NodeState
 
 
 class Services:
     """
-    Answers `~/hold`, `~/resume`, `~/home` and `~/execute`.
+    Answers `~/stop`, `~/hold`, `~/resume`, `~/home` and `~/execute`.
 
     Parameters
     ----------
@@ -26,10 +26,19 @@ class Services:
 
     def __init__(self, node: Node, state: NodeState) -> None:
         self._state = state
+        node.create_service(Trigger, '~/stop', _answering(self.stop))
         node.create_service(Trigger, '~/hold', _answering(self.hold))
         node.create_service(Trigger, '~/resume', _answering(self.resume))
         node.create_service(Trigger, '~/home', _answering(self.go_home))
         node.create_service(Trigger, '~/execute', _answering(self.execute))
+
+    def stop(self) -> str:
+        """End what the arm does, without keeping it from the next target; say what happens now."""
+        follower = self._state.follower
+        if follower is None:
+            return f'nothing moves: {self._state.inactivity()}'
+        follower.cancel()
+        return 'at rest' if follower.is_at_rest else 'slowing down to rest'
 
     def hold(self) -> str:
         """Hold until `resume`; say what happens now."""
@@ -75,6 +84,7 @@ class Services:
         arm, follower = self._state.active_arm()
         follower.go_home(self._state.clock.now())
         self._state.tally.last_refusal = ''
+        self._state.joint_target = JointTarget(name='home')
         arm.loop.begin_at_once()
         return 'on the way to home_configuration'
 

@@ -35,11 +35,14 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, 'PYTHONPATH': path, **variables}
 
 
-def run(*words: str | Path, module: str = 'fabrik_ros', **variables: str) -> Ended:
-    """Run `fabrik_ros`, or another module, to its end."""
+def run(
+    *words: str | Path, module: str = 'fabrik_ros', typed: str | None = None, **variables: str
+) -> Ended:
+    """Run `fabrik_ros`, or another module, to its end; `typed` is what comes from its input."""
     done = subprocess.run(
         [sys.executable, '-m', module, *words],
         env=environment(**variables),
+        input=typed,
         capture_output=True,
         text=True,
         timeout=PATIENCE,

@@ -19,18 +19,18 @@ class Rig:
     def start(self, door, *words):
         code = f'from fabrik_ros.cli.executables import {door}\n{door}()'
         with open(self._folder / 'said', 'a') as said:
-            self._processes.append(
-                subprocess.Popen(
-                    [sys.executable, '-c', code, *map(str, words)],
-                    env=environment(ROS_LOG_DIR=str(self._folder), **self.network),
-                    stdout=said,
-                    stderr=subprocess.STDOUT,
-                )
+            process = subprocess.Popen(
+                [sys.executable, '-c', code, *map(str, words)],
+                env=environment(ROS_LOG_DIR=str(self._folder), **self.network),
+                stdout=said,
+                stderr=subprocess.STDOUT,
             )
+        self._processes.append(process)
+        return process
 
     def start_node(self, *parameters):
         given = [word for parameter in parameters for word in ('-p', parameter)]
-        self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
+        return self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
 
     def start_arm(self, topic='fabrik/joint_command', bent=BENT):
         quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
@@ -39,11 +39,13 @@ class Rig:
         names, values = ', '.join(bent), ', '.join(map(str, map(float, bent.values())))
         given = ['-p', f'start_names:=[{names}]', '-p', f'start_values:=[{values}]']
         remap = ('-r', f'joint_command:={topic}')
-        self.start('simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap)
+        return self.start(
+            'simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap
+        )
 
-    def run(self, *words):
+    def run(self, *words, typed=None):
         """Run the command in the network of the node."""
-        return run(*words, **self.network)
+        return run(*words, typed=typed, **self.network)
 
     def end(self):
         for process in self._processes:

@@ -35,13 +35,20 @@ DRAWING_MODULES = {
     for name in ('program', 'drawing', 'rendering', 'stage', 'window')
 }
 HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_menu', 'tip_handle')}
-ROS_FOLDERS = ('ros', 'sim', 'view')
-ROS_CLIENTS = ('cli/doctor.py', 'cli/run.py', 'cli/target.py', 'cli/view.py')
+ROS_FOLDERS = ('commander', 'ros', 'sim', 'view')
+ROS_CLIENTS = (
+    'cli/doctor.py',
+    'cli/record.py',
+    'cli/run.py',
+    'cli/target.py',
+    'cli/view.py',
+)
 """Subcommands that import ROS, when they run."""
 
 FLOORS = (
     {'reasons'},
     {'errors'},
+    {'found_ros'},
     {'documents', 'transforms'},
     {'kernels'},
     {'model'},
@@ -53,7 +60,7 @@ FLOORS = (
     {'motion'},
     {'plans'},
     {'__init__', 'ros'},
-    {'playground', 'sim'},
+    {'commander', 'playground', 'sim'},
     {'view'},
     {'cli'},
     {'__main__'},

@@ -1,10 +1,8 @@
-"""Ways among obstacles: judged by trigonometry; refusals by name; the planner's process."""
+"""Ways among obstacles: judged by trigonometry; refusals by name; the planner's thread."""
 
 from itertools import count, pairwise, repeat
 import os
 from pathlib import Path
-import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,19 +16,18 @@ from fabrik_ros.errors import CollisionError, JointValueError, TargetError
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Sphere
 from fabrik_ros.planning import (
-    Plan,
     plan,
+    Planner,
     PlannerFailure,
-    PlannerProcess,
     PlannerSetup,
+    PlannerState,
+    PlannerThread,
     PlanOutcome,
     PlanRequest,
-    ProcessState,
 )  # fmt: skip
 from fabrik_ros.planning.free_space import FreeSpace
-from fabrik_ros.planning.message_channel import MessageChannel
-from fabrik_ros.planning.planner_worker import PlannerWorker, Stop, Task
 from fabrik_ros.planning.rrt_connect import RrtConnect
+from fabrik_ros.planning.shortcuts import shortened
 from fabrik_ros.transforms import transform
 from helpers import assert_close, examples, mostly_long
 from hypothesis import given, settings, strategies as st
@@ -41,8 +38,8 @@ pytest.importorskip('coal', reason='coal measures the distances')
 
 ROOT = Path(__file__).resolve().parents[2]
 JOINTS, CLEARANCE = 4, 0.002
-WAIT = 120.0
-"""[s]; the process compiles at first."""
+WAIT = 300.0
+"""[s]; the kernels compile at first, where they are not built."""
 POSITION = SolverOptions(mode='position')
 ROBOT = load_urdf(planar_arm(JOINTS).replace('revolute', 'continuous'))
 ARM = ROBOT.chain('l0', ROBOT.links[-1])
@@ -165,6 +162,57 @@ def test_kernel_that_grows_the_trees_finds_what_is_found_edge_by_edge(world, see
         assert np.array_equal(*found)
 
 
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@settings(max_examples=examples(10, 50), deadline=None)
+@given(seeds)
+def test_kernel_that_shortens_paths_finds_what_is_found_edge_by_edge(world, seed):
+    rng = np.random.default_rng(seed)
+    start = configuration_at(0.3, rng)
+    path = start + np.cumsum(rng.uniform(-0.4, 0.4, (12, JOINTS)), axis=0)
+    weights, found = rng.uniform(0.3, 2.0, JOINTS), []
+    for is_fast in (True, False):
+        space = FreeSpace(world, start, lambda: False)
+        found.append(
+            shortened(
+                path,
+                space.is_edge_free,
+                weights,
+                lambda: False,
+                np.random.default_rng(seed),
+                space.edge_arguments if is_fast else None,
+            )
+        )
+    assert np.array_equal(*found)
+    assert np.array_equal(found[0][0], path[0])
+    assert np.array_equal(found[0][-1], path[-1])
+    lengths = [
+        np.linalg.norm(np.diff(p, axis=0) * weights, axis=1).sum() for p in (found[0], path)
+    ]
+    assert lengths[0] <= lengths[1] + 1e-12
+    for a, b in pairwise(found[0]):
+        is_given = any(is_on((a, b), edge) for edge in pairwise(path))
+        edge = (a + share * (b - a) for share in np.linspace(0.0, 1.0, 20))
+        assert is_given or min(distance(q) for q in edge) > CLEARANCE
+
+
+def is_on(part, edge):
+    """Whether an edge is part of another."""
+    begin, way = edge[0], edge[1] - edge[0]
+    off = [q - begin - (q - begin) @ way / (way @ way) * way for q in part]
+    return bool(np.abs(off).max() < 1e-9)
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@settings(max_examples=examples(20, 100), deadline=None)
+@given(seeds, st.floats(0.01, 0.3))
+def test_curve_is_free_where_each_edge_of_it_is(world, seed, length):
+    rng = np.random.default_rng(seed)
+    start = configuration_at(0.1, rng)
+    knots = start + np.cumsum(length * rng.uniform(-1.0, 1.0, (6, JOINTS)), axis=0)
+    space = FreeSpace(world, start, lambda: False)
+    assert space.is_curve_free(knots) == all(space.is_edge_free(*e) for e in pairwise(knots))
+
+
 def test_time_that_is_over_before_the_first_draw_says_nothing_of_the_goal(world):
     goal = ARM.forward_kinematics(np.full(JOINTS, 0.3))
     way = plan(ARM, np.zeros(JOINTS), goal, world, options=POSITION, planning_time=1e-9)
@@ -266,48 +314,9 @@ def test_nonsense_is_refused():
         plan(ARM, start, start, clearance=0.1)
 
 
-def result_of(process):
-    end = time.monotonic() + WAIT
-    while (result := process.poll()) is None:
-        assert time.monotonic() < end
-        time.sleep(0.002)
-    return result
-
-
-def test_process_plans_is_cancelled_and_survives_its_death():
-    process, request = (
-        PlannerProcess(),
-        PlanRequest(np.zeros(JOINTS), None, (np.full(JOINTS, 0.5),)),
-    )
-    process.start(PlannerSetup(ROBOT, ARM, options=POSITION))
-    try:
-        process.request(request)
-        first = result_of(process)
-        assert isinstance(first, Plan)
-        assert first.found
-        os.kill(process.pid, signal.SIGINT)
-        process.request(request)
-        process.cancel()
-        process.request(PlanRequest(np.zeros(JOINTS), None, (np.full(JOINTS, -0.5),)))
-        assert_close(result_of(process).q, np.full(JOINTS, -0.5))
-        process.request(PlanRequest(np.zeros(2), None, (np.zeros(2),)))
-        assert not result_of(process).is_restarting
-        os.kill(process.pid, signal.SIGKILL)
-        died = result_of(process)
-        assert isinstance(died, PlannerFailure)
-        assert died.is_restarting
-        process.request(request)
-        assert result_of(process).found
-    finally:
-        process.close()
-    assert process.state is ProcessState.OFF
-
-
 def walls():
     """Make walls that no link passes: from beside the base to where nothing reaches."""
-    from fabrik_ros.collision import Obstacle, Scene
     from fabrik_ros.model.geometry import Box
-    from fabrik_ros.transforms import transform
 
     places = (('left', -1.7), ('right', 1.7))
     return Scene(
@@ -322,115 +331,217 @@ SHORT = PlanRequest(UP, None, (UP + 0.1,))
 
 
 @pytest.fixture
-def process():
-    process = PlannerProcess()
-    process.start(PlannerSetup(ROBOT, ARM, options=POSITION))
-    yield process
-    process.close()
+def planner():
+    planner = PlannerThread()
+    planner.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    yield planner
+    planner.close()
+    assert planner.state is PlannerState.OFF
 
 
-def begin_without_end(process):
+def result_of(planner):
+    end = time.monotonic() + WAIT
+    while (result := planner.poll()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.002)
+    return result
+
+
+def begin_without_end(planner):
     """Have it look for a way that is not there."""
-    process.request(ENDLESS, walls())
+    planner.request(ENDLESS, walls())
     end = time.monotonic() + WAIT
-    while process.state is not ProcessState.PLANNING:
-        assert process.poll() is None
+    while planner.state is not PlannerState.PLANNING:
+        assert planner.poll() is None
         assert time.monotonic() < end
         time.sleep(0.002)
 
 
-def test_search_without_end_is_left_for_the_next_request(process):
-    begin_without_end(process)
-    process.cancel()
-    assert not process.is_busy
-    process.request(SHORT, walls())
-    assert_close(result_of(process).q, UP + 0.1)
-    begin_without_end(process)
-    process.request(SHORT, walls())  # cancels by itself
-    assert_close(result_of(process).q, UP + 0.1)
-    assert process.poll() is None
+def test_thread_plans_and_says_what_makes_no_sense(planner):
+    goal = np.full(JOINTS, 0.5)
+    planner.request(PlanRequest(np.zeros(JOINTS), None, (goal,)))
+    assert planner.is_busy
+    assert_close(result_of(planner).q, goal)
+    assert (planner.is_busy, planner.state) == (False, PlannerState.READY)
+    planner.request(PlanRequest(np.zeros(2), None, (np.zeros(2),)))
+    failure = result_of(planner)
+    assert (failure.is_restarting, 'start has shape' in failure.text) == (False, True)
+    assert planner.poll() is None
 
 
-def test_death_while_planning_is_reported_once_and_the_next_process_answers(process):
-    begin_without_end(process)
-    before = process.pid
-    os.kill(before, signal.SIGKILL)
-    died = result_of(process)
-    assert isinstance(died, PlannerFailure)
-    assert (died.is_restarting, 'signal 9' in died.text) == (True, True)
-    assert process.state is ProcessState.STARTING
-    process.request(SHORT, walls())
-    assert_close(result_of(process).q, UP + 0.1)
-    assert process.pid not in (0, before)
+def test_search_without_end_is_left_for_the_next_request(planner):
+    begin_without_end(planner)
+    planner.cancel()
+    assert not planner.is_busy
+    planner.request(SHORT, walls())
+    assert_close(result_of(planner).q, UP + 0.1)
+    begin_without_end(planner)
+    planner.request(SHORT, walls())  # cancels by itself
+    assert_close(result_of(planner).q, UP + 0.1)
+    assert planner.poll() is None
 
 
-def test_message_that_came_together_with_a_request_stops_it():
-    ours, theirs = (MessageChannel(end) for end in socket.socketpair())
-    ours.send(PlannerSetup(ROBOT, ARM, options=POSITION))
-    for message in (Task(1, ENDLESS, walls(), {}, {}), Stop(), Task(2, SHORT, walls(), {}, {})):
-        ours.send(message)
-    worker = threading.Thread(target=PlannerWorker(theirs).run, daemon=True)
-    worker.start()
-    first, second = [message_of(ours) for _ in range(3)][1:]
-    assert (first.number, first.plan.outcome) == (1, PlanOutcome.CANCELLED)
-    assert (second.number, second.plan.outcome) == (2, PlanOutcome.FOUND)
-    ours.close()
-    worker.join(WAIT)
-    assert not worker.is_alive()
+def test_requests_before_the_planner_is_ready_wait_and_the_last_one_counts():
+    planner = PlannerThread()
+    planner.request(SHORT)
+    assert result_of(planner) == PlannerFailure('the planner was not started', False)
+    planner.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    planner.request(ENDLESS, walls())
+    planner.request(SHORT, walls())
+    assert_close(result_of(planner).q, UP + 0.1)
+    planner.close()
 
 
-def message_of(channel):
-    end = time.monotonic() + WAIT
-    while (message := channel.receive()) is None:
-        assert time.monotonic() < end
-        time.sleep(0.002)
-    return message
+def test_request_is_for_the_world_as_it_was(planner):
+    from fabrik_ros.collision import PointCells
+
+    points = {'camera': PointCells.around(np.array([[0.0, 2.0, 0.0]]), 0.02)}
+    planner.request(SHORT, walls(), points, {})
+    points['camera'] = PointCells.around(np.array([[0.0, 0.3, 0.0]]), 0.5)  # at the arm
+    assert result_of(planner).found
+    planner.request(SHORT, walls(), points, {})
+    assert not result_of(planner).found
+    planner.request(SHORT, walls())
+    assert result_of(planner).found
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == 'planner']
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+def test_planner_that_fails_is_reported_once_and_the_next_one_answers(planner, monkeypatch):
+    with monkeypatch.context() as patches:
+        patches.setattr(Planner, 'plan', lambda *_: 1 / 0)
+        failing = threads()
+        planner.request(SHORT, walls())
+        failure = result_of(planner)
+        for thread in failing:
+            thread.join(WAIT)
+    assert isinstance(failure, PlannerFailure)
+    assert failure.is_restarting
+    assert "ZeroDivisionError('division by zero'); it is started again" in failure.text
+    assert planner.poll() is None
+    planner.request(SHORT, walls())
+    assert_close(result_of(planner).q, UP + 0.1)
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+@pytest.mark.parametrize('error', [CollisionError('no shape'), ZeroDivisionError('no shape')])
+def test_planner_that_cannot_be_made_says_so_each_time(monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(Planner, 'warm_up', fail)
+    planner = PlannerThread()
+    planner.start(PlannerSetup(ROBOT, ARM, options=POSITION))
+    for thread in threads():
+        thread.join(WAIT)
+    for _ in range(2):
+        planner.request(SHORT)
+        failure = result_of(planner)
+        assert (failure.is_restarting, 'no shape' in failure.text) == (False, True)
+    assert planner.state is PlannerState.IMPOSSIBLE
+
+
+@pytest.mark.parametrize('how', ['closed', 'forgotten'])
+def test_thread_ends_with_its_caller(how):
+    before = threads()
+    planner = PlannerThread()
+    planner.start(PlannerSetup(ROBOT, ARM))
+    begin_without_end(planner)
+    (thread,) = (thread for thread in threads() if thread not in before)
+    if how == 'closed':
+        planner.close()
+    del planner
+    thread.join(WAIT)
+    assert not thread.is_alive()
 
 
 CALLER = """
-import time
-from test_planner import ARM, begin_without_end, PlannerProcess, PlannerSetup, ROBOT
-process = PlannerProcess()
-process.start(PlannerSetup(ROBOT, ARM))
-if {is_planning}:
-    begin_without_end(process)
-print(process.pid, flush=True)
-time.sleep(1000.0)
+from test_planner import ARM, begin_without_end, PlannerSetup, PlannerThread, ROBOT
+planner = PlannerThread()
+planner.start(PlannerSetup(ROBOT, ARM))
+begin_without_end(planner)
 """
 
 
-def is_alive(pid):
-    """Whether a process runs; one that nobody has taken note of does not."""
-    try:
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] not in 'ZX'
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-@pytest.mark.skipif(not Path('/proc/self/stat').exists(), reason='there is no /proc')
-@pytest.mark.parametrize(
-    'is_planning',
-    [pytest.param(False, marks=pytest.mark.long), True],
-    ids=['while it starts', 'while it plans'],
-)
-def test_process_ends_with_its_caller(is_planning):
+def test_program_that_plans_still_can_end():
     path = os.pathsep.join([str(ROOT), str(ROOT / 'test'), str(ROOT / 'test' / 'planning')])
-    caller = subprocess.Popen(
-        [sys.executable, '-c', CALLER.format(is_planning=is_planning)],
-        env={**os.environ, 'PYTHONPATH': path},
-        stdout=subprocess.PIPE,
+    environment = {**os.environ, 'PYTHONPATH': path}
+    command = [sys.executable, '-c', CALLER]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=WAIT
     )
-    try:
-        pid = int(caller.stdout.readline())
-        assert is_alive(pid)
-    finally:
-        caller.kill()  # it cannot end anything on its way out
-        caller.wait()
-        caller.stdout.close()
-    end = time.monotonic() + WAIT
-    while is_alive(pid):
-        assert time.monotonic() < end, 'the planner outlives its caller'
-        time.sleep(0.01)
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+def test_kernels_that_are_told_to_stop_look_at_no_other_place():
+    world = WORLD(walls())
+    stop, asked = np.zeros(1, dtype=np.int64), count()
+    space = FreeSpace(world, UP, lambda: False, None, stop)
+    *_, centres, _, _, _, _, _ = space.edge_arguments
+    """Where solids are at the place looked at last."""
+    for end in (UP + 0.3, DOWN):
+        centres[:] = 7.0
+        space.is_edge_free(UP, end)
+        assert not np.all(centres == 7.0)
+    stop[0] = 1
+    centres[:] = 7.0
+    assert not space.is_edge_free(UP, UP + 0.3)
+    assert not space.is_curve_free(np.linspace(UP, UP + 0.3, 50))
+    assert space.free_share(UP, UP + 0.3) == 0.0
+    path = RrtConnect(UP - 2.0, UP + 2.0, np.ones(JOINTS), 1.0).path(
+        UP,
+        repeat(UP + 0.3).__next__,
+        space.is_edge_free,
+        lambda: next(asked) >= 2,
+        1,
+        lambda: space.edge_arguments,
+    )
+    assert path is None
+    assert np.all(centres == 7.0)
+
+
+class Looks:
+    """Whether to stop: so after a number of looks; counts those that come later."""
+
+    def __init__(self, most, stop):
+        self.most, self.stop, self.count = most, stop, 0
+
+    def __call__(self):
+        self.count += 1
+        self.stop[0] = self.count > self.most
+        return bool(self.stop[0])
+
+
+@pytest.mark.skipif(not COMPILED, reason='kernels look at edges where they are compiled')
+@pytest.mark.parametrize('most', [0, 1, 3, 10, 100, 1000])
+def test_search_that_is_told_to_stop_looks_at_no_other_edge(most, monkeypatch):
+    from fabrik_ros.kernels import free_edges, rrt_connect, shortcuts
+
+    calls = count()
+    for module, name in (
+        (rrt_connect, 'grow'),
+        (shortcuts, 'shorten'),
+        (free_edges, 'is_edge_free'),
+        (free_edges, 'is_curve_free'),
+    ):
+        kernel = getattr(module, name)
+
+        def counted(*arguments, kernel=kernel):
+            if stop[0]:
+                next(calls)
+            return kernel(*arguments)
+
+        monkeypatch.setattr(module, name, counted)
+    world, stop = WORLD(walls()), np.zeros(1, dtype=np.int64)
+    looks = Looks(most, stop)
+    way = Planner(ARM, world, POSITION).plan(ENDLESS, looks, stop)
+    assert way.outcome is PlanOutcome.CANCELLED
+    assert next(calls) == 0
+    assert looks.count - most < 10
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from fabrik_ros import FollowerOptions, plan, plan_program, ReasonKind
 from fabrik_ros.errors import JointValueError, ProgramError, TargetError
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
+from fabrik_ros.programs.rest import course_of, rest_of
 from helpers import examples, mostly_long
 from program_judge import follows_to, judged_program
 from random_programs import random_program
@@ -239,3 +240,22 @@ def test_duration_that_is_too_short_is_told_of(arm, kind):
     assert remark.endswith(' s instead of 0.1 s')
     told = float(remark.split()[2])
     assert result.duration == pytest.approx(told, rel=0.05)
+
+
+@pytest.mark.parametrize('segment', [Line(np.eye(4), duration=4.0), Joints('home', duration=4.0)])
+def test_what_is_left_of_a_segment_has_what_is_left_of_its_duration(segment):
+    program = Program([Line(np.eye(4)), segment, Line(np.eye(4), duration=2.0)])
+    rest, _ = rest_of(program, 1, 0.25, np.eye(4), np.eye(4))
+    assert [step.duration for step in rest.steps] == [3.0, 2.0]
+
+
+def test_what_is_left_of_an_arc_has_what_is_left_of_its_duration(arm):
+    *_, T = arm
+    arc = Arc(shifted(T, x=-0.05, y=0.05)[:3, 3], shifted(T, y=0.1), duration=4.0)
+    half_way = shifted(T, x=-0.05, y=0.05)
+    back, rest = rest_of(Program([arc]), 0, 0.5, T, half_way)[0].steps
+    assert rest.duration == pytest.approx(2.0, rel=1e-3)
+    assert back.speed == pytest.approx(np.pi * 0.05 / 4.0), 'no faster than on the arc'
+    later = course_of(T, rest).pose(0.5)
+    last = rest_of(Program([rest]), 0, 0.5, T, later)[0].steps[-1]
+    assert last.duration == pytest.approx(1.0, rel=1e-2)

@@ -414,6 +414,17 @@ def test_cancelling_at_a_waypoint_stops_there(ready, client, judge, start):
     assert np.linalg.norm(tips_of(ready, judge)[-1] - corner[:3, 3]) < 0.005
 
 
+def test_same_goal_again_is_driven_again(ready, client, start):
+    there_and_back = [line(shifted(start, y=0.05)), line(start)]
+    for count in (1, 2):
+        assert client.send(*there_and_back).result()[0] == SUCCEEDED
+        assert ready.status['program'] == f'execute_motion {count}'
+        ready.wait_until_silent(4)
+        offsets = np.ptp(ready.commands.q, axis=0)
+        assert offsets.max() > 0.05
+        ready.commands.messages.clear()
+
+
 def test_goal_that_has_ended_is_not_cancelled(ready, client, start):
     client.send(line(shifted(start, y=0.02)))
     assert client.result()[0] == SUCCEEDED

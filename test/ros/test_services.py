@@ -1,4 +1,4 @@
-"""Slower, pause, hold and home, as a user asks for them on the way."""
+"""Slower, pause, stop, hold and home, as a user asks for them on the way."""
 
 import pytest
 
@@ -22,6 +22,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
 HELD = 'told to hold, until ~/resume'
+CANCELLED = 'told to stop; the next target sets out'
 LONGER_THAN_A_PAUSE = 13
 """Statuses, ten a second: a stream is over after a second without any target."""
 HOME = [0.3, -1.1, 1.4, -1.7, -1.4, 0.2]
@@ -62,6 +63,70 @@ def test_hold_on_the_way_brings_the_arm_to_rest_until_it_is_resumed(ready, six_a
     ready.send(shifted(start, y=0.05))
     ready.wait_for_state('REACHED')
     check_commands(ready, six_axis_judge(six_axis))
+
+
+def test_stop_on_the_way_brings_the_arm_to_rest_and_the_next_target_sets_out(
+    ready, six_axis, start
+):
+    move(ready, shifted(start, y=0.4))
+    assert call(ready, 'stop') == (True, 'slowing down to rest')
+    status = ready.wait_for_state('HOLDING')
+    assert (status['reason'], status['reason_code']) == (CANCELLED, 'cancelled')
+    ready.wait_until_silent(4)
+    assert not np.any(ready.commands.messages[-1].velocity)
+    assert (ready.status['state'], ready.status['held']) == ('HOLDING', 'False')
+    ready.send(shifted(start, y=0.05))
+    ready.wait_for_state('REACHED')
+    check_commands(ready, six_axis_judge(six_axis))
+
+
+def test_stop_ends_a_search_and_a_proposal_and_what_came_to_rest_stays_as_it_is(ready, start):
+    assert call(ready, 'stop') == (True, 'at rest')
+    ready.wait_for_statuses(2)
+    assert ready.status['state'] == 'IDLE'
+    assert ready.set(confirm='always') == []
+    ready.send(shifted(start, y=0.05))
+    ready.spin_until(lambda: ready.status['reason_code'] == 'awaits_execute', 'a proposal')
+    assert call(ready, 'stop') == (True, 'at rest')
+    ready.spin_until(lambda: ready.status['reason_code'] == 'cancelled', 'the end of it')
+    assert not call(ready, 'execute')[0]
+    assert len(ready.commands) == 0
+    assert ready.set(confirm='never') == []
+    ready.wait_for_statuses(LONGER_THAN_A_PAUSE)
+    ready.send(shifted(start, y=0.05))
+    ready.wait_for_state('REACHED')
+    assert call(ready, 'stop')[0]
+    ready.wait_for_statuses(2)
+    assert ready.status['state'] == 'REACHED'
+
+
+def test_stop_lets_a_repeat_of_the_same_target_set_nothing_in_motion(ready, start):
+    move(ready, shifted(start, y=0.4))
+    timer = ready.tester.create_timer(
+        0.1, lambda: ready._targets[''].publish(matrix_message(shifted(start, y=0.4)))
+    )
+    ready.wait_for_statuses(4)
+    assert call(ready, 'stop')[0]
+    ready.wait_until_silent(4)
+    count = len(ready.commands)
+    ready.wait_for_statuses(LONGER_THAN_A_PAUSE)
+    assert len(ready.commands) == count
+    timer.cancel()
+
+
+def test_stop_does_not_end_a_hold(ready, start):
+    move(ready, shifted(start, y=0.4))
+    assert call(ready, 'hold')[0]
+    assert call(ready, 'stop')[0]
+    ready.wait_until_silent(4)
+    assert (ready.status['reason'], ready.status['held']) == (HELD, 'True')
+
+
+def test_stop_of_a_node_that_moves_nothing_says_so(bench, six_axis):
+    bench.start_node(autostart=False, robot_description=six_axis)
+    success, message = call(bench, 'stop')
+    assert success
+    assert message.startswith('nothing moves: the node is not active: ')
 
 
 @pytest.mark.long

@@ -279,6 +279,11 @@ class Motion:
         return self.limiter.limits_jerk
 
     @property
+    def delay(self) -> float:
+        """Time by which commands lag behind the motion, where their jerk is limited [s]."""
+        return self.limiter.joints.delay
+
+    @property
     def longest_stop(self) -> float:
         """Longest time from full speed to rest [s]."""
         return self.limiter.longest_stop

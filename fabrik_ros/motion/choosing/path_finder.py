@@ -21,7 +21,7 @@ from ...model.mechanism import Mechanism
 from ...planning.pieces import Pieces
 from ...planning.plan_request import PlanRequest
 from ...planning.plan_result import Plan
-from ...planning.planner_process import PlannerFailure
+from ...planning.planner_thread import PlannerFailure
 from ...planning.waypoint_finder import WaypointFinder, Waypoints
 from ...programs.free_ways import FreeWays
 from ...programs.program import Program
@@ -128,7 +128,7 @@ class FoundPath:
     rest: Path | None = None
     """Path that follows this one, where this one only leads to the line."""
     remarks: tuple[str, ...] = ()
-    """What differs from what a program asks, for people."""
+    """What differs from what a program asked for."""
 
     @property
     def may_be_taken(self) -> bool:
@@ -272,7 +272,12 @@ class PathFinder:
             return FoundPath(PROGRAM, None, reason=route.reason)
         path = program_path(self._limiter, route)
         found = yield from self.along(path, PROGRAM if route.leaves_lines else LINE)
-        return replace(found, detour=None, remarks=route.remarks)
+        return replace(
+            found,
+            detour=self._too_far_round(*route.detour),
+            deviation=Deviation(*route.deviation),
+            remarks=route.remarks,
+        )
 
     def route(self, program: Program) -> Pieces[Route]:
         """Look for the route through a program, from where the arm is."""
@@ -376,7 +381,7 @@ class PathFinder:
         if found.rest is not None:
             ahead = ahead.followed_by(found.rest.ahead())
         again = yield from self._look(found.path, found.kind, ahead)
-        return replace(again, deviation=found.deviation, rest=found.rest)
+        return replace(again, deviation=found.deviation, rest=found.rest, remarks=found.remarks)
 
     def rest_of(self, path: Path, found: FoundPath | None) -> Pieces[FoundPath]:
         """Look along the rest of a path that is followed; `found` is what was found of it."""
@@ -394,13 +399,15 @@ class PathFinder:
         """Say which joint turns too far on a path from `q`; None where none does."""
         beyond = preview.travel - np.abs(preview.q - q)
         beyond = np.where(self._robot.is_revolute, beyond, 0.0)
-        j, most = int(np.argmax(beyond)), self._options.max_detour
-        if beyond[j] <= most:
+        j = int(np.argmax(beyond))
+        return self._too_far_round(float(beyond[j]), self._robot.joint_names[j])
+
+    def _too_far_round(self, beyond: float, name: str) -> Reason | None:
+        """Say that a joint turns too far beyond the direct way [rad]; None where it does not."""
+        most = self._options.max_detour
+        if beyond <= most:
             return None
-        name = self._robot.joint_names[j]
-        text = (
-            f'{name} would turn {beyond[j]:.2f} rad beyond the direct way (max_detour {most:.2f})'
-        )
+        text = f'{name} would turn {beyond:.2f} rad beyond the direct way (max_detour {most:.2f})'
         return Reason(ReasonKind.AWAITS_EXECUTE, text, (name,))
 
     def _line(self, resolved: ResolvedGoal, T: Array, in_steps: bool) -> Pieces[FoundPath]:

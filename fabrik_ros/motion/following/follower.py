@@ -6,6 +6,7 @@ No ROS in here: times are seconds of one clock, given by the caller.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -108,8 +109,10 @@ class Follower:
         """The newest joint goal; in force while `self.goal` is its `goal`."""
         self._run: ProgramRun | None = None
         """The newest program; in force while `self.goal` is its `goal`."""
-        self._left: ProgramRun | None = None
-        """What is left of a program that was stopped, until the arm sets out again."""
+        self._stopped_run: ProgramRun | None = None
+        """A program that was stopped, until the arm sets out again."""
+        self._run_time = -math.inf
+        """Time at which the newest program came last [s]."""
         self._goal_time = -math.inf
         self._target_times = [-math.inf] * len(robot.tip_links)
         """Time at which each tip had its newest target first [s]."""
@@ -186,7 +189,7 @@ class Follower:
 
     def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
         if not self._job.is_engaged:
-            return State.IDLE, None if self._left is None else rest_waits(self._left)
+            return State.IDLE, None if self._stopped_run is None else rest_waits(self._stopped_run)
         if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
         if self.goal is None:
@@ -488,13 +491,28 @@ class Follower:
             If a segment makes no sense, or the arm cannot start now; the message says why.
 
         """
+        run = ProgramRun.of(self.robot, program, self._program_start(now), name)
         self._start.check_gate(now)
-        run = ProgramRun.of(self.robot, program, self.motion.q, name)
+        before, self._run_time = self._run_time, now
+        if self._is_running(run) and (self.is_under_way or self._follows_soon(now, before)):
+            return
+        self.gate.check_program(program)
         self._start.begin(now)
-        self._begin(run, now)
+        self._begin_run(run, now)
         self.gate.open()
 
-    def _begin(self, run: ProgramRun, now: float) -> None:
+    def _program_start(self, now: float) -> Array:
+        """Joint values, shape (n,), from which a program is to make sense."""
+        is_at_rest = not self._start.is_under_way
+        measured = is_at_rest and self.observer.is_measured(now)
+        return self.observer.q if measured else self.motion.q
+
+    def _is_running(self, run: ProgramRun) -> bool:
+        """Whether a program is the one in force already, by name and content."""
+        in_force = self._run if self._has_program and self._job.stop_reason is None else None
+        return in_force is not None and in_force.is_same(run)
+
+    def _begin_run(self, run: ProgramRun, now: float) -> None:
         """Look for the way through a program, or through what is left of one."""
         self._set_out()
         self._run, self.goal, self._goal_time = run, run.goal, math.inf
@@ -505,7 +523,7 @@ class Follower:
     @property
     def run(self) -> ProgramRun | None:
         """The program that the arm goes through, has gone through, or was stopped in."""
-        return self._run if self._has_program else self._left
+        return self._run if self._has_program else self._stopped_run
 
     def _set_out_for(
         self, values: Mapping[str, float], now: float, in_stream: bool = False
@@ -536,10 +554,10 @@ class Follower:
         """
         self.gate.check_hold()
         self._start.check_start(now)
-        motion, goal, left = self.motion, self.goal, self._left
-        if left is not None and not self._job.is_engaged:
+        motion, goal, stopped = self.motion, self.goal, self._stopped_run
+        if stopped is not None and not self._job.is_engaged:
             self._start.begin(now)
-            self._begin(left, now)
+            self._begin_run(self._rest_of(stopped), now)
             return
         stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
         if goal is None or not stands_short or self._job.stop_reason is not None:
@@ -550,7 +568,7 @@ class Follower:
             self.hold(MOVED_AWAY)
             raise RefusedError(MOVED_AWAY)
         self._set_out()
-        self._goal_time = now
+        self._goal_time = math.inf if self._has_program else now
         if self._goal_in_joints is not None and not motion.waits_for_execute:
             q = self.observer.near_command(self._goal_in_joints.q, motion.q)
             motion.pursue_configuration(q)
@@ -639,7 +657,7 @@ class Follower:
         return was_jogged
 
     def _set_out(self) -> None:
-        self._left = None
+        self._stopped_run = None
         self._blockage.forget()
         self._job.begin()
         self._repeat_time = 0.0
@@ -653,8 +671,8 @@ class Follower:
     def _stop_for(self, reason: Reason, is_fault: bool) -> None:
         self._repeat_time = 0.0
         self._jogs.clear()
-        if self.is_under_way and self._has_program:
-            self._left = self._run and self._run.rest
+        if self._has_program and (self.is_under_way or self.motion.waits_for_execute):
+            self._stopped_run = self._run
         self._job.stop(reason, is_fault)
         if not self.is_going_back:
             self.motion.stop(reason)
@@ -687,6 +705,8 @@ class Follower:
         if self.is_under_way and self.goal is not None:
             for tip in np.flatnonzero(self.goal.is_target).tolist():
                 self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
+            if self._run is not None and self._has_program:
+                self.gate.interrupt_program(self._run.whole)
             if self._goal_in_joints is not None:
                 self.gate.interrupt_joints(self._goal_in_joints.asked)
         self.gate.block(reason, now)
@@ -763,7 +783,7 @@ class Follower:
         self._start.begin(now)
         self._blockage.go_on()
         self._job.begin()
-        self._goal_time = now
+        self._goal_time = math.inf if self._has_program else now
         self._pursue_goal()
         self._look_at_once(now)
 
@@ -812,16 +832,29 @@ class Follower:
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
+            self._note_progress()
             velocity = self.motion.step_in_parts(dt)
             self._note_progress()
             self._repeat_time = 0.0 if holds and not velocity.any() else REPEAT_TIME
             self._go_back_once_at_rest(now)
         return self._command(now, velocity)
 
+    def _rest_of(self, run: ProgramRun) -> ProgramRun:
+        return run.rest(self.robot.tip_poses(self.motion.q)[0])
+
     def _note_progress(self) -> None:
-        if self._run is not None and self._has_program:
-            T = self.robot.tip_poses(self.motion.q)[0]
-            self._run = self._run.at(self.motion.progress, T)
+        """Take note of how far the arm is with a program."""
+        run, progress = self._run, self.motion.progress
+        if run is None or not self._has_program:
+            return
+        if progress is None:
+            has_arrived = self.motion.phase is Phase.RESTING and self.motion.reason is None
+            self._run = run.at_end if has_arrived else run
+        elif run.progress is None:
+            self._run = run.begun(self.robot, self.motion.q, progress)
+            self.goal = self._run.goal
+        else:
+            self._run = replace(run, progress=progress)
 
     def _look_at_once(self, now: float) -> None:
         if self.looks_in_ticks:
@@ -890,7 +923,8 @@ class Follower:
         """Look for a path to the goal."""
         joints = self._goal_in_joints
         if self._run is not None and self._has_program:
-            self._run, self._left = self._left or self._run, None
+            if self._stopped_run is not None:
+                self._run, self._stopped_run = self._rest_of(self._stopped_run), None
             self.motion.pursue_program(self._run.program)
         elif joints is not None:
             self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))

@@ -1,11 +1,11 @@
 """A program that an arm goes through: what it was asked for, how far it is, what is left of it."""
 
 from dataclasses import dataclass, replace
-import math
 
 from ...errors import ProgramError, RefusedError
 from ...model.mechanism import Mechanism
 from ...programs.program import Program
+from ...programs.program_file import document_of
 from ...programs.rest import end_poses, rest_of
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
@@ -22,14 +22,16 @@ class ProgramRun:
     ----------
     name : str
         What whoever sent it calls it; '' without a name.
-    program : Program
-        What is followed: the whole program, or what was left of it.
+    whole, program : Program
+        What was sent, and what is followed: the same, or what was left of it.
     goal : Goal
         Poses of the tips at its end; none of them is a target.
     ends : tuple of array, shape (4, 4)
         Poses of the tip where it begins, and at the ends of all its segments.
     first, count : int
         Number of its first segment in the whole program, from 0 on, and of all segments of that.
+    added : int
+        Number of segments before the first one that only lead back to it.
     done : float
         Share of the whole program that lay behind where this part of it began [1].
     progress : Progress or None
@@ -38,11 +40,13 @@ class ProgramRun:
     """
 
     name: str
+    whole: Program
     program: Program
     goal: Goal
     ends: tuple[Array, ...]
     first: int
     count: int
+    added: int = 0
     done: float = 0.0
     progress: Progress | None = None
 
@@ -66,19 +70,24 @@ class ProgramRun:
             raise RefusedError(Reason(ReasonKind.BAD_REQUEST, str(error))) from error
         begin = robot.tip_poses(q)[0]
         goal = Goal.of(ends[-1][None])
-        return cls(name, program, goal, (begin, *ends), 0, len(program.steps))
+        return cls(name, program, program, goal, (begin, *ends), 0, len(program.steps))
 
-    def at(self, progress: Progress | None, T: Array) -> 'ProgramRun':
-        """Return the run of an arm that has come farther, to a pose T_base_tip of shape (4, 4)."""
-        if progress is None:
-            return self
-        ends = (T, *self.ends[1:]) if self.progress is None else self.ends
-        return replace(self, progress=progress, ends=ends)
+    def begun(self, robot: Mechanism, q: Array, progress: Progress) -> 'ProgramRun':
+        """Return the run of an arm that sets out from `q`, shape (n,)."""
+        begin = robot.tip_poses(q)[0]
+        ends = tuple(end_poses(robot, self.program, q))
+        goal = Goal.of(ends[-1][None])
+        return replace(self, goal=goal, ends=(begin, *ends), progress=progress)
+
+    def is_same(self, other: 'ProgramRun') -> bool:
+        """Whether another run is of the same program, with the same name."""
+        return self.name == other.name and document_of(self.whole) == document_of(other.whole)
 
     @property
     def segment(self) -> int:
         """Number of the segment in the whole program, from 0 on."""
-        return self.first + (0 if self.progress is None else max(self.progress.segment, 0))
+        own = 0 if self.progress is None else self.progress.segment
+        return self.first + max(own - self.added, 0)
 
     @property
     def share(self) -> float:
@@ -87,25 +96,28 @@ class ProgramRun:
         return self.done + (1.0 - self.done) * of_part
 
     @property
-    def left(self) -> float:
-        """Time to its end, about [s]; NaN before the arm sets out."""
-        return math.nan if self.progress is None else self.progress.left
+    def time_left(self) -> float:
+        """Time to its end, about [s]; 0 before the arm sets out."""
+        return 0.0 if self.progress is None else self.progress.left
 
     @property
-    def rest(self) -> 'ProgramRun':
-        """What is left of it."""
+    def at_end(self) -> 'ProgramRun':
+        """The run of an arm that has arrived."""
+        if self.progress is None:
+            return self
+        end = self.progress._replace(share_of_segment=1.0, share=1.0, left=0.0)
+        return replace(self, progress=end)
+
+    def rest(self, T: Array) -> 'ProgramRun':
+        """Return what is left of it for an arm that stands at a pose, shape (4, 4)."""
         progress = self.progress
         if progress is None or progress.segment < 0:
             return self
         number = progress.segment
-        program = rest_of(self.program, number, progress.share_of_segment, self.ends[number])
+        begin, share = self.ends[number], progress.share_of_segment
+        program, added = rest_of(self.program, number, share, begin, T)
         return replace(
-            self,
-            program=program,
-            ends=self.ends[number:],
-            first=self.segment,
-            done=self.share,
-            progress=None,
+            self, program=program, first=self.segment, added=added, done=self.share, progress=None
         )
 
 

@@ -10,10 +10,13 @@ stream at once. So the stream has to pause, and the target that was interrupted 
 
 from collections.abc import Mapping
 import math
+from typing import Any
 
 import numpy as np
 
 from ...errors import RefusedError
+from ...programs.program import Program
+from ...programs.program_file import document_of
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array, rotation_vector
 from .joint_goal import is_part_of
@@ -49,6 +52,8 @@ class StartGate:
         """Number of a tip, its target and whether that is held in the world."""
         self._interrupted_values: Mapping[str, float] = {}
         """Joint values that the arm was on the way to, by the names of the joints."""
+        self._interrupted_program: Mapping[str, Any] = {}
+        """What the program was that the arm was on."""
 
     def hold(self) -> None:
         """Let nothing through until `release`."""
@@ -77,6 +82,10 @@ class StartGate:
         """Remember joint values by name that the arm was on the way to when it was stopped."""
         self._interrupted_values = {**self._interrupted_values, **values}
 
+    def interrupt_program(self, program: Program) -> None:
+        """Remember a program that the arm was on when it was stopped."""
+        self._interrupted_program = document_of(program)
+
     def ask(self, now: float) -> None:
         """Take note of a target or jog that came `now` [s], accepted or not."""
         self._asked_before, self._asked_at = self._asked_at, max(self._asked_at, now)
@@ -84,6 +93,7 @@ class StartGate:
     def open(self) -> None:
         """Take note that a target was accepted: what follows belongs to the same stream."""
         self._reason, self._interrupted, self._interrupted_values = None, [], {}
+        self._interrupted_program = {}
 
     def waits_for_pause(self, now: float) -> bool:
         """Whether a target or jog that came `now` [s] would belong to a stream."""
@@ -155,6 +165,19 @@ class StartGate:
 
         """
         if is_part_of(values, self._interrupted_values):
+            raise RefusedError(self._was_interrupted)
+
+    def check_program(self, program: Program) -> None:
+        """
+        Refuse a program if the arm was stopped on it.
+
+        Raises
+        ------
+        RefusedError
+            If it is the same.
+
+        """
+        if self._interrupted_program and document_of(program) == self._interrupted_program:
             raise RefusedError(self._was_interrupted)
 
     @property

@@ -33,6 +33,15 @@ class ActiveArm(NamedTuple):
     follower: Follower
 
 
+class JointTarget(NamedTuple):
+    """Mark by which the sender of joint values, or of the name of some, knows them again."""
+
+    stamp: float = 0.0
+    """Stamp of the message [s]; 0 where it had none."""
+    name: str = ''
+    """Name of the configuration; '' for values."""
+
+
 @dataclass
 class NodeState:
     """The state of the node."""
@@ -48,6 +57,8 @@ class NodeState:
     """Obstacles in markers that were accepted last."""
     gate: StartGate = field(default_factory=StartGate)
     tally: Tally = field(default_factory=Tally)
+    joint_target: JointTarget = field(default_factory=JointTarget)
+    """The joint target that was accepted last."""
     failure_reason: str = ''
     """Reason why the last step of the life cycle failed; '' after one that did not."""
     is_preparing: bool = False

@@ -1,6 +1,7 @@
 """A client of the node: what its status says, its services, parameters and configurations."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 import math
 import time
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.task import Future
@@ -23,7 +25,9 @@ REQUEST_PERIOD = 1.0
 """Time after which parameters that did not come are asked for again [s]."""
 LONGEST_ANSWER = 2.0
 """Time after which a service is said not to answer [s]."""
-SERVICES = ('home', 'hold', 'resume', 'execute')
+NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
+"""Executors of rclpy end with an error where a subscription that has events is destroyed."""
+SERVICES = ('stop', 'hold', 'resume', 'home', 'execute')
 
 OnAnswer = Callable[[bool | None, str], None]
 """Gets whether something is done, None where nobody answers, and a sentence."""
@@ -78,13 +82,14 @@ class NodeClient:
         self._unanswered: dict[Future[Any], tuple[float, OnAnswer]] = {}
         """Time at which each request was made [s], and who waits for its answer."""
         self.forget()
-        listen, ask = node.create_subscription, node.create_client
+        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
+        ask = node.create_client
         self._statuses = listen(DiagnosticArray, f'{name}/status', self._on_status, NEWEST)
         self._triggers = {service: ask(Trigger, f'{name}/{service}') for service in SERVICES}
         self._setter = ask(SetParameters, f'{name}/set_parameters')
         self._lister = ask(ListParameters, f'{name}/list_parameters')
         self._getter = ask(GetParameters, f'{name}/get_parameters')
-        listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
+        self._events = listen(ParameterEvent, '/parameter_events', self._on_parameter_event, 100)
 
     def forget(self) -> None:
         """Forget what the node said."""
@@ -102,7 +107,18 @@ class NodeClient:
         """Whether a status came of late."""
         return time.monotonic() - self.heard_at < SILENCE
 
+    def close(self) -> None:
+        """Listen and ask no more."""
+        for subscription in (self._statuses, self._events):
+            self._node.destroy_subscription(subscription)
+        for client in (*self._triggers.values(), self._setter, self._lister, self._getter):
+            self._node.destroy_client(client)
+
     # -- what it is asked
+
+    def offers(self, service: str) -> bool:
+        """Whether somebody offers one of `SERVICES`."""
+        return bool(self._triggers[service].service_is_ready())
 
     def trigger(self, service: str, on_answer: OnAnswer) -> None:
         """Call one of `SERVICES`; `on_answer` gets whether the node does that, and a sentence."""

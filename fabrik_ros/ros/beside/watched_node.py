@@ -1,7 +1,9 @@
 """A running node seen from another one: what it says, its parameters, where its tools are."""
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from ...model.urdf import parse_urdf
 from ...transforms import Array, rotation_from_rpy, transform
 from ..clocks.qos import LATCHED
 from ..messages.marker_shapes import drawn_reach
-from .node_client import NodeClient
+from .node_client import NO_EVENTS, NodeClient
 from .resting_joints import JointValue
 
 ATTENDING_PERIOD = 0.5
@@ -34,6 +36,7 @@ PARAMETERS = (
     'speed_scaling',
     'home_configuration',
     'stream_timeout',
+    'wait_for_state',
 )
 """Parameters that the node is asked for."""
 STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -61,23 +64,48 @@ class WatchedNode(NodeClient):
         Listens on its behalf.
     name : str
         The node; one that is not absolute is in the namespace of `node`.
-    on_status : callable
+    on_status : callable, optional
         Called at each status.
+    namespace : str
+        Where the topics of the robot are; '' for that of `node`.
 
     """
 
-    def __init__(self, node: Node, name: str, on_status: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        on_status: Callable[[], None] = lambda: None,
+        namespace: str = '',
+    ) -> None:
         super().__init__(node, name, PARAMETERS, on_status)
         self._values: dict[str, float] = {}
+        self._measured_at: dict[str, float] = {}
+        """When each joint was measured last, by a steady clock [s]."""
         self._description = ''
         """Description that came on the topic."""
         self._read = ''
         """The description that was read last."""
         self._robot: Robot | None = None
-        node.create_subscription(JointState, 'joint_states', self._on_joints, STATES)
-        node.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        states, description = f'{namespace}joint_states', f'{namespace}robot_description'
+        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
+        self._robot_topics = (
+            listen(JointState, states, self._on_joints, STATES),
+            listen(String, description, self._on_description, LATCHED),
+        )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(ATTENDING_PERIOD, self.attend, clock=steady)
+        self._timer = node.create_timer(ATTENDING_PERIOD, self.attend, clock=steady)
+
+    def close(self) -> None:
+        """Listen and ask no more."""
+        super().close()
+        self._node.destroy_timer(self._timer)
+        for subscription in self._robot_topics:
+            self._node.destroy_subscription(subscription)
+
+    def measured_at(self, joints: Iterable[str]) -> float:
+        """Time at which the joint that was measured longest ago was measured [s]; -inf: never."""
+        return min((self._measured_at.get(name, -math.inf) for name in joints), default=-math.inf)
 
     @property
     def base_link(self) -> str:
@@ -117,41 +145,52 @@ class WatchedNode(NodeClient):
         if not self.parameters:
             return f'no answer of {resolve(self.name)}/get_parameters'
         if self.robot is None:
-            return f'no robot description on {resolve("robot_description")}'
+            return f'no robot description on {self._robot_topics[1].topic_name}'
         if not self.tools():
-            return f'no joint values on {resolve("joint_states")}'
+            return f'no joint values on {self._robot_topics[0].topic_name}'
         return ''
 
-    def tools(self) -> Mapping[str, Tool]:
-        """Tell of each tip link where its tool is; nothing while one of them is not known."""
+    def tools(self, values: Mapping[str, float] | None = None) -> Mapping[str, Tool]:
+        """
+        Tell of each tip link where its tool is; nothing while one of them is not known.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            Joint values by name; those that are measured where they are left out.
+
+        """
+        values = self._values if values is None else values
         robot, base_link, tips = self.robot, self.base_link, self.tip_links
         if not (self.parameters and robot is not None and base_link):
             return {}
         offsets = np.resize(self.parameters['tool_offset'], (len(tips), 6))
         try:
             return {
-                tip: self._tool(_chain(robot, base_link, tip), robot, offset)
+                tip: _tool(_chain(robot, base_link, tip), robot, offset, values)
                 for tip, offset in zip(tips, offsets, strict=True)
             }
         except FabrikError:  # of joints that are not known, or of a description just replaced
             return {}
 
-    def _tool(self, chain: Chain, robot: Robot, offset: Array) -> Tool:
-        T_tip_tool = transform(rotation_from_rpy(*offset[3:]), offset[:3])
-        T_base_tip = robot.pose(chain.base_link, chain.tip_link, self._values)
-        joints = zip(chain.joint_names, chain.is_revolute.tolist(), strict=True)
-        return Tool(
-            T_base_tip @ T_tip_tool,
-            drawn_reach(chain),
-            tuple(JointValue(name, turns, self._values[name]) for name, turns in joints),
-        )
-
     def _on_joints(self, message: JointState) -> None:
         if len(message.position) == len(message.name):
-            self._values |= dict(zip(message.name, message.position, strict=True))
+            self._values = self._values | dict(zip(message.name, message.position, strict=True))
+            self._measured_at = self._measured_at | dict.fromkeys(message.name, time.monotonic())
 
     def _on_description(self, message: String) -> None:
         self._description = message.data
+
+
+def _tool(chain: Chain, robot: Robot, offset: Array, values: Mapping[str, float]) -> Tool:
+    T_tip_tool = transform(rotation_from_rpy(*offset[3:]), offset[:3])
+    T_base_tip = robot.pose(chain.base_link, chain.tip_link, values)
+    joints = zip(chain.joint_names, chain.is_revolute.tolist(), strict=True)
+    return Tool(
+        T_base_tip @ T_tip_tool,
+        drawn_reach(chain),
+        tuple(JointValue(name, turns, values[name]) for name, turns in joints),
+    )
 
 
 @lru_cache(maxsize=32)

@@ -1,6 +1,6 @@
 """The topics of programs: a whole program, or poses to pass one after the other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from builtin_interfaces.msg import Time
 from nav_msgs.msg import Path
@@ -52,6 +52,16 @@ class ProgramTopics:
     def drop_waiting(self) -> int:
         """Drop waiting messages; return how many there were."""
         return sum(waiting_message(subscription) is not None for subscription in self.targets)
+
+
+def name_in(message: String) -> str:
+    """Read the name of a program; '' where it has none, or cannot be read."""
+    try:
+        document = READ.parsed(message.data)
+    except ProgramError:
+        return ''
+    name = document.get('name', '') if isinstance(document, Mapping) else ''
+    return name if isinstance(name, str) else ''
 
 
 def program_in(message: String, base_link: str, placed: Placed) -> tuple[str, Program]:

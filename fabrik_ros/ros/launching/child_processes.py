@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 
-from ...planning.planner_process import how_it_ended
 from . import child_main
 
 ENDING_TIME = child_main.PATIENCE + 2.0
@@ -63,3 +62,8 @@ class ChildProcesses:
                 child.kill()
                 child.wait()
         self._children.clear()
+
+
+def how_it_ended(code: int) -> str:
+    """Say in words what the return code of a process means."""
+    return f'by signal {-code}' if code < 0 else f'with exit code {code}'

@@ -361,7 +361,7 @@ class CollisionParameters:
     planning_time: float = parameter(
         10.0,
         'how long a planner looks for a path round what is in the way [s]; 0: no planner',
-        'Needs coal, and works in a process of its own. Without it only paths over one '
+        'Needs coal, and works in a thread of its own. Without it only paths over one '
         'configuration between are looked for.',
         low=0.0,
         high=600.0,

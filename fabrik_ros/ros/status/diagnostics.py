@@ -57,9 +57,11 @@ def diagnostic_array(
 
 
 def reason_facts(reason: Reason | None) -> dict[str, Any]:
-    """Say why, as a sentence and as a code; '' where that is plain."""
-    code = '' if reason is None else reason.kind.value
-    return {'reason': reason or '', 'reason_code': code}
+    """Say why, as a sentence and as a code, and where on the path; '' where that is plain."""
+    if reason is None:
+        return {'reason': '', 'reason_code': '', 'reason_place': ''}
+    place = '' if reason.place is None else ' '.join(f'{x:.4f}' for x in reason.place.flat)
+    return {'reason': reason, 'reason_code': reason.kind.value, 'reason_place': place}
 
 
 def standing_in(facts: Mapping[str, str]) -> str:

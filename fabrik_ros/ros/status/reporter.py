@@ -9,6 +9,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 
+from ...errors import FabrikError, RefusedError
 from ...motion.following.arm_state import State
 from ...motion.following.follower import Follower
 from ...reasons import Reason, ReasonKind
@@ -48,16 +49,21 @@ class Tally:
     step_time: float = 0.0
     """Duration of the last step on the path [s]."""
     last_refusal: str = ''
+    refusal_code: str = ''
+    refused_target: str = ''
+    """Stamp or name of the target that was refused last, and the code of the reason."""
 
     def step(self, duration: float, finished_by: str) -> None:
         """Count a step on the path, and keep its `duration` [s]."""
         self.step_time = duration
         self.finishers[finished_by] += 1
 
-    def refuse(self, reason: str) -> None:
-        """Count a target that is refused for a reason."""
+    def refuse(self, error: FabrikError, target: str = '') -> None:
+        """Count a target that is refused; its stamp or name tell its sender that it was."""
+        kind = error.reason.kind if isinstance(error, RefusedError) else ReasonKind.BAD_REQUEST
         self.refused += 1
-        self.last_refusal = reason
+        self.last_refusal, self.refusal_code = str(error), kind.value
+        self.refused_target = target
 
     def facts(self) -> dict[str, Any]:
         """Facts for the status: all counts, and the last refusal."""
@@ -70,6 +76,8 @@ class Tally:
             **{f'finished_by_{who}': count for who, count in self.finishers.items()},
             'step_time': self.step_time,
             'last_refusal': self.last_refusal,
+            'refusal_code': self.refusal_code,
+            'refused_target': self.refused_target,
         }
 
 

@@ -46,6 +46,8 @@ class CollisionWatch:
     ----------
     guard : CollisionGuard or None
         Keeps a motion out of collisions; None where nothing is watched.
+    own : SelfCollision or None
+        The pairs of links.
 
     Raises
     ------
@@ -63,7 +65,7 @@ class CollisionWatch:
         self._state = "off: the parameter self_collision is 'never'"
         self._log = node.get_logger()
         is_wanted = parameters.self_collision != 'never'
-        own = self._own_pairs(setup, parameters)
+        self.own = own = self._own_pairs(setup, parameters)
         if own is not None:
             self._pairs = setup.world(Scene(), own)
             self.guard = CollisionGuard(self._pairs)

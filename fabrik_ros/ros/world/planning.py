@@ -1,15 +1,28 @@
-"""The planner of the node: a process of its own that looks for ways in the world as it is now."""
+"""The planner of the node: a thread that looks for ways in the world as it is now."""
+
+import time
 
 from rclpy.node import Node
 
-from ...planning import Plan, PlannerFailure, PlannerProcess, PlannerSetup, PlanRequest
+from ...kernels._jit import IS_BUILT
+from ...planning import (
+    Plan,
+    PlannerFailure,
+    PlannerSetup,
+    PlannerState,
+    PlannerThread,
+    PlanRequest,
+)
 from ..parameters.node_parameters import NodeParameters
 from .collision_watch import CollisionWatch
+
+STARTING_CHECK_PERIOD = 0.02
+"""Time between two looks whether the planner is ready [s]."""
 
 
 class NodePlanner:
     """
-    Hands requests to the process of the planner, with the obstacles that are known now.
+    Hands requests to the thread of the planner, with the obstacles that are known now.
 
     Parameters
     ----------
@@ -33,64 +46,57 @@ class NodePlanner:
         self, node: Node, setup: PlannerSetup, watch: CollisionWatch, planning_time: float
     ) -> None:
         self._log, self._watch, self.planning_time = node.get_logger(), watch, planning_time
-        self._setup, self._process = setup, PlannerProcess()
+        self._setup, self._thread = setup, PlannerThread()
 
     def start(self) -> None:
-        """
-        Start the process, which is ready some seconds later.
-
-        Once the solver of the node is compiled it finds that in the cache; two processes that
-        compile the same at a time would take twice as long.
-        """
-        self._process.start(self._setup)
+        """Start the thread; wait while it compiles, as that would delay commands."""
+        self._thread.start(self._setup, self._watch.own)
+        while not IS_BUILT and self._thread.state is PlannerState.STARTING:
+            self.attend()
+            time.sleep(STARTING_CHECK_PERIOD)
 
     @property
     def is_busy(self) -> bool:
         """Whether it looks for a way."""
-        return self._process.is_busy
+        return self._thread.is_busy
 
     @property
     def time_passed(self) -> float:
         """Time for which it has been looking [s]."""
-        return self._process.time_passed
-
-    @property
-    def pid(self) -> int:
-        """Number of its process; 0 where there is none."""
-        return self._process.pid
+        return self._thread.time_passed
 
     @property
     def state(self) -> str:
-        """State of the process, for the status."""
-        return self._process.state.value
+        """State of the planner, for the status."""
+        return self._thread.state.value
 
     def request(self, request: PlanRequest) -> None:
         """Begin to look for a way in the world as it is now."""
-        self._process.request(request, *self._watch.snapshot())
+        self._thread.request(request, *self._watch.snapshot())
 
     def poll(self) -> Plan | PlannerFailure | None:
         """Return what came of it; None as long as it is looking."""
-        answer = self._process.poll()
+        answer = self._thread.poll()
         if isinstance(answer, PlannerFailure):
             self._log.error(f'planner: {answer.text}')
         return answer
 
     def attend(self) -> None:
-        """Take note of what became of the process while nothing is asked of it."""
+        """Take note of what became of the planner while nothing is asked of it."""
         if not self.is_busy:
             self.poll()
 
     def change(self, setup: PlannerSetup) -> None:
         """Plan for an arm whose goals ask for something else from now on."""
-        self._process.start(setup)
+        self._thread.start(setup, self._watch.own)
 
     def cancel(self) -> None:
         """Look no longer."""
-        self._process.cancel()
+        self._thread.cancel()
 
     def close(self) -> None:
-        """End the process."""
-        self._process.close()
+        """End the thread."""
+        self._thread.close()
 
 
 def make_planner(

@@ -128,6 +128,12 @@ class Arm(RuleBasedStateMachine):
         self.ask(self.follower.execute, self.now)
 
     @rule()
+    def stop(self):
+        self.ask(self.follower.cancel)
+        assert self.motion.phase in {Phase.RESTING, Phase.STOPPING, Phase.RETURNING}
+        assert not self.follower.goes_on_by_itself
+
+    @rule()
     def hold(self):
         self.ask(self.follower.hold_when_told)
 

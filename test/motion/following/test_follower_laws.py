@@ -1,8 +1,8 @@
 """
 Laws of following: whatever is asked of an arm and whenever, it can follow what it is told.
 
-Targets, joint values, jogs, holds, home, other speeds and silence come in any order; limits are
-those of the document, speeds are differences over the times of the commands.
+Targets, joint values, jogs, stops, holds, home, other speeds and silence come in any order; limits
+are those of the document, speeds are differences over the times of the commands.
 
 """
 
@@ -35,7 +35,7 @@ DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
 HOME = (0.3, 0.4, -0.5, 0.2, 0.6, 0.1)
 SOLVER = SolverOptions(budget=math.inf, max_restarts=6)
 LIMITS = MotionLimits(0.25, 1.0, 1.0, np.full(6, FASTEST), np.full(6, HARDEST))
-WHAT = ['target', 'joints', 'jog', 'jog', 'jog on', 'hold', 'home', 'scale', 'nothing']
+WHAT = ['target', 'joints', 'jog', 'jog', 'jog on', 'stop', 'hold', 'home', 'scale', 'nothing']
 AT_REST = 1e-6
 PAUSE = 1.2
 """After which a stream of targets is over [s]."""
@@ -115,6 +115,8 @@ class Arm:
             twist = wanted.share * rng.normal(size=6) * [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
             follower.jog(twist, self.now, in_tip=bool(rng.random() < 0.5))
             self._jogs = twist if wanted.what == 'jog on' else None
+        elif wanted.what == 'stop':
+            follower.cancel()
         elif wanted.what == 'hold':
             follower.hold_when_told()
         elif wanted.what == 'home':
@@ -197,8 +199,8 @@ def test_the_last_command_of_a_hold_has_no_velocity_however_late_ticks_are(seed,
 @settings(max_examples=EXAMPLES // 3 + 1)
 @given(events, st.integers(0, 2**32 - 1))
 def test_what_was_asked_for_last_is_what_happens(path, events, seed):
-    """A hold holds with its reason, home is reached, and a jog ends soon when it is let go."""
-    for last in ('hold', 'home', 'jog'):
+    """A stop and a hold end what was; home is reached, and a jog ends when it is let go."""
+    for last in ('stop', 'hold', 'home', 'jog'):
         arm = play(events, path, True, seed)
         if arm.follower.gate.is_held:
             for _ in range(round(PAUSE / DT)):  # longer than any stop
@@ -210,7 +212,14 @@ def test_what_was_asked_for_last_is_what_happens(path, events, seed):
             if arm.follower.is_at_rest and not arm.follower.is_looking:
                 break
         state, reason = said(arm.follower, arm.now)
-        if last == 'hold':
+        if last == 'stop':
+            at = arm.motion.q
+            assert state in (State.IDLE, State.REACHED, State.HOLDING)
+            assert not arm.motion.waits_for_execute
+            for _ in range(round(PAUSE / DT)):
+                arm.step(DT)
+            assert np.array_equal(arm.motion.q, at)
+        elif last == 'hold':
             assert (state, reason) == (State.HOLDING, 'told to hold, until ~/resume')
         elif last == 'home':
             assert state is State.REACHED

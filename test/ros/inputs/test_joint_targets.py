@@ -7,7 +7,15 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from bench import check_commands, JOINTS, shifted, six_axis_judge, START, values_at
+from bench import (
+    check_commands,
+    JOINTS,
+    matrix_message,
+    shifted,
+    six_axis_judge,
+    START,
+    values_at,
+)
 from fabrik_ros import example_arm, load_urdf
 from judging import Judge
 import numpy as np
@@ -27,6 +35,11 @@ TOLERANCE = 1e-6
 def ready(bench, six_axis):
     bench.start_all(six_axis, values_at(JOINTS, START), **CONFIGURATIONS)
     return bench
+
+
+@pytest.fixture
+def start(six_axis):
+    return six_axis_judge(six_axis).pose(START)
 
 
 def arrive(bench, accepted):
@@ -52,6 +65,34 @@ def test_joints_that_are_named_go_and_the_others_stay(ready, six_axis):
     assert np.ptp(ready.commands.q[:, kept], axis=0).max() < 1e-12
     assert ready.status['last_refusal'] == ''
     check_commands(ready, six_axis_judge(six_axis))
+
+
+def test_sender_knows_its_target_again_in_the_status(ready, start):
+    ready.send_joints(['elbow'], [1.5], stamp=12.0)
+    status = ready.wait_for_count('accepted', 1)
+    assert (status['target_stamp'], status['target_configuration']) == ('12.000000', '')
+    ready.send_configuration('upright')
+    status = ready.wait_for_count('accepted', 2)
+    assert (status['target_stamp'], status['target_configuration']) == ('0.000000', 'upright')
+    message = matrix_message(start, 'nowhere')
+    message.header.stamp.sec = 13
+    ready.send(message)
+    ready.wait_for_count('refused', 1)
+    assert ready.status['refused_target'] == '13.000000'
+    assert ready.status['refusal_code'] == 'bad_request'
+    assert ready.status['target_configuration'] == 'upright'
+    ready.send(start)
+    status = ready.wait_for_count('accepted', 3)
+    assert (status['target_stamp'], status['target_configuration']) == ('0.000000', '')
+    assert ready.ask(Trigger, 'fabrik/home', Trigger.Request()).success
+    ready.spin_until(lambda: ready.status['target_configuration'] == 'home', 'home is told')
+
+
+@pytest.mark.parametrize('name', ['nowhere', ''])
+def test_sender_knows_its_refused_name_again_in_the_status(ready, name):
+    ready.send_configuration(name)
+    status = ready.wait_for_count('refused', 1)
+    assert (status['refused_target'], status['refusal_code']) == (name, 'bad_request')
 
 
 @pytest.mark.long

@@ -1,0 +1,158 @@
+"""The connection to a node: what it says, and the targets that are sent to it."""
+
+import math
+import time
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy
+
+from ..errors import listed
+from ..ros.beside.watched_node import WatchedNode
+from ..ros.clocks.qos import NEWEST
+from ..ros.parameters.tip_names import topic_name
+from ..ros.status.diagnostics import awaited_in
+from ..ros.status.neighbours import node_of
+from .results import NO_NODE, NOT_READY, Status
+
+SILENCE = 2.0
+"""A node from which no status came for this long is gone [s]; it sends ten a second."""
+UNUSED_TIME = 10.0
+"""Publishers end when no target was sent for this long [s]: the node warns of two senders."""
+STREAM_TIMEOUT, STREAM_MARGIN = 1.2, 0.1
+"""What `stream_timeout` is by default, and what is added to it [s]."""
+
+
+class NodeLink:
+    """
+    Knows what a node says, and publishes targets for it.
+
+    Parameters
+    ----------
+    node : Node
+        Listens and publishes on its behalf.
+    name : str
+        Full name of the node that moves the arm.
+    tip : str
+        The tip link, of a node that moves several; '' otherwise.
+
+    Attributes
+    ----------
+    watched : WatchedNode
+        What the node says.
+    prefix : str
+        Prefix of the topics and facts that are of the tip.
+
+    """
+
+    def __init__(self, node: Node, name: str, tip: str) -> None:
+        namespace = name[: name.rindex('/') + 1]
+        self.node, self.name, self.tip = node, name, tip
+        self.prefix = f'{topic_name(tip)}/' if tip else ''
+        self.watched = WatchedNode(node, name, namespace=namespace)
+        self._facts: dict[str, str] = {}
+        self._publishers: dict[str, Publisher] = {}
+        self._used_at: dict[str, float] = {}
+        """When each of them was needed last [s]."""
+        self._sent_at: dict[str, float] = {}
+        """When a message was sent last on each topic [s]."""
+
+    def close(self) -> None:
+        """Leave the node."""
+        for topic in list(self._publishers):
+            self._drop(topic)
+        self.watched.close()
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts of the newest status, also of a node that fell silent; empty before."""
+        self._facts = self.watched.facts or self._facts
+        return self._facts
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no status came for some time."""
+        return time.monotonic() - self.watched.heard_at > SILENCE
+
+    @property
+    def status(self) -> Status:
+        """What the node says."""
+        facts = self.facts
+        if self.is_silent or not facts:
+            return Status('SILENT', f'no status is heard on {self.name}/status', NO_NODE)
+        return Status(facts['state'], facts['reason'], facts['reason_code'], facts)
+
+    @property
+    def braking(self) -> Status:
+        """What a move waits for while the arm is stopped on the way of the one before."""
+        return Status('WAITING', 'the arm has to come to rest first', NOT_READY, self.facts)
+
+    def missing(self, topic: str = '') -> Status | None:
+        """Say what is missing until the node takes requests, on a topic; None where nothing is."""
+        status, facts = self.status, self.facts
+        if status.code == NO_NODE:
+            return status
+        if awaited := awaited_in(facts):
+            return Status('WAITING', awaited, status.code or NOT_READY, facts)
+        if topic and not self._is_connected(topic):
+            text = f'{self.name} does not listen on {self.name}/{topic}{self._other_tips()}'
+            return Status('WAITING', text, NOT_READY, facts)
+        return None
+
+    def _other_tips(self) -> str:
+        tips = self.facts.get('tip_link', '').split(', ')
+        return f'; its tips are: {listed(tips)}: say which' if len(tips) > 1 else ''
+
+    def stream_pause(self, topic: str) -> float:
+        """Time until a message on a topic is not of one stream with the one before [s]."""
+        timeout = self.watched.parameters.get('stream_timeout', STREAM_TIMEOUT)
+        passed = time.monotonic() - self._sent_at.get(topic, -math.inf)
+        return float(timeout) + STREAM_MARGIN - passed
+
+    def advertise(self, topic: str, kind: type) -> None:
+        """Let the node know that there will be targets on a topic below its name."""
+        if topic not in self._publishers:
+            events = PublisherEventCallbacks(use_default_callbacks=False)
+            self._publishers[topic] = self.node.create_publisher(
+                kind, f'{self.name}/{topic}', NEWEST, event_callbacks=events
+            )
+        self._used_at[topic] = time.monotonic()
+
+    def publish(self, topic: str, message: Any) -> None:
+        """Publish a message on a topic that was advertised."""
+        self._publishers[topic].publish(message)
+        self._sent_at[topic] = time.monotonic()
+
+    def drop_unused(self) -> None:
+        """End the publishers that were not used for some time."""
+        for topic in list(self._publishers):
+            if time.monotonic() - self._used_at[topic] > UNUSED_TIME:
+                self._drop(topic)
+
+    def _drop(self, topic: str) -> None:
+        self.node.destroy_publisher(self._publishers.pop(topic))
+
+    def _is_connected(self, topic: str) -> bool:
+        """
+        Whether the node itself would get what is sent now, not only somebody who looks on.
+
+        How many subscriptions are matched is known, but not which: so all have to be.
+        """
+        publisher = self._publishers[topic]
+        infos = self.node.get_subscriptions_info_by_topic(publisher.topic_name)
+        matching = [
+            info
+            for info in infos
+            if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL
+        ]
+        names = set(map(node_of, matching))
+        return self.name in names and publisher.get_subscription_count() >= len(matching)
+
+    def new_stamp(self) -> Time:
+        """Make a stamp by the node's clock, in whole microseconds: the status tells those."""
+        passed = time.monotonic() - self.watched.heard_at
+        microseconds = max(1, self.watched.stamp // 1000 + round(1e6 * passed))
+        return Time(sec=microseconds // 10**6, nanosec=microseconds % 10**6 * 1000)
