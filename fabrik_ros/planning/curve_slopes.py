@@ -32,8 +32,8 @@ def curve_slopes(
     """
     Slopes at the knots of a smooth curve, shape (m, n): those of parabolas through three knots.
 
-    Where the curve would leave the polyline too far they are shorter: with none it stays there.
-    Joints near limits go no farther than the knots do.
+    Where the curve would leave the polyline too far they are shorter: with none it stays there,
+    and so it does where it turns back. Joints near limits go no farther than the knots do.
 
     Parameters
     ----------
@@ -57,6 +57,8 @@ def curve_slopes(
     tangents[0], tangents[-1] = slopes[0], slopes[-1]
     before, behind = lengths[:-1], lengths[1:]
     tangents[1:-1] = (behind * slopes[:-1] + before * slopes[1:]) / (before + behind)
+    turns_back = np.sum(slopes[:-1] * slopes[1:], axis=1) < 0.0
+    tangents[1:-1][turns_back] = 0.0  # else the curve would have a loop there
     gaps = np.minimum(knots - lower, upper - knots)
     _keep_within_limits(
         tangents, slopes, gaps < np.maximum(near, _beyond(tangents, slopes, lengths))

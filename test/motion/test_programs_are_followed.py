@@ -10,12 +10,14 @@ from fabrik_ros import (
     FollowerOptions,
     load_urdf,
     plan,
+    plan_program,
     ReasonKind,
     State,
 )
 from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.errors import ProgramError
 from fabrik_ros.model.geometry import Box
-from fabrik_ros.programs import Arc, Line, Pause, Program
+from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
 from helpers import examples
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -210,3 +212,111 @@ def test_obstacle_on_the_way_stops_a_program_and_its_rest_is_driven_later(square
     tips = np.array([drive.judge.pose(q)[:3, 3] for q in drive.q])
     corner = np.asarray(program.steps[1].pose)[:3, 3]
     assert np.linalg.norm(tips - corner, axis=1).min() < 1e-4, 'it passed the corner later'
+
+
+@pytest.mark.parametrize('angle', [None, 6.0])
+def test_arc_that_is_held_anywhere_stays_the_same_arc(square, angle):
+    drive, _ = square
+    start = drive.q[0]
+    T = drive.judge.pose(start)
+    via, end = np.array(T), np.array(T)
+    via[:3, 3] += [-0.05, 0.05, 0.0]
+    end[:3, 3] += [0.0, 0.1, 0.0]
+    centre = T[:3, 3] + [0.0, 0.05, 0.0]
+    program = Program([Arc(via[:3, 3], end, angle)])
+    whole = plan(drive.chain, start, program)
+    for steps in range(1, len(whole.q) - 1, examples(9, 1)):
+        drive = Drive('six_axis', start)
+        drive.step(program)
+        drive.go(steps)
+        drive.follower.hold()
+        drive.go(60)
+        drive.follower.resume()
+        drive.step()
+        drive.follower.execute()
+        drive.until(State.REACHED, State.HOLDING)
+        assert drive.follower.state is State.REACHED, (steps, drive.follower.reason)
+        drive.check()
+        tips = np.array([drive.judge.pose(q)[:3, 3] for q in drive.q])
+        assert np.abs(np.linalg.norm(tips - centre, axis=1) - 0.05).max() < 2e-4, steps
+        assert np.allclose(drive.judge.pose(drive.q[-1]), drive.judge.pose(whole.q[-1]), atol=1e-4)
+
+
+def test_program_to_where_the_arm_is_has_arrived(square):
+    drive, _ = square
+    T = drive.judge.pose(drive.q[0])
+    for segment in (Line(T), Move(T), Joints(drive.q[0])):
+        assert plan(drive.chain, drive.q[0], Program([segment])).duration < 0.1
+        drive.step(Program([segment]))
+        drive.until(State.REACHED)
+        drive.go(150)
+    assert np.allclose(drive.q[-1], drive.q[0], atol=1e-9)
+
+
+def test_blend_that_is_next_to_nothing_is_a_stop(square):
+    drive, program = square
+    lines = [Line(line.pose, speed=0.1, blend=3e-5) for line in program.steps]
+    result = plan(drive.chain, drive.q[0], Program(lines))
+    assert len(result.remarks) == len(lines) - 1
+    assert all('the arm stops there' in remark for remark in result.remarks)
+
+
+def test_program_that_is_repeated_runs_through_once(square):
+    drive, program = square
+    for i in range(900):
+        drive.step(program if i % 100 == 0 else None)
+    drive.until(State.REACHED)
+    drive.check()
+    tips = np.array([drive.judge.pose(q)[:3, 3] for q in drive.q])
+    length = np.linalg.norm(np.diff(tips, axis=0), axis=1).sum()
+    assert length == pytest.approx(0.4, rel=0.01), 'one square'
+
+
+def test_program_that_a_fault_interrupted_waits_for_resume(square):
+    drive, program = square
+    drive.step(program)
+    drive.go(60)
+    for _ in range(100):  # nothing is measured
+        drive.q.append(drive.follower.step(None, DT))
+    drive.until(State.HOLDING)
+    drive.go(150)
+    drive.step(program)
+    assert drive.follower.refusal.kind is ReasonKind.WAS_INTERRUPTED
+    drive.follower.resume()
+    drive.go(150)
+    drive.step(program)
+    assert drive.follower.refusal is None
+    drive.until(State.REACHED)
+
+
+def test_program_needs_no_repetition_after_execute(square):
+    drive, program = square
+    drive = Drive('six_axis', drive.q[0], FollowerOptions(confirm='always', target_timeout=0.5))
+    drive.step(program)
+    drive.until(State.HOLDING)
+    drive.follower.execute()
+    drive.until(State.REACHED)
+
+
+def test_program_with_limited_jerk_arrives():
+    pytest.importorskip('ruckig', reason='ruckig limits the jerk')
+    chain, judge = judged('seven_axis')
+    rng = np.random.default_rng(520)
+    q = judge.random_configuration(rng, 0.3)
+    program = random_program(rng, chain, q, 5)
+    result = plan_program(chain, q, program, motion=FollowerOptions(max_joint_jerk=60.0))
+    assert result, 'a joint turns back at its limit there'
+    assert np.allclose(
+        judge.pose(result.q[-1]), judge.pose(plan(chain, q, program).q[-1]), atol=1e-4
+    )
+
+
+def test_plan_of_a_program_can_be_cancelled_and_has_an_end(square):
+    drive, program = square
+    slow = Program([Line(line.pose, speed=1e-5) for line in program.steps])
+    cancelled = plan(drive.chain, drive.q[0], slow, should_stop=lambda: True)
+    assert cancelled.reason.kind is ReasonKind.CANCELLED
+    endless = plan(drive.chain, drive.q[0], Program([Pause(1e5)]))
+    assert 'more than 3600 s' in endless.reason.text
+    with pytest.raises(ProgramError, match='speed_scaling is 0'):
+        plan_program(drive.chain, drive.q[0], program, motion=FollowerOptions(speed_scaling=0.0))

@@ -5,7 +5,7 @@ import math
 from fabrik_ros.errors import ProgramError
 from fabrik_ros.programs.courses import ArcCourse, LineCourse
 from fabrik_ros.programs.program import Arc, Program
-from fabrik_ros.programs.rest import rest_of
+from fabrik_ros.programs.rest import course_of, rest_of
 from fabrik_ros.transforms import rotation_from_vector, rotation_vector, transform
 from hypothesis import assume, given, strategies as st
 import numpy as np
@@ -75,13 +75,19 @@ def test_points_on_a_line_make_no_circle(begin, end, share):
         ArcCourse(transform(np.eye(3), begin), via, transform(np.eye(3), end))
 
 
-@given(circles(), st.floats(0.05, 0.9), st.booleans(), shares)
-def test_rest_of_an_arc_is_the_same_arc_from_there_on(circle, done, has_angle, share):
-    _, _, at, (via, end) = circle
+@given(circles(), st.floats(0.05, 0.9), st.booleans(), shares, st.floats(0.0, 0.02))
+def test_rest_of_an_arc_is_the_same_arc_from_there_on(circle, done, has_angle, share, beside):
+    _, radius, at, (via, end) = circle
     angle = 1.7 * math.pi if has_angle else None
     T, T_end = transform(np.eye(3), at(0.0)), transform(np.eye(3), at(end))
     whole = ArcCourse(T, at(via), T_end, angle)
-    (arc,) = rest_of(Program([Arc(at(via), T_end, angle)]), 0, done, T).steps
-    rest = ArcCourse(whole.pose(done), arc.via, np.asarray(arc.pose), arc.angle)
-    there = done + share * (1.0 - done)
-    assert np.allclose(rest.pose(share)[:3, 3], whole.pose(there)[:3, 3], atol=1e-5)
+    here = whole.pose(done)
+    here[:3, 3] += beside * radius * np.cross(here[:3, 3], [0.3, 0.2, 0.1])
+    program, added = rest_of(Program([Arc(at(via), T_end, angle)]), 0, done, T, here)
+    assert added == 1
+    back, rest = program.steps
+    assert np.linalg.norm((np.asarray(back.pose) - here)[:3, 3]) <= beside + 1e-3
+    course = course_of(np.asarray(back.pose), rest)
+    there = rest.done + share * (1.0 - rest.done)
+    assert np.allclose(course.pose(share), whole.pose(there), atol=1e-9)
+    assert rest.done == pytest.approx(done, abs=0.15 / whole.length)
