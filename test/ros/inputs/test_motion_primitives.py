@@ -1,6 +1,7 @@
 """Programs made of motion primitives, whose messages are not needed for that."""
 
 import math
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -177,3 +178,11 @@ def test_stamps_that_are_too_old_are_refused():
     check_stamps(motions, 100.0, 3.0)
     with pytest.raises(RefusedError, match=r'pose of primitive 2 is 2.00 s old'):
         check_stamps(motions, 100.0, 1.0)
+
+
+def test_node_without_control_msgs_says_that_it_has_no_action(bench, monkeypatch, capfd):
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', None)
+    bench.start_node()
+    assert 'no ~/execute_motion: control_msgs is not installed' in capfd.readouterr().err
+    services = bench.node.get_service_names_and_types_by_node('fabrik', '/')
+    assert not [name for name, _ in services if 'execute_motion' in name]
