@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
-from commanded import check_rest, DOWN, HOME, LEFT, PATIENCE, RIGHT, until
+from commanded import check_rest, DOWN, far_turn, HOME, LEFT, PATIENCE, RIGHT, until
 from fabrik_ros import TargetError
 from fabrik_ros.commander import Arm, MoveRefused, MoveStopped
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
@@ -111,7 +111,7 @@ def test_stop_ends_a_program_and_the_next_one_sets_out(arm):
 def test_later_target_supersedes_a_program_and_a_program_a_target(arm):
     first = begun(arm, across())
     with Arm('fabrik') as other:
-        second = other.move_to((HIGH, DOWN), wait=False, timeout=PATIENCE)
+        second = other.move_to(far_turn(arm), wait=False, timeout=PATIENCE)
         with pytest.raises(MoveStopped) as caught:
             first.result(PATIENCE)
         assert caught.value.code == 'superseded'
