@@ -51,6 +51,8 @@ NOT_NEGATIVE = [
     'speed_scaling',
     'limit_margin',
     'max_joint_jerk',
+    'blend_radius',
+    'tip_speed',
     'target_timeout',
     'max_target_age',
 ]
@@ -487,6 +489,7 @@ class TestWhileConfigured:
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
         rest |= {'arrival_tolerance_position', 'arrival_tolerance_orientation'}
         rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout', 'on_blocked'}
+        rest |= {'blend_radius', 'tip_speed'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''
         assert len(changes) == (name not in rest)
