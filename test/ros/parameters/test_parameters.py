@@ -133,6 +133,8 @@ LIVE = {
     'arrival_tolerance_orientation': 0.1,
     'home_configuration': [0.5, -0.5],
     'limit_margin': 0.0,
+    'blend_radius': 0.02,
+    'tip_speed': 0.1,
     'target_timeout': 1.0,
     'jog_timeout': 0.5,
     'stream_timeout': 0.5,
