@@ -203,6 +203,8 @@ class RestingArm:
 
     def _goes_away(self, q_command: Array) -> bool:
         """Whether the last step was away from the last command, not of an arm that comes there."""
+        if len(self._values) < 2:  # what was before is too old to tell
+            return False
         (_, before), (_, q) = self._values[-2], self._values[-1]
         return bool(np.max(np.abs(q - q_command)) > np.max(np.abs(before - q_command)))
 
