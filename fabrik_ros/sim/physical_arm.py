@@ -17,7 +17,7 @@ from ..model.robot import Robot
 from ..transforms import Array
 from .arm_node import Arm, ArmNode, run_arm
 from .commands import finite_values
-from .playout import Playout
+from .playout import Playouts
 from .shown_targets import ShownTargets
 
 ROUNDING = 1e-6
@@ -42,7 +42,7 @@ class CommandedArm:
     arm : PhysicalArm
         The arm.
     command_delay : float
-        Time from the first command of a stream until it is reached [s]; see `Playout`.
+        Time from the first command of a stream until it is reached [s]; see `Playouts`.
     view : View, optional
         Window to show it in.
     targets : callable, optional
@@ -66,7 +66,7 @@ class CommandedArm:
     def _begin(self) -> None:
         """Begin where the arm stands, with no command."""
         self._well = self._arm.q
-        self._playout = Playout(self._delay, self._well)
+        self._playouts = Playouts(self._delay, self._well)
         self._until = 0.0
 
     @property
@@ -84,11 +84,10 @@ class CommandedArm:
         own = finite_values(values, self.joint_names)
         if not own:
             return
-        q = self._playout.last.copy()
-        for name, value in own.items():
-            q[self.joint_names.index(name)] = value
-        q = np.clip(q, self._arm.lower, self._arm.upper)
-        self._playout.add(q, stamp, self._arm.time)
+        lower, upper = self._arm.lower, self._arm.upper
+        places = {self.joint_names.index(name): value for name, value in own.items()}
+        wanted = {i: min(max(value, lower[i]), upper[i]) for i, value in places.items()}
+        self._playouts.add(wanted, stamp, self._arm.time)
 
     def advance(self, dt: float) -> None:
         """
@@ -122,7 +121,7 @@ class CommandedArm:
     def _simulate(self) -> None:
         timestep = self._arm.options.timestep
         for _ in range(math.floor((self._until - self._arm.time) / timestep + ROUNDING)):
-            self._arm.follow(*self._playout.at(self._arm.time + timestep))
+            self._arm.follow(*self._playouts.at(self._arm.time + timestep))
             self._arm.step(timestep)
 
     def close(self) -> None:
