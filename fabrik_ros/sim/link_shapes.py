@@ -66,7 +66,7 @@ class MeshFiles:
                     alone.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name)
                     alone.compile()
         except (FileNotFoundError, ValueError) as error:
-            self.notes.append(f'{shape.filename} is not shown: {" ".join(str(error).split())}')
+            self.notes.append(f'{shape.filename} is not there: {" ".join(str(error).split())}')
             return ''
         return name
 

@@ -40,14 +40,9 @@ class Playout:
         self._offset = 0.0
         self._way: deque[tuple[float, Array]] = deque([(-np.inf, np.array(q))])
 
-    @property
-    def last(self) -> Array:
-        """The newest command, shape (n,)."""
-        return self._way[-1][1]
-
     def of(self, places: Sequence[int]) -> 'Playout':
         """Return the same for some of the values alone."""
-        some = Playout(self._delay, self.last[list(places)])
+        some = Playout(self._delay, np.empty(0))
         some._offset = self._offset
         some._way = deque((due, q[list(places)]) for due, q in self._way)
         return some

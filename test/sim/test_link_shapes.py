@@ -99,8 +99,8 @@ def test_mesh_that_cannot_be_shown_is_noted_and_a_rod_stands_for_its_link(
         (tmp_path / name).write_text(text)
     url = f'file://{tmp_path}/{name}'
     arm = PhysicalArm(robot(f'<mesh filename="{url}"/>'), finder=MeshFinder([tmp_path]))
-    (note,) = (note for note in arm.notes if 'is not shown' in note)
-    assert note.startswith(f'{url} is not shown: ')
+    (note,) = (note for note in arm.notes if 'is not there' in note)
+    assert note.startswith(f'{url} is not there: ')
     assert why in note
     assert [kind for kind, _ in shapes_of(arm)] == [mujoco.mjtGeom.mjGEOM_CAPSULE]
 
