@@ -198,7 +198,7 @@ def _skeleton(
 
 
 def _add_floor(spec: Any) -> None:
-    """Something to see below the arm, level with its root link; without parts nothing touches it."""
+    """Something to see below the arm, level with its root link; it touches nothing by itself."""
     texture = spec.add_texture(
         name=FLOOR,
         type=mujoco.mjtTexture.mjTEXTURE_2D,

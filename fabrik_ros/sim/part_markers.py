@@ -9,6 +9,7 @@ from ..collision import MeshFinder, Scene
 from ..errors import shown
 from ..model.geometry import Capsule, Cylinder, HalfSpace, Mesh, Shape
 from ..ros.messages.conversions import matrix_to_pose
+from ..ros.messages.marker_names import name_in_node, namespace_and_number
 from ..ros.messages.palette import CHAIN
 from ..ros.messages.solid_markers import solid_markers
 from ..transforms import Array
@@ -52,11 +53,11 @@ class PartMarkers:
             marker.ns, marker.id = namespace_and_number(part.name)
             marker.header.frame_id, marker.color = frame, CHAIN
             self._markers[part.name] = marker
-            other = names.setdefault(name_of(part.name), part.name)
+            other = names.setdefault(name_in_node(part.name), part.name)
             if other != part.name:
                 raise SurroundingsError(
                     f"parts '{shown(other)}' and '{shown(part.name)}' would both be "
-                    f"'{shown(name_of(part.name))}'"
+                    f"'{shown(name_in_node(part.name))}'"
                 )
 
     def message(self, pose_of: Callable[[str], Array]) -> MarkerArray:
@@ -67,20 +68,6 @@ class PartMarkers:
                 self._told[name] = T
                 marker.pose = matrix_to_pose(T)
         return MarkerArray(markers=list(self._markers.values()))
-
-
-def name_of(part: str) -> str:
-    """Name that a node gives to a part that it has from markers."""
-    namespace, number = namespace_and_number(part)
-    return f'{namespace}/{number}'
-
-
-def namespace_and_number(part: str) -> tuple[str, int]:
-    """Split the name of a part: see `PartMarkers`."""
-    namespace, _, number = part.rpartition('/')
-    if namespace and number.isdecimal() and str(int(number)) == number and len(number) < 10:
-        return namespace, int(number)
-    return part, 0
 
 
 def _marker(shape: Shape | HalfSpace, finder: MeshFinder) -> Marker:
