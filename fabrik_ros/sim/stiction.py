@@ -51,9 +51,10 @@ class Stiction:
         stiffness: float,
     ) -> None:
         self._data, self._friction, self._stiffness = data, friction, stiffness
-        self._body = model.geom_bodyid
-        self._is_hand = np.isin(np.arange(model.nbody), list(hands))
-        self._is_part = np.isin(np.arange(model.nbody), list(parts))
+        self._body = np.array(model.geom_bodyid)
+        self._is_hand = np.isin(self._body, list(hands))
+        self._is_part = np.isin(self._body, list(parts))
+        """Of which bodies geoms are."""
         self._held: dict[Pair, Pose] = {}
         """Where hands took parts: poses of these in the frames of those."""
         self._rows: dict[Pair, Any] = {}
@@ -67,16 +68,17 @@ class Stiction:
     def apply(self) -> None:
         """Draw parts back to where hands took them."""
         self._rows.clear()
-        if self._data.ncon > 0:
-            self._apply()
+        geoms = self._data.contact.geom
+        if self._is_hand[geoms].any():
+            self._apply(geoms)
         for pair in self._held.keys() - self._rows.keys():
             del self._held[pair]
 
-    def _apply(self) -> None:
+    def _apply(self, geoms: Any) -> None:
         contacts = self._data.contact
-        first, second = self._body[contacts.geom].T
-        is_first = self._is_hand[first] & self._is_part[second]
-        is_second = self._is_hand[second] & self._is_part[first]
+        (first, second), (is_hand, is_other_hand) = self._body[geoms].T, self._is_hand[geoms].T
+        is_part, is_other_part = self._is_part[geoms].T
+        is_first, is_second = is_hand & is_other_part, is_other_hand & is_part
         touching: dict[Pair, list[int]] = {}
         for i in np.flatnonzero((is_first | is_second) & (contacts.efc_address >= 0)).tolist():
             a, b = int(first[i]), int(second[i])

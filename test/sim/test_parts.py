@@ -2,10 +2,11 @@
 
 from functools import cache
 import math
+from pathlib import Path
 import re
 
 from fabrik_ros import example_arm, FabrikSolver, load_urdf
-from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.collision import link_poses, load_scene, MeshFinder, Obstacle, Scene
 from fabrik_ros.errors import SceneError
 from fabrik_ros.model.geometry import Box, Capsule, Cylinder, HalfSpace, Mesh, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
@@ -21,6 +22,7 @@ from fabrik_ros.sim.mujoco_model import GRAVITY, PhysicsOptions
 from fabrik_ros.sim.physics import PhysicalArm
 from fabrik_ros.sim.surroundings import gripper_links, Surroundings, SurroundingsError, WOOD
 
+CONFIG = Path(__file__).parents[2] / 'config'
 EDGE = 0.045
 OPEN, CLOSED = 0.04, 0.0
 PERIOD = 0.002
@@ -327,3 +329,65 @@ def test_part_whose_mesh_is_missing_is_refused():
 def test_unknown_part_is_none():
     with pytest.raises(KeyError, match='cup'):
         arm_with(cube()).part_pose('cup')
+
+
+# The files that come with the package, as markers.
+
+
+def bundled_scene(name):
+    return load_scene(CONFIG / f'{name}.yaml', link_poses(robot()))
+
+
+def test_bundled_parts_stand_still_on_the_bundled_table():
+    parts = bundled_scene('pick_and_place_parts')
+    arm = arm_with(*parts, scene=bundled_scene('pick_and_place'))
+    arm.step(2.0)
+    for part in parts:
+        assert_close(arm.part_pose(part.name), part.T_link_obstacle, 1e-4)
+
+
+def test_markers_name_parts_as_the_file_does_and_say_where_they_are():
+    pytest.importorskip('rclpy')
+    from fabrik_ros.ros.inputs.marker_obstacles import after
+    from fabrik_ros.sim.part_markers import PartMarkers
+
+    parts = bundled_scene('pick_and_place_parts')
+    arm = arm_with(*parts)
+    markers = PartMarkers(parts, 'base_link', MeshFinder())
+    groups = after({}, markers.message(arm.part_pose), 0.0)
+    heard = {o.name: o for group in groups.values() for o in group.obstacles}
+    assert list(heard) == [part.name for part in parts]
+    for part in parts:
+        assert heard[part.name].shape == part.shape
+        assert heard[part.name].frame == 'base_link'
+        assert_close(heard[part.name].T_frame_obstacle, part.T_link_obstacle, 1e-9)
+    arm.step(0.5)
+    again = after(groups, markers.message(arm.part_pose), 0.1)
+    assert all(again[key].obstacles is groups[key].obstacles for key in groups), 'they rest'
+
+
+@pytest.mark.parametrize(
+    ('name', 'there'),
+    [
+        ('part/1', ('part', 1)),
+        ('cup', ('cup', 0)),
+        ('part/01', ('part/01', 0)),
+        ('/1', ('/1', 0)),
+        ('a/b/12', ('a/b', 12)),
+        ('big/12345678901', ('big/12345678901', 0)),
+    ],
+)
+def test_name_becomes_a_namespace_and_a_number(name, there):
+    pytest.importorskip('rclpy')
+    from fabrik_ros.ros.messages.marker_names import namespace_and_number
+
+    assert namespace_and_number(name) == there
+
+
+def test_parts_that_would_be_the_same_marker_are_refused():
+    pytest.importorskip('rclpy')
+    from fabrik_ros.sim.part_markers import PartMarkers
+
+    parts = Scene([cube('cup'), cube('cup/0', x=0.6)])
+    with refused(SurroundingsError, "parts 'cup' and 'cup/0' would both be 'cup/0'"):
+        PartMarkers(parts, 'base_link', MeshFinder())
