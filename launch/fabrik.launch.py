@@ -7,6 +7,7 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 from typing import Any
 
+from fabrik_ros.ros.beside.parts import parameters_for_parts
 from fabrik_ros.ros.launching.launch_arguments import description_command, output_parameters
 from fabrik_ros.ros.launching.launch_parts import (
     mesh_paths,
@@ -17,7 +18,6 @@ from fabrik_ros.ros.launching.launch_parts import (
     TOPICS,
     xacro_argument,
 )
-from fabrik_ros.ros.launching.parts import parameters_for_parts
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import Command, LaunchConfiguration

@@ -17,7 +17,7 @@ from ..model.robot import Robot
 from ..transforms import Array, quaternion_xyzw_from_rotation
 from .drives import Drives, Load, sized
 from .link_shapes import add_shapes, COLOUR, ENDLESS
-from .masses import repaired
+from .masses import repaired, rigid_with
 from .surroundings import add_surroundings, FLOOR, Surroundings
 
 GRAVITY = 9.81
@@ -122,7 +122,8 @@ def build(
         finder = finder or MeshFinder()
     shown, unseen = (set(), []) if finder is None else add_shapes(spec, bodies, robot, finder)
     for link in bodies.keys() - shown:
-        _add_bones(bodies[link], robot, link)
+        if shown.isdisjoint(rigid_with(robot, link)):
+            _add_bones(bodies[link], robot, link)
     with np.errstate(all='ignore'):  # what comes of absurd numbers is looked at below
         load = _load(_compiled(spec), robot, joints)
     heaviest = max(float(np.abs(load.inertia).max()), float(np.abs(load.weight).max()))

@@ -8,8 +8,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ..collision import MeshFinder, Scene
 from ..errors import shown
 from ..model.geometry import Capsule, Cylinder, HalfSpace, Mesh, Shape
+from ..ros.inputs.marker_names import name_in_node, namespace_and_number
 from ..ros.messages.conversions import matrix_to_pose
-from ..ros.messages.marker_names import name_in_node, namespace_and_number
 from ..ros.messages.palette import CHAIN
 from ..ros.messages.solid_markers import solid_markers
 from ..transforms import Array

@@ -16,9 +16,9 @@ from ..collision.meshes import absolute_folder
 from ..errors import FabrikError, listed, shown
 from ..model.chain import Chain
 from ..model.robot import Robot
+from ..ros.beside.parts import parameters_for_parts
 from ..ros.clocks.qos import LATCHED
 from ..ros.launching.child_processes import ChildProcesses
-from ..ros.launching.parts import parameters_for_parts
 from ..ros.status.neighbours import node_of
 
 NODE, ARM = 'the node', 'the simulated arm'

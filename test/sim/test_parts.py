@@ -379,7 +379,7 @@ def test_markers_name_parts_as_the_file_does_and_say_where_they_are():
 )
 def test_name_becomes_a_namespace_and_a_number(name, there):
     pytest.importorskip('rclpy')
-    from fabrik_ros.ros.messages.marker_names import namespace_and_number
+    from fabrik_ros.ros.inputs.marker_names import namespace_and_number
 
     assert namespace_and_number(name) == there
 

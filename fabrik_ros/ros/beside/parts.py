@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...collision.scene_file import load_scene
-from ..messages.marker_names import name_in_node
+from ..inputs.marker_names import name_in_node
 
 NEAR = 0.002
 """Obstacle clearance of an arm that puts parts down [m]: they fall as far."""
