@@ -40,8 +40,15 @@ LISTS_OF_TEXT = {
     'pair_clearances',
     'allowed_collisions',
     'mesh_paths',
+    'graspable',
 }
-LISTS_OF_NUMBERS = {'tip_weights', 'posture', 'start_configuration', 'home_configuration'}
+LISTS_OF_NUMBERS = {
+    'tip_weights',
+    'posture',
+    'start_configuration',
+    'home_configuration',
+    'gripper_widths',
+}
 ZERO_MEANS_OFF = {
     'limit_margin',
     'max_joint_jerk',
@@ -50,6 +57,7 @@ ZERO_MEANS_OFF = {
     'trajectory_look_ahead',
     'blend_radius',
     'tip_speed',
+    'gripper_effort',
 }
 MINUS_ONE_MEANS_AS_FITS = {'path_tolerance_position', 'path_tolerance_orientation'}
 
