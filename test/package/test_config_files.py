@@ -24,7 +24,9 @@ WORDS = {
     'jerk_limiting': {'auto', 'require'},
 }
 TOPICS = {'trajectory_topic', 'array_topic', 'ready_topic', 'speed_scaling_topic'}
-TEXTS = {'scene', 'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
+GRIPPER = {'gripper_joint', 'gripper_action'}
+LINKS = {'base_link', 'tip_link', 'world_frame'}
+TEXTS = {'scene', 'base_odometry', *LINKS, *GRIPPER, *TOPICS, *WORDS}
 FLAGS = {
     'autostart',
     'require_points',
