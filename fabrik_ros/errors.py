@@ -108,6 +108,10 @@ class NotMeasuredError(FabrikError):
     """It is not known where an arm is."""
 
 
+class GripperError(FabrikError):
+    """There is no gripper that can be used as asked."""
+
+
 class MotionError(FabrikError):
     """The motion cannot be limited as asked for: ruckig is missing."""
 

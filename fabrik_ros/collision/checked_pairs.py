@@ -226,10 +226,14 @@ class CheckedPairs:
             If `q` has another shape or is not finite.
 
         """
-        q = self.mechanism.checked(q)
-        due = map(int, self.distances.due(q, self.clearances))
-        close = (p for p in due if self.distances.measure(p, q) <= self.clearances[p])
+        close = self.too_near(self.mechanism.checked(q))
         return frozenset(name for p in close for name in self._names[p])
+
+    def too_near(self, q: Array) -> dict[int, float]:
+        """Distances of the pairs that do not keep their clearances at `q`, by number [m]."""
+        due = map(int, self.distances.due(q, self.clearances))
+        measured = {p: self.distances.measure(p, q) for p in due}
+        return {p: d for p, d in measured.items() if d <= self.clearances[p]}
 
     def keep_distances_at(self, q: Array) -> None:
         """Let obstacles that are too near at `q`, shape (n,), be as near; here there are none."""

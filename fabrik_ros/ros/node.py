@@ -15,7 +15,14 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock as ClockTime
 
-from ..errors import ChainError, CollisionError, FabrikError, JointValueError, MotionError
+from ..errors import (
+    ChainError,
+    CollisionError,
+    FabrikError,
+    GripperError,
+    JointValueError,
+    MotionError,
+)
 from ..kernels._jit import COMPILED, IS_BUILT, WHY_NOT_BUILT
 from ..motion.choosing.motion import Motion
 from ..motion.following.arm_state import ACTIVATED
@@ -25,6 +32,7 @@ from .arm.node_state import NodeState
 from .clocks.node_clock import NodeClock, without_negative_times
 from .drawing.marker_publisher import MarkerPublisher
 from .drawing.scene_publisher import ScenePublisher
+from .gripper_control import GripperControl
 from .inbox import Inbox
 from .live_parameters import LiveParameters
 from .motion_action import MotionAction
@@ -90,6 +98,7 @@ class FabrikNode(LifecycleNode):
         self._scene = ScenePublisher(self, state)
         Services(self, state)
         self._motion_action = MotionAction(self, state, self.inbox)
+        self._gripper = GripperControl(self, state, self.topics, self.inbox.refuse)
         LiveParameters(self, state, self.topics, self._start)
         self._jump_handle = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=LEAST_STEP, min_backward=Duration(nanoseconds=-1)),
@@ -382,7 +391,7 @@ def _stopped(text: str) -> Reason:
 
 def _failure_reason(error: Exception) -> str:
     """Say why the node could not be configured."""
-    if isinstance(error, CollisionError | JointValueError | MotionError):
+    if isinstance(error, CollisionError | GripperError | JointValueError | MotionError):
         return str(error)
     what = 'the links' if isinstance(error, ChainError) else 'the robot description'
     return f'{what} cannot be used: {error}'

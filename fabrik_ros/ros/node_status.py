@@ -65,6 +65,8 @@ class NodeStatus:
             'planner': arm.planner_state,
             **arm.watch.facts(q),
             **arm.others.facts(),
+            **arm.gripper.facts(self._state.clock.now()),
+            'attached': ', '.join(arm.world.attached),
             **arm.point_facts(),
         }
         facts['warnings'] = '; '.join(filter(None, [facts['warnings'], *arm.others.warnings()]))

@@ -55,7 +55,7 @@ FLOORS = (
     {'collision', 'solver'},
     {'textbook'},
     {'methods'},
-    {'planning'},
+    {'gripper', 'planning'},
     {'programs'},
     {'motion'},
     {'plans'},

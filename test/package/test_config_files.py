@@ -24,7 +24,9 @@ WORDS = {
     'jerk_limiting': {'auto', 'require'},
 }
 TOPICS = {'trajectory_topic', 'array_topic', 'ready_topic', 'speed_scaling_topic'}
-TEXTS = {'scene', 'base_link', 'tip_link', 'world_frame', 'base_odometry', *TOPICS, *WORDS}
+GRIPPER = {'gripper_joint', 'gripper_action'}
+LINKS = {'base_link', 'tip_link', 'world_frame'}
+TEXTS = {'scene', 'base_odometry', *LINKS, *GRIPPER, *TOPICS, *WORDS}
 FLAGS = {
     'autostart',
     'require_points',
@@ -40,8 +42,15 @@ LISTS_OF_TEXT = {
     'pair_clearances',
     'allowed_collisions',
     'mesh_paths',
+    'graspable',
 }
-LISTS_OF_NUMBERS = {'tip_weights', 'posture', 'start_configuration', 'home_configuration'}
+LISTS_OF_NUMBERS = {
+    'tip_weights',
+    'posture',
+    'start_configuration',
+    'home_configuration',
+    'gripper_widths',
+}
 ZERO_MEANS_OFF = {
     'limit_margin',
     'max_joint_jerk',
@@ -50,6 +59,7 @@ ZERO_MEANS_OFF = {
     'trajectory_look_ahead',
     'blend_radius',
     'tip_speed',
+    'gripper_effort',
 }
 MINUS_ONE_MEANS_AS_FITS = {'path_tolerance_position', 'path_tolerance_orientation'}
 

@@ -115,6 +115,9 @@ class Bench:
         self.nodes: list[Node] = [self.tester]
         self.node: FabrikNode | None = None
         self.commands = Commands()
+        self.gripper_commands: list[JointState] = []
+        """Commands for the gripper alone, which come on the same topic."""
+        self.gripper_joint = ''
         self.statuses: list[dict[str, str]] = []
         self.states: list[JointState] = []
         self._descriptions = self.tester.create_publisher(String, 'robot_description', LATCHED)
@@ -135,6 +138,9 @@ class Bench:
         self.witness.hear_report(self.status)
 
     def _on_command(self, message: JointState) -> None:
+        if list(message.name) == [self.gripper_joint]:
+            self.gripper_commands.append(message)
+            return
         self.commands.messages.append(message)
         if self.node is not None:
             stamp = stamp_seconds(message.header.stamp)

@@ -36,10 +36,12 @@ from ..outputs.topics import Surroundings
 from ..parameters.node_parameters import NodeParameters
 from ..status.neighbours import node_of
 from ..world.collision_watch import CollisionWatch, setup_of
+from ..world.handled_obstacles import HandledObstacles
 from ..world.obstacles import World
 from ..world.other_joints import OtherJoints
 from ..world.planning import make_planner, NodePlanner, why_none
 from ..world.point_watch import PointWatch
+from .arm_gripper import ArmGripper
 
 NEARBY = 0.1
 """Distance within which changes matter to a blocked arm, besides its braking distance [m]."""
@@ -86,6 +88,8 @@ class ConfiguredArm:
         Finds ways round what is in the way.
     frames : FrameResolver
         Brings targets into the base frame.
+    gripper : ArmGripper
+        What grasps.
     base : BasePose or None
         Where the base is in the world; None where no target stays in the world.
     loop : CommandLoop
@@ -130,8 +134,10 @@ class ConfiguredArm:
             self.take_clock_jump,
             before=stream,
         )
+        self.gripper = ArmGripper(robot, chain, parameters, watch)
+        handled = HandledObstacles(self.gripper.hand, parameters.graspable)
         self.world = World(
-            parameters, robot, chain.base_link, self.frames, groups, self._set_scene
+            parameters, robot, chain.base_link, self.frames, groups, self._set_scene, handled
         )
         self.clock_jump: Reason | None = None
         self._carried: list[Obstacle] = []
@@ -215,6 +221,7 @@ class ConfiguredArm:
         solves_alike = (parameters.solver, parameters.tips) == (before.solver, before.tips)
         if self.planner is not None and not solves_alike:
             self.planner.change(setup_of(self.robot, self.chain, parameters))
+        self.gripper.change(parameters)
         if self.follower is not None:
             self.follower.rules = parameters.rules
 
@@ -247,7 +254,9 @@ class ConfiguredArm:
         self._name_state_sources()
         now = self._clock.now()
         awaited = self.chain.joint_names if self._parameters.wait_for_state else ()
-        self.others.take(self.fresh_values(now), now, awaited)
+        values = self.fresh_values(now)
+        self.gripper.look(values, now)
+        self.others.take({**self.gripper.commanded, **values}, now, awaited)
         try:
             self._update_world()
         except FabrikError as error:
@@ -255,6 +264,35 @@ class ConfiguredArm:
         self._tell_world_fault()
         if self.planner is not None:
             self.planner.attend()
+
+    def look_at_gripper(self) -> None:
+        """Take up where the gripper is measured."""
+        now = self._clock.now()
+        self.gripper.look(self.fresh_values(now), now)
+
+    def attach(self, name: str) -> None:
+        """
+        Let the hand carry an obstacle from where it is.
+
+        Raises
+        ------
+        FabrikError
+            If there is no such obstacle, or it is not known where the hand is.
+
+        """
+        self.world.attach(name, self._hand_in_root())
+
+    def detach(self, name: str) -> None:
+        """Put an obstacle down that the hand carries; FabrikError as for `attach`."""
+        self.world.detach(name, self._hand_in_root())
+
+    def _hand_in_root(self) -> Array:
+        """Pose of what carries grasped obstacles in the root link, shape (4, 4)."""
+        hand, root = self.gripper.hand, self.robot.root_link
+        q = self.shown_configuration()
+        commanded = {} if q is None else dict(zip(self.chain.joint_names, q, strict=True))
+        values = {**commanded, **self.fresh_values()}
+        return self.robot.pose(root, root if hand is None else hand.link, values)
 
     def _name_state_sources(self) -> None:
         """Find out who publishes states of joints, where they do not agree."""

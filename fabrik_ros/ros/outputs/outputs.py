@@ -74,6 +74,17 @@ class Outputs:
         if 'array' in self._publishers:
             self._publishers['array'].publish(Float64MultiArray(data=ordered.q.tolist()))
 
+    @property
+    def sends_joint_states(self) -> bool:
+        """Whether joints are commanded by their names."""
+        return 'joint_state' in self._publishers
+
+    def send_joint(self, name: str, value: float, velocity: float, stamp: int) -> None:
+        """Send a command for a joint outside the arm, with its stamp [ns], as joint state."""
+        message = JointState(name=[name])
+        write_command(Command(np.array([value]), np.array([velocity])), stamp, message)
+        self._publishers['joint_state'].publish(message)
+
     def send_trajectory(self, points: Sequence[Knot]) -> None:
         """Send points that begin in the past and end at rest."""
         knots = [Knot(time, q[self._order], velocity[self._order]) for time, q, velocity in points]

@@ -22,6 +22,7 @@ from .parameter_table import (
     BaseParameters,
     CollisionParameters,
     CONFIGURATIONS,
+    GripperParameters,
     LifeCycleParameters,
     LimitParameters,
     OutputParameters,
@@ -45,6 +46,7 @@ class NodeParameters(
     StateParameters,
     BaseParameters,
     TargetParameters,
+    GripperParameters,
     LifeCycleParameters,
     FollowerOptions,
 ):

@@ -523,6 +523,48 @@ class TargetParameters:
 
 
 @dataclass(frozen=True)
+class GripperParameters:
+    """The gripper."""
+
+    gripper_joint: str = parameter(
+        '',
+        'joint that opens and closes the gripper; empty: the only one that looks like it',
+        'Joints that mimic it follow. `~/gripper` takes widths.',
+        live=False,
+    )
+    gripper_widths: tuple[float, ...] = parameter(
+        (),
+        'widths between the fingers at the lower and at the upper limit of that joint [m]; none: '
+        'by the kinematics, where two fingers slide towards each other',
+        'For example [0.085, 0.0] for a joint that closes as its value grows.',
+        live=False,
+    )
+    gripper_speed: float = parameter(
+        0.1,
+        'speed of the width [m/s]',
+        'The joint keeps its velocity in the URDF and the limits of all joints, too.',
+        low=1e-4,
+        high=10.0,
+    )
+    gripper_action: str = parameter(
+        '',
+        'action of a gripper controller, control_msgs/ParallelGripperCommand; empty: the joint is '
+        'commanded on `~/joint_command`',
+        'The controller then moves the fingers its own way.',
+        live=False,
+    )
+    gripper_effort: float = parameter(
+        0.0, 'greatest effort that is asked of that controller [N or N m]; 0: its own', low=0.0
+    )
+    graspable: tuple[str, ...] = parameter(
+        (),
+        'names of obstacles that the gripper may touch; * stands for anything',
+        "For example ['part*']. Without a gripper the tip link, and what is fixed to it, may.",
+        live=False,
+    )
+
+
+@dataclass(frozen=True)
 class LifeCycleParameters:
     """Life cycle."""
 
@@ -544,6 +586,7 @@ SECTIONS = (
     StateParameters,
     BaseParameters,
     TargetParameters,
+    GripperParameters,
     LifeCycleParameters,
 )
 CONFIGURATIONS = 'configurations.'

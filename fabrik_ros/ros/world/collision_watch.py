@@ -18,6 +18,7 @@ from ...collision import (
     SelfCollision,
     WorldCollision,
 )
+from ...collision.guard import EASE
 from ...errors import CollisionUnavailableError
 from ...model.mechanism import Mechanism
 from ...model.robot import Robot
@@ -103,6 +104,39 @@ class CollisionWatch:
         """Set the joints outside the arm, by name [rad or m]."""
         if self._pairs is not None:
             self._pairs.set_other_joints(values)
+
+    def met_by(self, joint: str, values: Iterable[float], q: Array) -> Nearest | None:
+        """
+        Find what would come too near where a joint outside the arm moves.
+
+        Parameters
+        ----------
+        joint : str
+            Its name.
+        values : iterable of float
+            Values on its way [rad or m].
+        q : array, shape (n,)
+            Joint values of the arm.
+
+        Returns
+        -------
+        Nearest or None
+            First pair that does not keep its clearance, and comes nearer than it is now.
+
+        """
+        pairs = self._pairs
+        if pairs is None or joint not in pairs.other_joints:
+            return None
+        here, now = pairs.other_joints[joint], pairs.too_near(q)
+        try:
+            for value in values:
+                pairs.set_other_joints({joint: value})
+                for p, distance in pairs.too_near(q).items():
+                    if distance < now.get(p, math.inf) - EASE:
+                        return Nearest(distance, *pairs.links(p), float(pairs.clearances[p]))
+        finally:
+            pairs.set_other_joints({joint: here})
+        return None
 
     @property
     def other_joints(self) -> dict[str, float]:

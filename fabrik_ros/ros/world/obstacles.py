@@ -16,6 +16,7 @@ from ...transforms import Array
 from ..inputs.frame_resolver import FrameResolver, joint_names_between, JointValues
 from ..inputs.marker_obstacles import Groups, in_time, joint_that_moves, MarkedObstacle, on_link
 from ..parameters.node_parameters import NodeParameters
+from .handled_obstacles import HandledObstacles
 
 SAME_PLACE = 1e-6
 """An obstacle whose pose differs by no more in any entry has not moved [1 or m]."""
@@ -44,6 +45,8 @@ class World:
         Obstacles in markers that came before.
     set_scene : callable
         Puts a scene in force, or raises a FabrikError.
+    handled : HandledObstacles
+        What the hand has made of obstacles.
 
     Attributes
     ----------
@@ -65,9 +68,11 @@ class World:
         frames: FrameResolver,
         groups: Groups,
         set_scene: SetScene,
+        handled: HandledObstacles,
     ) -> None:
         self._parameters, self._robot, self._base_link = parameters, robot, base_link
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
+        self._handled = handled
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Places of the obstacles in markers."""
         self._known: dict[str, Obstacle] = {}
@@ -83,12 +88,48 @@ class World:
     @property
     def of_file(self) -> tuple[Obstacle, ...]:
         """Obstacles of the scene file."""
-        return self._of_file
+        return tuple(self._handled.applied(self._of_file))
 
     @property
     def in_markers(self) -> tuple[Obstacle, ...]:
-        """Obstacles in markers."""
-        return tuple(self._placed.values())
+        """Obstacles in markers, and what is attached that came in markers which are gone."""
+        names = [obstacle.name for obstacle in self._told]
+        placed = self._handled.applied(self._placed.values())
+        return *placed, *self._handled.without_source(names)
+
+    @property
+    def attached(self) -> tuple[str, ...]:
+        """Names of the obstacles that were attached to the hand."""
+        return self._handled.attached
+
+    @property
+    def _told(self) -> list[Obstacle]:
+        """Obstacles as file and markers tell them."""
+        return [*self._of_file, *self._placed.values()]
+
+    def attach(self, name: str, T_root_link: Array) -> None:
+        """
+        Let the hand carry an obstacle: see `HandledObstacles.attaching`.
+
+        Raises
+        ------
+        FabrikError
+            If it cannot; nothing changes.
+
+        """
+        self._handle(self._handled.attaching(self._told, name, T_root_link))
+
+    def detach(self, name: str, T_root_link: Array) -> None:
+        """Put an obstacle down where it is now; FabrikError if it is not attached."""
+        self._handle(self._handled.detaching(self._told, name, T_root_link))
+
+    def _handle(self, handled: HandledObstacles) -> None:
+        before, self._handled = self._handled, handled
+        try:
+            self._put_scene_in_force()
+        except FabrikError:
+            self._handled = before
+            raise
 
     def set_groups(self, groups: Groups, now: float, values: JointValues) -> None:
         """
@@ -143,13 +184,23 @@ class World:
                 faults.append(str(error))
                 if obstacle in self._placed:
                     placed[obstacle] = self._placed[obstacle]
-        scene = Scene([*of_file, *placed.values()])
-        if scene.obstacles != self._scene.obstacles:
-            self._set_scene(scene, _changed(self._scene, scene))
-        self._scene, self._of_file, self._placed = scene, of_file, placed
+        before, self._of_file, self._placed = (self._of_file, self._placed), of_file, placed
+        try:
+            self._put_scene_in_force()
+        except FabrikError:
+            self._of_file, self._placed = before
+            raise
         self._known = {obstacle.name: obstacle for obstacle in placed.values()}
         text = f'the world is not known: {faults[0]}' if faults else ''
         self.fault = Reason(ReasonKind.WORLD_UNKNOWN, text) if faults else None
+
+    def _put_scene_in_force(self) -> None:
+        """Keep clear of what is known now, if it is another scene."""
+        scene = Scene([*self.of_file, *self.in_markers])
+        if scene.obstacles != self._scene.obstacles:
+            self._set_scene(scene, _changed(self._scene, scene))
+            self._handled.forget(self._told)
+        self._scene = scene
 
     def _from_file(self, now: float, faults: list[str]) -> tuple[Obstacle, ...]:
         """Find where the obstacles of the scene file are; as before where a frame is lost."""

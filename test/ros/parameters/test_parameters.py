@@ -33,6 +33,7 @@ POSITIVE = [
     'orientation_tolerance',
     'solve_budget',
     'command_rate',
+    'gripper_speed',
     'max_tip_speed',
     'max_tip_rotation',
     'max_tip_acceleration',
@@ -53,6 +54,7 @@ NOT_NEGATIVE = [
     'max_joint_jerk',
     'blend_radius',
     'tip_speed',
+    'gripper_effort',
     'target_timeout',
     'max_target_age',
 ]
@@ -102,6 +104,10 @@ FIXED = {
     'wait_for_state': False,
     'start_configuration': [0.0, 0.0],
     'autostart': True,
+    'gripper_joint': 'j1',
+    'gripper_widths': [0.0, 0.1],
+    'gripper_action': 'gripper/gripper_cmd',
+    'graspable': ['part*'],
 }
 NOT_ALONE = {'tip_modes', 'tip_weights', 'base_odometry'}
 """Make no sense without `tip_links` or `world_frame`."""
@@ -124,6 +130,8 @@ LIVE = {
     'max_tip_rotation': 0.5,
     'max_tip_acceleration': 0.5,
     'speed_scaling': 0.5,
+    'gripper_speed': 0.05,
+    'gripper_effort': 20.0,
     'max_joint_velocity_fraction': 0.5,
     'max_joint_velocity': 1.0,
     'max_joint_acceleration': 4.0,

@@ -1,0 +1,168 @@
+"""The gripper of a configured arm: which one there is, what it may touch, and what it does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...errors import GripperError, RefusedError
+from ...gripper.drive import GripperDrive
+from ...gripper.gripper import find_gripper, Gripper
+from ...model.chain import Chain
+from ...model.robot import Robot
+from ...model.tree import Tree
+from ...reasons import Reason, ReasonKind
+from ...transforms import Array
+from ..parameters.node_parameters import NodeParameters
+from ..world.collision_watch import CollisionWatch
+from ..world.handled_obstacles import Hand
+
+PLACES = 9
+"""Number of widths on the way that are looked at [1]."""
+
+
+class ArmGripper:
+    """
+    What an arm grasps with, and how wide it is open.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    arm : Chain or Tree
+        The arm or arms that move.
+    parameters : NodeParameters
+        Which gripper.
+    watch : CollisionWatch
+        What stands around it.
+
+    Attributes
+    ----------
+    drive : GripperDrive or None
+        Sends it to widths; None where there is no gripper.
+    missing : str
+        Why there is none; '' where there is one.
+    hand : Hand or None
+        What grasped obstacles are attached to; None where several tips share no gripper.
+
+    Raises
+    ------
+    GripperError
+        If parameters ask for a gripper that cannot be had.
+
+    """
+
+    def __init__(
+        self, robot: Robot, arm: Chain | Tree, parameters: NodeParameters, watch: CollisionWatch
+    ) -> None:
+        self._watch, self._parameters = watch, parameters
+        self.drive: GripperDrive | None = None
+        self.missing, self.requests = '', 0
+        gripper: Gripper | None = None
+        name, widths = parameters.gripper_joint, parameters.gripper_widths
+        try:
+            gripper = find_gripper(robot, name, widths)
+            _check_outside(gripper, arm)
+            self.drive = GripperDrive(gripper)
+        except GripperError as error:
+            if name or widths or parameters.gripper_action:
+                raise
+            self.missing = str(error)
+        self.hand = _hand(robot, arm, gripper)
+
+    def change(self, parameters: NodeParameters) -> None:
+        """Move by other parameters from now on."""
+        self._parameters = parameters
+
+    def look(self, values: Mapping[str, float], now: float) -> None:
+        """Take joint values that are fresh, by name, at a time [s]."""
+        if self.drive is not None:
+            self.drive.look(values.get(self.drive.gripper.joint.name), now)
+
+    @property
+    def commanded(self) -> Mapping[str, float]:
+        """Value that its joint was sent to last, by name [rad or m]; empty before."""
+        if self.drive is None or self.drive.command is None:
+            return {}
+        return {self.drive.gripper.joint.name: self.drive.command[0]}
+
+    def go_to(self, width: float, q: Array | None) -> GripperDrive:
+        """
+        Set out for a width, and return what sends the commands.
+
+        Parameters
+        ----------
+        width : float
+            Between the fingers [m].
+        q : array, shape (n,), or None
+            Joint values of the arm, where they are known.
+
+        Raises
+        ------
+        GripperError
+            If there is no gripper, or it cannot have the width.
+        RefusedError
+            If it is not known where the fingers are, or they would come too near to something.
+
+        """
+        drive = self.drive
+        if drive is None:
+            raise GripperError(self.missing)
+        goal = drive.gripper.value_for(width)
+        if drive.measured is not None and q is not None:
+            self._check_way(drive.gripper, drive.measured, goal, q)
+        limits, joint = self._parameters, drive.gripper.joint
+        speed = min(
+            limits.gripper_speed / abs(drive.gripper.width_per_value),
+            limits.max_joint_velocity_fraction * joint.velocity,
+            limits.max_joint_velocity,
+        )
+        is_blind = limits.gripper_action or not limits.wait_for_state
+        assumed = self._watch.other_joints.get(joint.name, goal) if is_blind else None
+        drive.go_to(width, speed, limits.max_joint_acceleration, assumed)
+        self.requests += 1
+        return drive
+
+    def _check_way(self, gripper: Gripper, here: float, goal: float, q: Array) -> None:
+        values = np.linspace(here, goal, PLACES)[1:].tolist()
+        met = self._watch.met_by(gripper.joint.name, values, q)
+        if met is not None:
+            text = (
+                f"'{met.link_a}' would come {1e3 * met.distance:.0f} mm near to '{met.link_b}', "
+                f'which keeps {1e3 * met.clearance:.0f} mm; what the gripper is to touch is named '
+                'in `graspable`'
+            )
+            raise RefusedError(Reason(ReasonKind.COLLISION_AHEAD, text))
+
+    def facts(self, now: float) -> dict[str, Any]:
+        """Say what the gripper does, at a time [s]."""
+        drive = self.drive
+        if drive is None:
+            return {'gripper': f'none: {self.missing}'}
+        gripper = drive.gripper
+        return {
+            'gripper': gripper.joint.name,
+            'gripper_state': drive.state(now).value,
+            'gripper_width': '' if drive.width is None else drive.width,
+            'gripper_target': '' if drive.target is None else drive.target,
+            'gripper_narrowest': gripper.narrowest,
+            'gripper_widest': gripper.widest,
+            'gripper_requests': self.requests,
+        }
+
+
+def _check_outside(gripper: Gripper, arm: Chain | Tree) -> None:
+    if gripper.joint.name in arm.joint_names:
+        raise GripperError(f"gripper_joint '{gripper.joint.name}' is a joint of the arm")
+
+
+def _hand(robot: Robot, arm: Chain | Tree, gripper: Gripper | None) -> Hand | None:
+    """Find what carries grasped things: the palm, else the only tip with what is fixed to it."""
+    if gripper is not None:
+        return Hand(gripper.palm, gripper.links)
+    if len(arm.tip_links) > 1:
+        return None
+    links = [arm.tip_links[0]]
+    for link in links:
+        links.extend(joint.child for joint in robot.child_joints[link] if not joint.type.moves)
+    return Hand(links[0], tuple(links))

@@ -1,0 +1,120 @@
+"""A gripper controller with the action `ParallelGripperCommand` of control_msgs, as its client."""
+
+from collections.abc import Callable
+import importlib
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from ..errors import GripperError, shown
+
+OnEnd = Callable[[str], None]
+"""Gets why the controller did not do it; '' where it did, as far as that went."""
+
+
+class GripperAction:
+    """
+    Sends goals to a gripper controller; a new one supersedes the one before.
+
+    Parameters
+    ----------
+    node : Node
+        Asks on its behalf.
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._client: Any = None
+        self._name = ''
+        self._goals = 0
+        """Number of goals so far: the end of an old one means nothing."""
+        self._handle: Any = None
+
+    def check(self, name: str) -> None:
+        """
+        Make sure that a controller takes goals.
+
+        Parameters
+        ----------
+        name : str
+            Name of its action.
+
+        Raises
+        ------
+        GripperError
+            If control_msgs is missing, or nobody offers the action.
+
+        """
+        kind = _action_type()
+        if kind is None:
+            raise GripperError(
+                f"gripper_action '{shown(name)}' needs control_msgs with ParallelGripperCommand, "
+                'which is not installed'
+            )
+        if self._name != name:
+            self.close()
+            self._name, self._client = name, ActionClient(self._node, kind, name)
+        if not self._client.server_is_ready():
+            raise GripperError(f"nobody offers the action '{shown(name)}'")
+
+    def close(self) -> None:
+        """Ask no more."""
+        if self._client is not None:
+            self._client.destroy()
+        self._name, self._client, self._handle = '', None, None
+
+    def send(self, joint: str, value: float, effort: float, on_end: OnEnd) -> None:
+        """
+        Send a goal.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint of the gripper.
+        value : float
+            Where it is to go [rad or m].
+        effort : float
+            Greatest effort [N or N m]; 0: the controller's own.
+        on_end : callable
+            Is called once it is over, unless another goal was sent meanwhile.
+
+        """
+        self._goals += 1
+        number = self._goals
+        command = JointState(name=[joint], position=[value])
+        if effort > 0.0:
+            command.effort = [effort]
+
+        def end(why_not: str) -> None:
+            if number == self._goals:
+                self._handle = None
+                on_end(why_not)
+
+        def answered(done: Any) -> None:
+            handle = done.result()
+            if not handle.accepted:
+                end('it refused the goal')
+                return
+            if number == self._goals:
+                self._handle = handle
+            handle.get_result_async().add_done_callback(lambda _: end(''))
+
+        goal = self._client.send_goal_async(_action_type().Goal(command=command))
+        goal.add_done_callback(answered)
+
+    def cancel(self) -> None:
+        """Let the controller stop where it is."""
+        if self._handle is not None:
+            self._handle.cancel_goal_async()
+
+
+def _action_type() -> Any:
+    """Type of the action; None where control_msgs is not installed, or has none of its name."""
+    try:
+        actions = importlib.import_module('control_msgs.action')
+    except ImportError:
+        return None
+    return getattr(actions, 'ParallelGripperCommand', None)

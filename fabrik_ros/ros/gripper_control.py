@@ -1,0 +1,159 @@
+"""The topics `~/gripper`, `~/attach` and `~/detach`: widths, and what the hand carries."""
+
+from collections.abc import Callable
+import math
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.timer import Timer
+from std_msgs.msg import Float64, String
+
+from ..errors import FabrikError, GripperError, RefusedError
+from ..gripper.drive import GripperDrive
+from ..reasons import Reason, ReasonKind
+from .arm.configured_arm import ConfiguredArm
+from .arm.node_state import NodeState
+from .gripper_action import GripperAction
+from .inputs.target_subscription import subscribe_to_targets
+from .outputs.topics import Topics
+
+GRIPPER, ATTACH, DETACH = 'gripper', 'attach', 'detach'
+"""Topics, and beginnings of the marks by which their senders know what was refused."""
+
+
+class GripperControl:
+    """
+    Moves the gripper, and lets the hand carry obstacles.
+
+    Parameters
+    ----------
+    node : Node
+        Whose topics they are.
+    state : NodeState
+        The arm with the gripper.
+    topics : Topics
+        Where the commands go.
+    refuse : callable
+        Counts a request that is refused, and says why: gets the error and a mark.
+
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        state: NodeState,
+        topics: Topics,
+        refuse: Callable[[FabrikError, str], None],
+    ) -> None:
+        self._node, self._state, self._topics, self._refuse = node, state, topics, refuse
+        self._action = GripperAction(node)
+        self._timer: Timer | None = None
+        subscribe_to_targets(node, Float64, f'~/{GRIPPER}', self._on_width)
+        subscribe_to_targets(node, String, f'~/{ATTACH}', self._on_attach)
+        subscribe_to_targets(node, String, f'~/{DETACH}', self._on_detach)
+
+    def stop(self) -> None:
+        """Send no more commands."""
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+
+    # -- widths
+
+    def _on_width(self, message: Float64, received: int) -> None:
+        try:
+            self._go_to(message.data)
+        except FabrikError as error:
+            self._refuse(error, f'{GRIPPER} {message.data!r}')
+
+    def _go_to(self, width: float) -> None:
+        if not math.isfinite(width):
+            raise GripperError(f'a width of {width} m; expected a number')
+        arm, follower = self._state.active_arm()
+        self._state.gate.check_hold()
+        if follower.observer.not_ready is not None:
+            raise RefusedError(follower.observer.not_ready)
+        self._check_driven(arm)
+        arm.look_at_gripper()
+        drive = arm.gripper.go_to(width, arm.shown_configuration())
+        self._state.tally.last_refusal = ''
+        if self._uses_action:
+            drive.skip()
+            self._send(drive)
+        if self._timer is None:
+            simulated = self._node.get_parameter('use_sim_time').value
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            clock = self._node.get_clock() if simulated else steady
+            self._timer = self._node.create_timer(arm.loop.period, self._tick, clock=clock)
+
+    @property
+    def _uses_action(self) -> bool:
+        return bool(self._state.parameters.gripper_action)
+
+    def _check_driven(self, arm: ConfiguredArm) -> None:
+        """Refuse a width that nobody would take; GripperError."""
+        if arm.gripper.drive is None:
+            raise GripperError(arm.gripper.missing)
+        if self._uses_action:
+            self._action.check(self._state.parameters.gripper_action)
+        elif not self._topics.outputs.sends_joint_states:
+            raise GripperError(
+                "nobody drives the gripper: `output` has no 'joint_state', and `gripper_action` "
+                'names no controller'
+            )
+
+    def _tick(self) -> None:
+        """Send the next command, as long as the arm is active and the fingers are under way."""
+        arm = self._state.arm
+        drive = None if arm is None else arm.gripper.drive
+        if arm is None or drive is None or not drive.is_under_way:
+            self.stop()
+        elif self._uses_action:
+            if self._must_hold():
+                self._action.cancel()
+                self.stop()
+        elif self._state.follower is None:
+            self.stop()
+        else:
+            if self._must_hold():
+                drive.hold()
+            self._step(drive, arm.loop.period)
+
+    def _step(self, drive: GripperDrive, dt: float) -> None:
+        now = self._state.clock.now_ns()
+        if drive.step(dt, 1e-9 * now) and drive.command is not None:
+            self._topics.outputs.send_joint(drive.gripper.joint.name, *drive.command, now)
+
+    def _must_hold(self) -> bool:
+        """Whether the fingers have to stand still; they never open by themselves."""
+        follower = self._state.follower
+        is_ready = follower is not None and follower.observer.not_ready is None
+        return self._state.gate.is_held or not is_ready
+
+    def _send(self, drive: GripperDrive) -> None:
+        """Send the goal to the controller."""
+        assert drive.command is not None
+
+        def end(why_not: str) -> None:
+            drive.end(self._state.clock.now())
+            if why_not:
+                reason = Reason(ReasonKind.ERROR, f'the gripper controller: {why_not}')
+                self._refuse(RefusedError(reason), f'{GRIPPER} {drive.target!r}')
+
+        name, effort = drive.gripper.joint.name, self._state.parameters.gripper_effort
+        self._action.send(name, drive.command[0], effort, end)
+
+    # -- what the hand carries
+
+    def _on_attach(self, message: String, received: int) -> None:
+        self._handle(ATTACH, message.data, ConfiguredArm.attach)
+
+    def _on_detach(self, message: String, received: int) -> None:
+        self._handle(DETACH, message.data, ConfiguredArm.detach)
+
+    def _handle(self, topic: str, name: str, handle: Callable[[ConfiguredArm, str], None]) -> None:
+        try:
+            handle(self._state.configured_arm(), name)
+            self._state.tally.last_refusal = ''
+        except FabrikError as error:
+            self._refuse(error, f'{topic} {name}')

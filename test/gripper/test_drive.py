@@ -1,0 +1,176 @@
+"""Where a gripper is sent, and what is said of it: laws, with fingers that lag, and parts."""
+
+from fabrik_ros import load_urdf
+from fabrik_ros.errors import RefusedError
+from fabrik_ros.gripper.drive import GripperDrive, GripState
+from fabrik_ros.gripper.gripper import find_gripper
+from fabrik_ros.gripper.ramp import Ramp
+from gripper_arm import gripper_arm, STROKE
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+
+DT, SPEED, ACCELERATION = 0.01, 0.1, 2.0
+ROUNDING = 1e-9
+
+
+def walk(ramp, steps):
+    """Values of so many steps, from where the ramp is, shape (m,)."""
+    values = [ramp.value]
+    for _ in range(steps):
+        ramp.step(DT)
+        values.append(ramp.value)
+    return np.array(values)
+
+
+@given(
+    start=st.floats(0.0, STROKE),
+    goals=st.lists(
+        st.tuples(st.one_of(st.floats(0.0, STROKE), st.none()), st.integers(1, 80)), min_size=1
+    ),
+)
+def test_ramp_keeps_its_limits_and_arrives(start, goals):
+    ramp, values = Ramp(start), []
+    for goal, steps in goals:
+        if goal is None:
+            ramp.stop()
+        else:
+            ramp.go_to(goal, SPEED, ACCELERATION)
+        values.extend(walk(ramp, steps)[1:])
+    values.extend(walk(ramp, 300)[1:])
+    values = np.array([start, start, *values])
+    velocities = np.diff(values) / DT
+    assert np.abs(velocities).max() <= SPEED + ROUNDING
+    assert np.abs(np.diff(velocities) / DT).max() <= ACCELERATION * (1.0 + 1e-6)
+    assert ramp.is_at_rest
+    assert -ROUNDING <= values.min() <= values.max() <= STROKE + ROUNDING
+    last = goals[-1][0]
+    if last is not None:
+        assert ramp.value == last
+
+
+@given(st.floats(0.0, STROKE), st.floats(0.0, STROKE))
+def test_ramp_takes_no_longer_than_a_trapezoid(start, goal):
+    ramp = Ramp(start)
+    ramp.go_to(goal, SPEED, ACCELERATION)
+    steps = 0
+    while not ramp.is_at_rest:
+        ramp.step(DT)
+        steps += 1
+    way, least = abs(goal - start), SPEED**2 / ACCELERATION
+    time = way / SPEED + SPEED / ACCELERATION if way > least else 2 * (way / ACCELERATION) ** 0.5
+    assert steps * DT <= time + 6 * DT
+
+
+class Fingers:
+    """Fingers that lag behind their commands, with a part between them or a stop outside."""
+
+    def __init__(self, value, lag=0.03, part=0.0, stop=2 * STROKE):
+        self.value, self.lag, self.part, self.stop = value, lag, part, stop
+        self.drive = GripperDrive(find_gripper(load_urdf(gripper_arm())))
+        self.now, self.commands = 0.0, []
+        self.drive.look(value, 0.0)
+
+    def go_to(self, width):
+        self.drive.go_to(width, SPEED, ACCELERATION)
+        assert abs(2 * self.drive.command[0] - 2 * self.value) < 1e-3 or self.is_pressing
+
+    @property
+    def is_pressing(self):
+        return self.drive.command[0] < self.value
+
+    def run(self, duration, measured=True):
+        for _ in range(round(duration / DT)):
+            self.now += DT
+            if self.drive.step(DT, self.now):
+                self.commands.append(self.drive.command[0])
+            if self.drive.command is not None:
+                self.value += (self.drive.command[0] - self.value) * DT / self.lag
+            self.value = min(max(self.value, 0.5 * self.part), 0.5 * self.stop)
+            self.drive.look(self.value if measured else None, self.now)
+        return self.drive.state(self.now)
+
+
+def test_fingers_reach_a_width():
+    fingers = Fingers(0.0)
+    assert fingers.drive.state(0.0) is GripState.IDLE
+    fingers.go_to(0.05)
+    assert fingers.run(0.1) is GripState.MOVING
+    assert fingers.run(1.5) is GripState.REACHED
+    assert fingers.drive.width == pytest.approx(0.05, abs=1e-3)
+
+
+@given(st.floats(0.002, 0.06))
+def test_part_between_the_fingers_is_grasped_and_released(part):
+    fingers = Fingers(STROKE, part=part)
+    fingers.go_to(0.0)
+    assert fingers.run(2.0) is GripState.GRASPED
+    assert fingers.drive.width == pytest.approx(part)
+    fingers.go_to(0.0)
+    assert fingers.run(0.5) is GripState.GRASPED
+    assert min(fingers.commands[-1:]) == 0.0
+    fingers.part = 0.0
+    assert fingers.run(1.0) is GripState.REACHED  # it fell out
+    fingers.go_to(2 * STROKE)
+    assert fingers.run(2.0) is GripState.REACHED
+
+
+def test_closing_again_does_not_let_go():
+    fingers = Fingers(STROKE, part=0.03)
+    fingers.go_to(0.01)
+    fingers.run(2.0)
+    del fingers.commands[:]
+    fingers.go_to(0.0)
+    fingers.run(1.0)
+    assert max(fingers.commands) <= 0.005
+
+
+def test_opening_lets_go_at_once():
+    fingers = Fingers(STROKE, part=0.03)
+    fingers.go_to(0.0)
+    fingers.run(2.0)
+    del fingers.commands[:]
+    fingers.go_to(0.08)
+    fingers.run(0.05)
+    assert min(fingers.commands) >= 0.015 - 1e-6
+
+
+def test_what_cannot_open_is_blocked():
+    fingers = Fingers(0.0, stop=0.04)
+    fingers.go_to(0.08)
+    assert fingers.run(2.0) is GripState.BLOCKED
+
+
+@given(st.integers(1, 60), st.floats(0.0, 0.06))
+def test_hold_never_opens(steps, part):
+    fingers = Fingers(STROKE, part=part)
+    fingers.go_to(0.0)
+    fingers.run(steps * DT)
+    before = fingers.drive.command[0]
+    fingers.drive.hold()
+    fingers.run(1.0)
+    assert all(command <= before for command in fingers.commands[steps:])
+    assert fingers.commands[-1] >= before - SPEED**2 / (2 * ACCELERATION) - SPEED * DT
+
+
+def test_fingers_that_somebody_moved_do_not_leap():
+    fingers = Fingers(0.0)
+    fingers.go_to(0.02)
+    fingers.run(2.0)
+    fingers.value = 0.035
+    fingers.drive.look(0.035, fingers.now)
+    fingers.go_to(0.0)
+    assert fingers.drive.command[0] == 0.035
+
+
+def test_fingers_that_nobody_measures_are_not_moved():
+    drive = GripperDrive(find_gripper(load_urdf(gripper_arm())))
+    with pytest.raises(RefusedError, match="'left_finger_joint' is not measured"):
+        drive.go_to(0.02, SPEED, ACCELERATION)
+    assert drive.command is None
+
+
+def test_fingers_that_are_measured_no_more_are_not_said_to_be_there():
+    fingers = Fingers(0.0)
+    fingers.go_to(0.05)
+    assert fingers.run(3.0, measured=False) is GripState.UNMEASURED
