@@ -17,6 +17,7 @@ from ..programs.program_file import document_of
 from ..ros.beside.node_client import LONGEST_ANSWER, NO_EVENTS
 from ..ros.clocks.qos import NEWEST_OF_ANY
 from ..transforms import Array
+from .gripper import attach, detach, Gripper
 from .move import Move, OnProgress, READY_TIME, STOP_TIME
 from .node_link import NodeLink
 from .own_node import OwnNode, stop_from_outside
@@ -54,6 +55,11 @@ class Arm:
         Listens and publishes; its owner spins it, in another thread than the one that waits here.
         Without it there is a node of its own, which a thread spins.
 
+    Attributes
+    ----------
+    gripper : Gripper
+        The gripper of the arm.
+
     Notes
     -----
     Nothing here blocks for ever. A move that is not waited for any more, as its time is over, its
@@ -71,6 +77,7 @@ class Arm:
         self._node = node
         self._domain_id = self._node.context.get_domain_id()
         self._link = NodeLink(self._node, full_name, tip)
+        self.gripper = Gripper(self._link)
         self._commanded: dict[str, float] = {}
         self._commands = self._node.create_subscription(
             JointState,
@@ -314,6 +321,22 @@ class Arm:
         """Take the path that the node proposes, as `move_to` does."""
         return self._begin(ExecuteWish(self._link), wait, timeout, on_progress)
 
+    def attach(self, name: str) -> None:
+        """
+        Let the hand carry an obstacle that the node knows, from where it is.
+
+        Raises
+        ------
+        MoveRefused
+            If there is no such obstacle, or it cannot be carried.
+
+        """
+        attach(self._link, name)
+
+    def detach(self, name: str) -> None:
+        """Let the hand put an obstacle down where it is; MoveRefused if it does not carry it."""
+        detach(self._link, name)
+
     def stop(self) -> str:
         """
         Let the arm brake along its path, whoever sent it; return what the node says.
@@ -482,4 +505,5 @@ class Arm:
             move.fail(MoveStopped(ROS_ENDED, text, self._link.status))
 
     def _on_command(self, message: JointState) -> None:
-        self._commanded = dict(zip(message.name, message.position, strict=True))
+        values = dict(zip(message.name, message.position, strict=True))
+        self._commanded = self._commanded | values
