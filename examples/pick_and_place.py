@@ -1,9 +1,9 @@
 """
 Put parts from a table into a bin, with a gripper, over a node that is running.
 
-fabrik_ros run six_axis_gripper --physics \
+python3 -m fabrik_ros run six_axis_gripper --physics \
     --scene config/pick_and_place.yaml --parts config/pick_and_place_parts.yaml
-python examples/pick_and_place.py --node /six_axis_gripper/fabrik
+python3 examples/pick_and_place.py --node /six_axis_gripper/fabrik
 
 """
 

@@ -16,6 +16,7 @@ from fabrik_ros.model.mechanism import Mechanism
 from fabrik_ros.ros.launching.launch_arguments import (
     description_command,
     find_file,
+    find_shared_file,
     LaunchArgumentError,
     read_joint_values,
     require_mujoco,
@@ -99,7 +100,7 @@ def _arguments() -> list[DeclareLaunchArgument]:
             'scene',
             default_value='',
             description='File with what stands around the arm, for the node and '
-            'simulate:=physics. Empty: as in params_file.',
+            'simulate:=physics: package/path/inside/share or a path. Empty: as in params_file.',
         ),
         DeclareLaunchArgument(
             'parts',
@@ -134,7 +135,7 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
     find_file(values['rviz_config'], 'rviz_config')
     read_joint_values(values['initial_joints'], 'initial_joints')
     given = [name for name in SCENES if values[name]]
-    files = {name: str(find_file(values[name], name).absolute()) for name in given}
+    files = {name: str(find_shared_file(values[name], name)) for name in given}
     if 'parts' in files and values['simulate'] != PHYSICS:
         raise LaunchArgumentError('parts needs simulate:=physics: without, nothing can be moved')
     command = description_command(values['description'], values['xacro_args'])
