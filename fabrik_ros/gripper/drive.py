@@ -128,9 +128,13 @@ class GripperDrive:
 
     def hold(self) -> None:
         """Stand still from now on, pressing as before on what is held."""
-        if self._ramp is not None and not self._ramp.is_at_rest:
-            self._ramp.stop()
-            self.target = self.gripper.width_at(self._ramp.goal)
+        ramp = self._ramp
+        if ramp is None or not self.is_under_way:
+            return
+        if ramp.is_at_rest:  # somebody else drives the joint
+            ramp = self._ramp = Ramp(ramp.value if self.measured is None else self.measured)
+        ramp.stop()
+        self.target = self.gripper.width_at(ramp.goal)
 
     @property
     def is_under_way(self) -> bool:

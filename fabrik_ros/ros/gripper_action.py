@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 import importlib
+import time
 from typing import Any
 
 from rclpy.action import ActionClient
@@ -10,6 +11,8 @@ from sensor_msgs.msg import JointState
 
 from ..errors import GripperError, shown
 
+ANSWER_TIME = 5.0
+"""A goal that was not answered for so long is given up [s]."""
 OnEnd = Callable[[str], None]
 """Gets why the controller did not do it; '' where it did, as far as that went."""
 
@@ -32,6 +35,8 @@ class GripperAction:
         self._goals = 0
         """Number of goals so far: the end of an old one means nothing."""
         self._handle: Any = None
+        self._give_up: tuple[float, OnEnd] | None = None
+        """When a goal without an answer is given up [s], and who is told."""
 
     def check(self, name: str) -> None:
         """
@@ -90,11 +95,13 @@ class GripperAction:
 
         def end(why_not: str) -> None:
             if number == self._goals:
-                self._handle = None
+                self._handle = self._give_up = None
                 on_end(why_not)
 
         def answered(done: Any) -> None:
             handle = done.result()
+            if number == self._goals:
+                self._give_up = None
             if not handle.accepted:
                 end('it refused the goal')
                 return
@@ -103,7 +110,13 @@ class GripperAction:
             handle.get_result_async().add_done_callback(lambda _: end(''))
 
         goal = self._client.send_goal_async(_action_type().Goal(command=command))
+        self._give_up = time.monotonic() + ANSWER_TIME, end
         goal.add_done_callback(answered)
+
+    def attend(self) -> None:
+        """Give up a goal that nobody answers; to be called now and then."""
+        if self._give_up is not None and time.monotonic() > self._give_up[0]:
+            self._give_up[1](f'no answer for {ANSWER_TIME:g} s')
 
     def cancel(self) -> None:
         """Let the controller stop where it is."""

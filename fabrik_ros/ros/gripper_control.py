@@ -52,6 +52,11 @@ class GripperControl:
         subscribe_to_targets(node, String, f'~/{ATTACH}', self._on_attach)
         subscribe_to_targets(node, String, f'~/{DETACH}', self._on_detach)
 
+    def close(self) -> None:
+        """Send no more commands, and ask no controller any more."""
+        self.stop()
+        self._action.close()
+
     def stop(self) -> None:
         """Send no more commands."""
         if self._timer is not None:
@@ -109,7 +114,10 @@ class GripperControl:
         if arm is None or drive is None or not drive.is_under_way:
             self.stop()
         elif self._uses_action:
+            self._action.attend()
             if self._must_hold():
+                arm.look_at_gripper()
+                drive.hold()
                 self._action.cancel()
                 self.stop()
         elif self._state.follower is None:

@@ -198,6 +198,7 @@ class FabrikNode(LifecycleNode):
         if hasattr(self, 'node_state'):  # a node that could not be made is destroyed, too
             self._stop_commands()
             self._motion_action.close()
+            self._gripper.close()
             self.node_state.arm = None
         super().destroy_node()
         # The states of a life cycle hold the participant of the network, and a circle of
