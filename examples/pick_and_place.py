@@ -1,4 +1,4 @@
-"""
+r"""
 Put parts from a table into a bin, with a gripper, over a node that is running.
 
 python3 -m fabrik_ros run six_axis_gripper --physics \
