@@ -72,8 +72,9 @@ class PairKernels:
         )
         self._values = np.zeros(len(frames.values))
         memory_for_frames = np.empty((len(frames.model), FRAME))
-        is_large = self._solids[:, convex_gaps.COUNT] > convex_gaps.FEW
-        outlines = _outlines(solids, has_outline & (is_large | bool(cells)))
+        has_use = self._solids[:, convex_gaps.COUNT] > convex_gaps.FEW
+        has_use[first[self._of_cells]] = True
+        outlines = _outlines(solids, has_outline & has_use)
         self._tables = (
             frames.model, self._values, memory_for_frames, points, self._solids, *outlines
         )  # fmt: skip
