@@ -2,8 +2,8 @@
 All threads to come share one heap from the import of this on, where the C library is glibc.
 
 It would give each a heap of its own, and what one of them has freed is of no use to another: a
-node among clouds of points would grow to 230 MB instead of 155. To be imported before `rclpy`,
-whose libraries start threads, with heaps of their own, when they are loaded.
+node among obstacles and points would grow to 174 MB in 2,400 events instead of 155. To be imported
+before `rclpy`, whose libraries start threads, with heaps of their own, when they are loaded.
 
 """
 
