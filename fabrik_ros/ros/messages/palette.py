@@ -29,6 +29,8 @@ CHAIN = _color(0.95, 0.65, 0.25)
 GHOST = _color(0.3, 0.6, 0.9, 0.65)
 SPEEDS = tuple(_color(*rgb) for rgb in RAMP.tolist())
 """Of the path ahead, slow to fast."""
+WAYPOINT = _color(0.78, 0.66, 0.98, 0.9)
+CHOSEN = _color(1.0, 1.0, 1.0, 0.9)
 ERROR = _color(0.85, 0.5, 0.6)
 LIMIT = _color(1.0, 0.75, 0.2, 0.6)
 COLLIDING = _color(0.9, 0.25, 0.2, 0.8)
