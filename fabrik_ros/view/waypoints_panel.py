@@ -52,8 +52,9 @@ class WaypointsPanel:
             self._clear = gui.add_button('Clear', color=QUIET, disabled=True)
             self._run = gui.add_button('Run', color=LOUD, disabled=True)
             self._blend = gui.add_number('blend [mm]', 0, min=0, max=MOST_BLEND, step=5)
-            self._speed = gui.add_number('tip speed [mm/s], 0: greatest', 0, min=0,
-                                         max=MOST_SPEED, step=10)  # fmt: skip
+            self._speed = gui.add_number(
+                'speed [mm/s]', 0, min=0, max=MOST_SPEED, step=10, hint='0: the greatest one'
+            )
             self._choice = gui.add_dropdown('move waypoint', (NONE,), disabled=True)
             self._list = gui.add_html(_list_html((), None, ''))
             self._save = gui.add_button('Save', color=QUIET, disabled=True)

@@ -11,7 +11,7 @@ from .arm_view import put
 
 COLOR, CHOSEN_COLOR = (124, 92, 196), (31, 111, 235)
 """Of waypoints, and of the one that is chosen."""
-AXIS, BALL, HANDLE = 0.07, 0.012, 0.14
+AXIS, BALL, HANDLE = 0.06, 0.01, 0.14
 """Length of the axes, radius of the ball, and size of the handle [lengths of the arm]."""
 NEAR = 1e-6
 """Entries of poses that differ by no more are the same [m or 1]."""
@@ -92,7 +92,7 @@ class WaypointsView:
         frame = self._scene.add_frame(
             name,
             axes_length=AXIS * self._size,
-            axes_radius=0.025 * AXIS * self._size,
+            axes_radius=0.015 * AXIS * self._size,
             origin_radius=BALL * self._size,
             origin_color=COLOR,
         )
