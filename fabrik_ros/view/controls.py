@@ -99,7 +99,7 @@ class Controls:
         """Show the speed, and what the arm waits for."""
         self._color(Request.RESUME, snapshot.is_held)
         self._color(Request.EXECUTE, snapshot.waits_for_execute)
-        legend = legend_html(snapshot.top_speed)
+        legend = legend_html(snapshot.speed * snapshot.top_speed)
         if self._legend is not None and self._legend.content != legend:
             self._legend.content = legend
         is_left = time.monotonic() - self._set_at > SLIDING_TIME

@@ -56,8 +56,8 @@ class PageWaypoints:
         poses, chosen = self._waypoints.poses, self._chosen
         chosen = chosen if chosen is not None and chosen < len(poses) else None
         self._panel.show(poses, chosen, self._waypoints.can_undo, self._fault)
-        if self._view is not None:
-            self._view.show(poses, chosen)
+        if self._view is not None and self._scene is not None:
+            self._view.show(poses, chosen, has_line=not self._scene.shows_path)
 
     def release(self) -> None:
         """Forget what is dragged: nobody is there any more who could let go."""

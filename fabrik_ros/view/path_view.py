@@ -34,22 +34,20 @@ class PathView:
         self._points: Array = np.empty((0, 3))
         self._steps = np.empty(0, dtype=np.intp)
 
-    def show(self, snapshot: Snapshot, is_wanted: bool) -> None:
+    def show(self, snapshot: Snapshot, is_seen: bool) -> None:
         """Draw the path of a snapshot, or none; anew only where it is another one."""
-        is_seen = is_wanted and len(snapshot.path) > 1
         if is_seen:
             self._draw(snapshot)
         if self._line is not None and self._line.visible != is_seen:
             self._line.visible = is_seen
 
     def _draw(self, snapshot: Snapshot) -> None:
-        share = 1.0 if math.isnan(snapshot.speed) else snapshot.speed
-        points, steps = snapshot.path, steps_of(share * snapshot.path_speeds, snapshot.top_speed)
+        points, steps = snapshot.path, steps_of(snapshot.path_speeds, snapshot.top_speed)
         if np.array_equal(points, self._points) and np.array_equal(steps, self._steps):
             return
         self._points, self._steps = points, steps
         ends = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
-        colors = np.rint(255.0 * RAMP[steps]).astype(np.uint8)
+        colors = np.rint(255.0 * linear(RAMP[steps])).astype(np.uint8)
         self._line = self._scene.add_line_segments(
             self._name,
             ends,
@@ -57,6 +55,11 @@ class PathView:
             thickness=WIDTH,
             thickness_units='screen',
         )
+
+
+def linear(colors: Array) -> Array:
+    """Return colours, 0 to 1, as the picture takes those of pieces: linear in light."""
+    return np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
 
 
 def legend_html(top_speed: float) -> str:

@@ -62,6 +62,8 @@ class SceneView:
         The target, which can be dragged.
     missing : list of str
         Meshes that are not drawn, and why.
+    shows_path : bool
+        Whether there is a path ahead to be seen.
 
     """
 
@@ -83,6 +85,7 @@ class SceneView:
         }
         self._looks = Looks()
         self._shown: dict[str, Array] = {}
+        self.shows_path = False
         urdf, is_visual, self.missing = drawable(robot, mesh_paths)
         self._parts = parts_of(urdf, robot, is_visual)
         self._arm = ArmView(server, robot, self._parts)
@@ -155,7 +158,8 @@ class SceneView:
             put(self._base, self._arm.pose(self._base_link))
         self._draw_line('chain', self._chain, self._points(measured), looks.chain)
         is_ahead = snapshot.state in UNDER_WAY or snapshot.waits_for_execute
-        self._path.show(snapshot, looks.path and is_ahead)
+        self.shows_path = looks.path and is_ahead and len(snapshot.path) > 1
+        self._path.show(snapshot, self.shows_path)
         if self._solids.show(snapshot.solids):
             self._lower_floor()
 

@@ -60,8 +60,20 @@ class WaypointsView:
         )
         self._handle.on_update(self._on_handle)
 
-    def show(self, poses: Sequence[Array], chosen: int | None) -> None:
-        """Draw poses, shape (4, 4) each, and a handle at the chosen one, if there is one."""
+    def show(self, poses: Sequence[Array], chosen: int | None, has_line: bool) -> None:
+        """
+        Draw them.
+
+        Parameters
+        ----------
+        poses : sequence of array, shape (4, 4)
+            Where they are.
+        chosen : int or None
+            Number of the one that has a handle, from 0 on.
+        has_line : bool
+            Whether there is a line through them: where the path ahead is drawn they would fight.
+
+        """
         held, shown = self._held, list(poses)
         if held is not None and chosen is not None:
             shown[chosen] = held
@@ -70,7 +82,7 @@ class WaypointsView:
             del self._poses[len(self._frames) :]
         for number, T in enumerate(shown):
             self._show_one(number, T, number == chosen)
-        self._show_line(shown)
+        self._show_line(shown if has_line else ())
         self._show_handle(shown, chosen)
 
     def release(self) -> None:

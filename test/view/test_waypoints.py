@@ -11,6 +11,7 @@ pytest.importorskip('yourdfpy', reason='the extra view is not installed: yourdfp
 
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.programs.recorded_poses import poses_text
+from fabrik_ros.ros.messages.speed_ramp import RAMP
 from fabrik_ros.transforms import pose_from_xyz_rpy
 from fabrik_ros.view.app import View
 from fabrik_ros.view.path_view import legend_html
@@ -156,6 +157,12 @@ def test_an_arm_that_stands_where_it_is_put_has_none():
     view.close()
 
 
+def light_of(rgb):
+    """Linear light of a colour by the sRGB standard, 0 to 255."""
+    light = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+    return 255.0 * np.array(light)
+
+
 def test_line_ahead_has_a_colour_for_each_piece_and_is_drawn_anew_only_where_it_differs(view, arm):
     path = np.array([(0.3, 0.0, 0.3), (0.4, 0.0, 0.3), (0.5, 0.0, 0.3)])
     arm.change(state='MOVING', path=path, path_speeds=np.array([0.0, 0.25]), top_speed=0.25)
@@ -165,14 +172,18 @@ def test_line_ahead_has_a_colour_for_each_piece_and_is_drawn_anew_only_where_it_
     np.testing.assert_array_equal(line.colors[:, 0], line.colors[:, 1])
     assert slow[2] > slow[0] + 100, 'blue'
     assert fast[0] > fast[2] + 100, 'yellow'
+    assert np.abs(slow - light_of(RAMP[0])).max() <= 1, 'light, as the picture mixes it'
     view.step(time.monotonic())
     assert view._scene._path._line is line
-    arm.change(speed=0.0)
+    load(view, poses_text(WAY))
+    assert view._panel.waypoints._view._line is None, 'it would fight with the path'
+    arm.change(top_speed=0.5)
     view.step(time.monotonic())
-    np.testing.assert_array_equal(view._scene._path._line.colors[1, 0], slow)
+    assert view._scene._path._line is not line
     arm.change(state='REACHED')
     view.step(time.monotonic())
     assert not view._scene._path._line.visible
+    assert view._panel.waypoints._view._line is not None
 
 
 def test_legend_says_the_greatest_speed():

@@ -44,9 +44,9 @@ class Ahead:
     paths: tuple[Array, ...] = ()
     """Places of each tip on its path, shape (m, 3) [m]."""
     speeds: tuple[Array, ...] = ()
-    """Mean speeds of each tip between these, shape (m - 1,) [m/s]."""
+    """Mean speeds of each tip between these at full speed, shape (m - 1,) [m/s]."""
     top_speed: float = 0.0
-    """The greatest speed of tips [m/s]."""
+    """The greatest of tips, likewise [m/s]."""
 
     @property
     def key(self) -> object:
@@ -137,14 +137,11 @@ class AheadMarkers:
 
     def _paths(self, follower: Follower, q: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
         """Places on the paths still ahead, and speeds there; none where tips follow a stream."""
-        motion = follower.motion
-        if motion.found is None or motion.found.preview is None or motion.in_stream:
+        found = follower.motion.found
+        if found is None or found.preview is None or follower.motion.in_stream:
             return (), ()
-        preview, share = motion.found.preview, motion.limits.speed_scaling
-        passed = self._path.passed(preview.tips, self.arm.chain.tip_poses(q))
-        paths = tuple(preview.tips[n:, number, :3, 3] for number, n in enumerate(passed))
-        speeds = (
-            share * piece_speeds(path, preview.times[n:])
-            for path, n in zip(paths, passed, strict=True)
-        )
-        return paths, tuple(speeds)
+        tips, times = found.preview.tips, found.preview.times
+        passed = self._path.passed(tips, self.arm.chain.tip_poses(q))
+        paths = tuple(tips[n:, number, :3, 3] for number, n in enumerate(passed))
+        pieces = zip(paths, passed, strict=True)
+        return paths, tuple(piece_speeds(path, times[n:]) for path, n in pieces)
