@@ -19,6 +19,8 @@ from .waypoint_markers import LINE, line_marker, name_of, number_of, waypoint_ma
 
 NEAR = 1e-6
 """Entries of poses that differ by no more are the same [m or 1]."""
+ANYWHERE = np.full((4, 4), np.inf)
+"""Where a marker is that somebody may have moved."""
 
 
 class Server(Protocol):
@@ -103,8 +105,8 @@ class WaypointHandles:
     def release(self) -> None:
         """Forget what is dragged: nobody is there any more who could let go."""
         if self._held is not None:
-            number, T = self._held
-            self._shown[number] = T, self._shown[number][1]
+            number = self._held[0]
+            self._shown[number] = ANYWHERE, self._shown[number][1]
             self._held = None
 
     def show(self) -> None:
@@ -154,11 +156,13 @@ class WaypointHandles:
 
     def _on_feedback(self, feedback: Feedback) -> None:
         number = number_of(feedback.marker_name)
-        if not 0 <= number < len(self._shown) or feedback.header.frame_id != self._frame_id:
+        count = min(len(self._shown), len(self._waypoints))
+        if not 0 <= number < count or feedback.header.frame_id != self._frame_id:
             return
         try:
             T = pose_to_matrix(feedback.pose)
         except TargetError:  # of a pose with numbers that are none
+            self.release()
             return
         event = feedback.event_type
         if event == Feedback.MOUSE_DOWN:

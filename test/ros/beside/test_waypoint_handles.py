@@ -180,9 +180,16 @@ def test_what_makes_no_sense_changes_nothing(screen):
     before = screen.waypoints.poses
     screen.tell(1, Feedback.MOUSE_DOWN, frame='elsewhere')
     screen.drag(2, np.full((4, 4), np.nan))
+    np.testing.assert_allclose(screen.poses()[1], pose(1), atol=1e-6)
     screen.tell(1, Feedback.POSE_UPDATE)
     screen.tell(1, Feedback.MOUSE_UP)
     assert screen.waypoints.poses is before
+
+
+def test_who_grabs_one_that_is_taken_away_just_now_grabs_nothing(screen):
+    screen.waypoints.undo()
+    screen.tell(3, Feedback.MOUSE_DOWN)
+    assert len(screen.poses()) == len(screen.waypoints) == 2
 
 
 def test_the_program_goes_through_all_and_is_what_the_node_reads(screen):
