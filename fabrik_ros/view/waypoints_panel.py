@@ -74,7 +74,8 @@ class WaypointsPanel:
 
         async def save(event: viser.GuiEvent) -> None:
             if event.client is not None:
-                event.client.send_file_download(FILE, actions.text().encode())
+                content = actions.text().encode()
+                event.client.send_file_download(FILE, content, save_immediately=True)
 
         async def load(event: viser.GuiEvent) -> None:
             file = self._load.value

@@ -129,9 +129,12 @@ def test_the_chosen_one_is_dragged_and_only_that(view, arm):
 def test_file_is_written_as_it_is_read_and_one_that_makes_no_sense_is_said(view):
     load(view, poses_text(WAY))
     files = []
-    client = SimpleNamespace(send_file_download=lambda name, content: files.append(content))
-    press(view, 'save', client)
-    assert files == [poses_text(WAY).encode()]
+
+    def download(name, content, save_immediately):
+        files.append((name, content, save_immediately))
+
+    press(view, 'save', SimpleNamespace(send_file_download=download))
+    assert files == [('waypoints.csv', poses_text(WAY).encode(), True)]
     load(view, 'x,y\n', '<b>.csv')
     listed = view._panel.waypoints._panel._list.content
     assert '&lt;b&gt;.csv: the first line must be x,y,z,qx,qy,qz,qw' in listed

@@ -91,7 +91,7 @@ def test_waypoints_are_set_and_run_and_nothing_moves(browser, arm, width, height
 
 def test_file_comes_back_as_it_was_loaded(browser, arm):
     with shown(arm) as address:
-        page = opened(browser, address, 900, 1200)
+        page = opened(browser, address, 700, 900)
         load(page, WAY)
         page.wait_for('5: 0.200 0.300 0.500 m')
         with page.page.expect_download() as download:
