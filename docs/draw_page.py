@@ -19,7 +19,8 @@ from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.model.geometry import Box, Cylinder, Sphere
 from fabrik_ros.motion.follower_options import FollowerOptions
 from fabrik_ros.planning.planner_setup import PlannerSetup
-from fabrik_ros.transforms import transform
+from fabrik_ros.programs.recorded_poses import poses_text
+from fabrik_ros.transforms import pose_from_xyz_rpy, transform
 from fabrik_ros.view.app import View
 from fabrik_ros.view.local_source import LocalSource
 from fabrik_ros.view.source import Request, Snapshot
@@ -43,6 +44,9 @@ SETTLING = 4000
 """Time until the picture is drawn, without a graphics card [ms]."""
 FARTHER = 300
 """The wheel of the mouse goes so far to show what is above the arm, too [pixels]."""
+DOWN = (np.pi, 0.0, -np.pi / 2.0)
+WAY = ((0.45, -0.2, 0.5), (0.55, 0.05, 0.35), (0.45, 0.3, 0.5), (0.3, 0.35, 0.4))
+"""Where the waypoints are [m]."""
 ON_ITS_WAY = 0.6
 """A joint of the motion that waits is so far from where it is, when the picture is taken [rad]."""
 
@@ -145,6 +149,16 @@ def go_to(page: Page, x: float, y: float, z: float) -> None:
     page.get_by_role('button', name='Go there').click()
 
 
+def load_waypoints(page: Page) -> None:
+    """Open the part of the panel that has the waypoints, and load a file of some."""
+    page.get_by_text('Waypoints', exact=True).click()
+    text = poses_text(pose_from_xyz_rpy(xyz, DOWN) for xyz in WAY)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role('button', name='Load').click()
+    chooser.value.set_files({'name': 'way.csv', 'mimeType': 'text/csv', 'buffer': text.encode()})
+    page.get_by_text(f'{len(WAY)}: ').wait_for()
+
+
 def scrub(page: Page, seconds: float) -> None:
     """Go back in the last minute."""
     row = page.locator('xpath=//label[.="seconds from now"]/ancestor::div[2]/..').first
@@ -160,14 +174,20 @@ def draw(browser: Browser, source: LocalSource, address: str) -> None:
         page.close()
     page = opened(browser, address, 1300, 850)
     save(page, 'at_rest')
-    go_to(page, 0.35, -0.2, 0.45)
-    wait_for(source, 'REACHED')
+    load_waypoints(page)
+    page.get_by_role('button', name='Run').click()
+    wait_until(source, lambda snapshot: snapshot.waits_for_execute)
     source.set_speed(0.1)
-    go_to(page, 0.45, 0.35, 0.35)
+    source.ask(Request.EXECUTE)
     wait_for(source, 'MOVING')
     page.wait_for_timeout(SETTLING)
     take(page, 'moving')
     source.set_speed(1.0)
+    wait_for(source, 'REACHED')
+    page.get_by_role('button', name='Clear').click()
+    page.get_by_text('Waypoints', exact=True).click()
+    go_to(page, 0.45, 0.35, 0.35)
+    wait_for(source, 'MOVING')
     wait_for(source, 'REACHED')
     page.mouse.move(400, 400)
     page.mouse.wheel(0, FARTHER)

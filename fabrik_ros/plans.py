@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from .model.chain import Chain
 from .model.mechanism import Mechanism
 from .model.robot import Robot
 from .model.tree import Tree
+from .motion.driven_way import driven_way
 from .motion.follower_options import FollowerOptions
 from .motion.program_plan import driven_program, ProgramPlan
 from .planning.direct_planner import DirectPlanner
@@ -57,7 +59,7 @@ def plan(
     scene: Scene | CheckedPairs | None = None,
     *,
     robot: Robot | None = None,
-    options: SolverOptions | None = None,
+    options: SolverOptions | FollowerOptions | None = None,
     tips: Mapping[str, TipOptions] | None = None,
     posture: npt.ArrayLike | None = None,
     planning_time: float = PLANNING_TIME,
@@ -84,8 +86,8 @@ def plan(
         robot its links keep clear of each other, and without one nothing collides.
     robot : Robot, optional
         The robot that the arm belongs to, with its collision geometry.
-    options : SolverOptions, optional
-        Mode and tolerances of the target.
+    options : SolverOptions or FollowerOptions, optional
+        Mode and tolerances of the target; with the latter how the arm moves, too.
     tips : mapping, optional
         What is asked of the tips of a tree, `TipOptions` by tip link.
     posture : array-like, shape (n,), optional
@@ -102,7 +104,7 @@ def plan(
     Returns
     -------
     Plan
-        The way, or why there is none.
+        The way, or why there is none; `duration` and `at` are those of the node's own motion.
     ProgramPlan
         The same for a program, as the arm will drive it.
 
@@ -126,10 +128,12 @@ def plan(
     check_arm(chain, 'chain', Chain, Tree)
     collision = _collision(scene, robot, chain, settings)
     q = chain.checked(start, 'start')
-    planner = Planner(chain, collision, options, tips)
+    how = options if isinstance(options, FollowerOptions) else _following(options)
+    asked = options.solver if isinstance(options, FollowerOptions) else options
+    planner = Planner(chain, collision, asked, tips)
     planner.warm_up()
     if isinstance(target, Program):
-        direct, how = DirectPlanner(planner, planning_time, should_stop), _following(options)
+        direct = DirectPlanner(planner, planning_time, should_stop)
         return driven_program(_one_tip(chain), q, with_values(target, {}), collision, direct, how)
     T, q_goals = _goal(chain, target)
     request = PlanRequest(
@@ -141,7 +145,8 @@ def plan(
         seed=seed,
         brakes_straight=True,
     )
-    return planner.plan(request, should_stop)
+    found = planner.plan(request, should_stop)
+    return replace(found, drive=lambda way: driven_way(chain, way, collision, how, tips))
 
 
 def plan_program(

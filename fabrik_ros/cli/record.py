@@ -5,7 +5,7 @@ from pathlib import Path
 import sys
 
 from ..found_ros import require_ros
-from .recorded_poses import PoseWriter
+from ..programs.recorded_poses import PoseWriter
 
 NO_NODE = 10.0
 """Longest wait for a node [s]."""

@@ -16,8 +16,8 @@ from typing import Any
 from ..errors import shown, TargetError
 from ..found_ros import require_ros
 from ..programs.program_file import READ
+from ..programs.recorded_poses import read_poses
 from .arguments import add_pose, finite, Pose, read_pose
-from .recorded_poses import read_poses
 
 PROGRAMS = ('.yaml', '.yml', '.json')
 """Ends of the names of files that are programs."""

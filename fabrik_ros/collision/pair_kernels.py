@@ -72,8 +72,9 @@ class PairKernels:
         )
         self._values = np.zeros(len(frames.values))
         memory_for_frames = np.empty((len(frames.model), FRAME))
-        is_large = self._solids[:, convex_gaps.COUNT] > convex_gaps.FEW
-        outlines = _outlines(solids, has_outline & (is_large | bool(cells)))
+        has_use = self._solids[:, convex_gaps.COUNT] > convex_gaps.FEW
+        has_use[first[self._of_cells]] = True
+        outlines = _outlines(solids, has_outline & has_use)
         self._tables = (
             frames.model, self._values, memory_for_frames, points, self._solids, *outlines
         )  # fmt: skip
@@ -308,11 +309,13 @@ def _support(solid: Solid) -> Support | None:
 def _outlines(
     solids: Sequence[Solid], wanted: npt.NDArray[np.bool_]
 ) -> tuple[Array, Indices, Indices, Indices, Array, Array]:
-    """Write outlines of the wanted solids one after the other, and where they begin."""
-    nothing = point_outline(0.0)
-    outlines = [
-        s.outline if is_wanted else nothing for s, is_wanted in zip(solids, wanted, strict=True)
-    ]
+    """
+    Write outlines of the wanted solids one after the other, and where they begin.
+
+    They end with the last one that is wanted: the many obstacles behind the robot take no room.
+    """
+    nothing, count = point_outline(0.0), int(np.flatnonzero(wanted).max(initial=-1)) + 1
+    outlines = [s.outline if wanted[k] else nothing for k, s in enumerate(solids[:count])]
     outlines.append(nothing)  # never none at all
     lengths = [(len(o.vertices), len(o.candidates), len(o.faces)) for o in outlines]
     starts = np.concatenate([np.zeros((1, 3), dtype=np.int64), np.cumsum(lengths, axis=0)])

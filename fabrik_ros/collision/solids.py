@@ -225,23 +225,23 @@ class DistanceMeter:
         self._request.enable_signed_distance = True
         self._result = coal.DistanceResult()
         self._poses = [coal.Transform3s() for _ in range(2)]
-        self._measure = coal.ComputeDistance
-        self._between: dict[tuple[int, int], Any] = {}
+        self._measure = coal.distance
 
     def distance(self, a: int, b: int) -> float:
         """Distance between solids number `a` and `b` where their frames are now."""
         if isinstance(self._solids[b].geometry, PointCells):
             return self.distance_to(a, self._solids[b])
-        between = self._between.get((a, b))
-        if between is None:
-            between = self._measure(self._solids[a].geometry, self._solids[b].geometry)
-            self._between[a, b] = between
         T_a, T_b = self._poses
         T_a.setTransform(self._rotations[a], self._centres[a])
         T_b.setTransform(self._rotations[b], self._centres[b])
         self._result.clear()
-        distance = float(between(T_a, T_b, self._request, self._result))
-        distance -= self._solids[a].padding + self._solids[b].padding
+        solid_a, solid_b = self._solids[a], self._solids[b]
+        distance = float(
+            self._measure(
+                solid_a.geometry, T_a, solid_b.geometry, T_b, self._request, self._result
+            )
+        )
+        distance -= solid_a.padding + solid_b.padding
         return distance if math.isfinite(distance) else -math.inf
 
     def points(self, a: int, b: int) -> Array | None:

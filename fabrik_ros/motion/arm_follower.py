@@ -469,11 +469,18 @@ class ArmFollower:
         return np.empty((0, len(self.arm.tip_links), 4, 4)) if preview is None else preview.tips
 
     @property
+    def planned_times(self) -> Array:
+        """Times at which the tips are at these poses, about, from 0 on, shape (m,) [s]."""
+        found = self._motion.found
+        preview = None if found is None else found.preview
+        return np.empty(0) if preview is None else preview.times
+
+    @property
     def proposed_motion(self) -> tuple[Array, Array]:
         """
         Times, shape (m,) [s], and joint values then, shape (m, n), on the path that is proposed.
 
-        They are as fast as the joints and tips may go, without accelerating; none: m is 0.
+        The times are about those that the arm will take, from rest to rest; none: m is 0.
 
         """
         return self._motion.proposed_motion

@@ -20,12 +20,11 @@ from ..programs.route import Route
 from ..reasons import Reason, ReasonKind
 from ..transforms import Array
 from .choosing.motion import Motion
+from .driven_way import between_commands, LONGEST
 from .follower_options import FollowerOptions
 from .paths.path import Progress
 from .paths.planned_path import AVERAGED_OFF
 
-LONGEST = 3600.0
-"""Longest program that is driven in advance [s]."""
 TOO_LONG = Reason(ReasonKind.BAD_REQUEST, f'the program takes more than {LONGEST:g} s')
 CANCELLED = Reason(ReasonKind.CANCELLED, 'planning was cancelled')
 HELD = 0.99
@@ -109,9 +108,7 @@ class ProgramPlan:
 
         """
         self._check()
-        t = np.asarray(time, dtype=np.float64)
-        values: Array = np.stack([np.interp(t, self.times, q) for q in self.q.T], axis=-1)
-        return values
+        return between_commands(self.times, self.q, time)
 
     def segment_at(self, time: float) -> int:
         """Return the number of the segment that the arm is on at a time [s], from 0 on."""

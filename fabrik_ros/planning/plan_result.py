@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +44,17 @@ class PlanOutcome(Enum):
     CANCELLED = 'cancelled'
 
 
+class Timed(Protocol):
+    """A way with a time for each place."""
+
+    @property
+    def duration(self) -> float:
+        """Its duration [s]."""
+
+    def at(self, time: npt.ArrayLike) -> Array:
+        """Joint values at times [s], shape (n,) or (k, n); before and after, at the ends."""
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """
@@ -74,6 +87,9 @@ class Plan:
     orientation_error : float
         How far the tool is turned off the target at the goal [rad], by the mode: more than the
         tolerance only in mode 'auto' with too few joints, where it is the best there is.
+    drive : callable, optional
+        Drives the way as an arm does. None: joints go as fast as they may, with some of their
+        acceleration to spare, and tips at any speed.
 
     """
 
@@ -86,6 +102,7 @@ class Plan:
     planning_time: float
     collision_checking: str = ''
     orientation_error: float = 0.0
+    drive: Callable[[Plan], Timed] | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:
         return self.found
@@ -108,12 +125,7 @@ class Plan:
 
     @property
     def duration(self) -> float:
-        """
-        Duration of the way, from rest to rest [s].
-
-        Joints go as fast as they may, with some of their acceleration to spare: an arm is there a
-        little sooner. The node takes longer where it limits the speeds of tips.
-        """
+        """Duration of the way, from rest to rest [s]; it is driven once for that."""
         return self._timed.duration
 
     def at(self, time: npt.ArrayLike) -> Array:
@@ -134,8 +146,9 @@ class Plan:
         return self._timed.at(time)
 
     @cached_property
-    def _timed(self) -> TimedWay:
-        return TimedWay(self._way, self.fastest)
+    def _timed(self) -> Timed:
+        way = self._way
+        return TimedWay(way, self.fastest) if self.drive is None else self.drive(self)
 
     @property
     def _way(self) -> Array:

@@ -1,8 +1,11 @@
 """The process of the node: signals, and spinning until it is told to stop."""
 
+from . import one_heap  # noqa: F401 - before rclpy
+
+# isort: split
+
 from collections.abc import Callable
 from contextlib import suppress
-import ctypes
 import json
 import signal
 from types import FrameType
@@ -26,8 +29,6 @@ STOP_CHECK_PERIOD = 0.05
 """Time between two looks whether the node is to stop [s]."""
 SPIN_TIME = 60.0
 """Longest spin of the executor before it is called again [s]."""
-M_ARENA_MAX = -8
-"""Option of mallopt(3) for the number of heaps, from malloc.h of glibc."""
 
 
 def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
@@ -42,7 +43,6 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
         Read from a file; its description counts instead of that of the parameter or the topic.
 
     """
-    share_one_heap()
     asked_to_stop = False
     node: FabrikNode | None = None
 
@@ -78,17 +78,6 @@ def main(args: list[str] | None = None, robot: Robot | None = None) -> None:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-
-
-def share_one_heap() -> None:
-    """
-    Have all threads to come share one heap, where the C library is glibc.
-
-    It would give each a heap of its own, and what one of them has freed is of no use to another:
-    a node among clouds of points would grow to 230 MB instead of 165.
-    """
-    with suppress(AttributeError, TypeError):  # other C libraries; Windows
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
 
 
 def _mesh_paths(folder: str) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import viser
 
 from ..errors import FabrikError
+from ..programs.program import Program
 from ..transforms import Array
 from .asked_target import AskedTarget, away_text
 from .camera import Camera
@@ -82,6 +83,7 @@ class View:
             self._ask_place,
             self._look,
             self._look_at_arm,
+            self._ask_program,
         )
         self._panel = Panel(self._server, source, actions, self._recording)
         on_panel_place(self._server, self._camera.place_panel)
@@ -129,6 +131,8 @@ class View:
         self._scene.look(self._panel.looks)
         self._panel.make_joints(snapshot.robot, snapshot.measured)
         self._scene.handle.on_update(self._on_handle)
+        if self._panel.waypoints is not None:
+            self._panel.waypoints.begin(self._scene, snapshot)
         text = missing_text(self._scene.missing)
         if text:
             self._panel.say_once(text)
@@ -151,6 +155,8 @@ class View:
         scene.show_handle(past is None)
         if not self._is_grabbed:
             scene.place_handle(T_target)
+        if self._panel.waypoints is not None:
+            self._panel.waypoints.show()
         self._panel.target.show(T_target)
         self._panel.joints.show(snapshot.measured)
         self._panel.plots.show(snapshot, _behind(scene, snapshot), now)
@@ -180,13 +186,13 @@ class View:
             with self._lock:
                 if self._asked.is_dragged:
                     self._asked.drop()
+            if self._panel.waypoints is not None:
+                self._panel.waypoints.release()
 
     def _ask(self, request: Request) -> None:
         """Ask for something at once; what was asked before counts no more."""
         if request is not Request.EXECUTE:
-            with self._lock:
-                self._asked.drop()
-                self._joints = {}
+            self._drop_asked()
         self._panel.replay.end()
         self._source.ask(request)
 
@@ -200,11 +206,20 @@ class View:
             self._asked.drop()
             self._joints |= values
 
-    def _ask_place(self, name: str) -> None:
-        """Ask for a place that has a name; what was asked before counts no more."""
+    def _ask_program(self, program: Program) -> None:
+        """Ask for a way through waypoints; what was asked before counts no more."""
+        self._drop_asked()
+        self._panel.replay.end()
+        self._source.send_program(program)
+
+    def _drop_asked(self) -> None:
         with self._lock:
             self._asked.drop()
             self._joints = {}
+
+    def _ask_place(self, name: str) -> None:
+        """Ask for a place that has a name; what was asked before counts no more."""
+        self._drop_asked()
         assert self._source.choices is not None
         self._source.choices.go_to(name)
 

@@ -6,6 +6,7 @@ import time
 
 import viser
 
+from .path_view import legend_html
 from .source import Request, Snapshot
 
 SLIDING_TIME = 1.0
@@ -84,6 +85,7 @@ class Controls:
             button.on_click(_asking(request, on_request))
             self._buttons[request] = button
         self._speed = gui.add_slider('speed [%]', 0, 100, 1, 100, marks=(), disabled=not has_speed)
+        self._legend = gui.add_html(legend_html(math.nan)) if has_speed else None
         self._set_at = -math.inf
 
         async def set_speed(event: viser.GuiEvent) -> None:
@@ -97,6 +99,9 @@ class Controls:
         """Show the speed, and what the arm waits for."""
         self._color(Request.RESUME, snapshot.is_held)
         self._color(Request.EXECUTE, snapshot.waits_for_execute)
+        legend = legend_html(snapshot.speed * snapshot.top_speed)
+        if self._legend is not None and self._legend.content != legend:
+            self._legend.content = legend
         is_left = time.monotonic() - self._set_at > SLIDING_TIME
         if is_left and math.isfinite(snapshot.speed):
             percent = round(100.0 * snapshot.speed)

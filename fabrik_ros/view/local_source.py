@@ -15,6 +15,8 @@ from ..model.chain import Chain
 from ..model.robot import Robot
 from ..motion.arm_follower import ArmFollower, Target
 from ..motion.follower_options import FollowerOptions
+from ..motion.paths.pace import piece_speeds
+from ..programs.program import Program
 from ..reasons import ReasonKind
 from ..ros.drawing.planned_motion import PlannedMotion
 from ..transforms import Array
@@ -88,6 +90,11 @@ class LocalSource:
         return True
 
     @property
+    def has_programs(self) -> bool:
+        """It goes through them as the node does."""
+        return True
+
+    @property
     def choices(self) -> None:
         """It moves with the defaults of the node."""
 
@@ -109,6 +116,10 @@ class LocalSource:
         mine = {name: value for name, value in values.items() if name in names}
         if mine:
             self._go_to(mine, '')
+
+    def send_program(self, program: Program) -> None:
+        """Go through a program from the next step on."""
+        self._go_to(program, '')
 
     def ask(self, request: Request) -> None:
         """Ask for something before the next step; a stop drops a target that waits."""
@@ -185,10 +196,11 @@ class LocalSource:
         """Describe the arm; what takes long only when it is due."""
         chain, follower, last = self._chain, self._follower, self._snapshot
         names = chain.joint_names
-        near, path = (last.to_obstacle, last.to_itself), last.path
+        near, path, speeds = (last.to_obstacle, last.to_itself), last.path, last.path_speeds
         if is_due:
             near = gaps(self._world, q)
             path = follower.planned_path[:, 0, :3, 3]
+            speeds = piece_speeds(path, follower.planned_times)
         reason = follower.reason
         kind = None if reason is None else reason.kind
         q_planned = self._planned.configuration(follower.proposed_motion, now)
@@ -205,6 +217,8 @@ class LocalSource:
             follower.solve_time,
             *near,
             path,
+            speeds,
+            self._options.max_tip_speed,
             self._solids,
             goal=self._goal,
             waits_for_execute=kind is ReasonKind.AWAITS_EXECUTE,

@@ -1,17 +1,21 @@
 """What a node is asked besides poses: its services, parameters and configurations."""
 
 from collections.abc import Mapping
+import json
 from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from ..programs.program import Program
+from ..programs.program_file import document_of
+from ..programs.waypoints import NAME
 from ..ros.beside.menu_entries import CHOICES
 from ..ros.beside.node_client import NodeClient, OnAnswer
 from ..ros.clocks.qos import NEWEST
 from .source import Request
 
-PARAMETERS = ('speed_scaling', 'stream_timeout', 'tip_links', *CHOICES)
+PARAMETERS = ('speed_scaling', 'max_tip_speed', 'stream_timeout', 'tip_links', *CHOICES)
 """What is asked for."""
 
 
@@ -44,6 +48,7 @@ class NodeRequests:
         """Number of requests so far: only the last one's answer is told."""
         topic = f'{client.name}/target_configuration'
         self._places = node.create_publisher(String, topic, NEWEST)
+        self._programs = node.create_publisher(String, f'{client.name}/program', NEWEST)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -92,6 +97,10 @@ class NodeRequests:
     def go_to(self, configuration: str) -> None:
         """Publish the name of a configuration as a target."""
         self._places.publish(String(data=configuration))
+
+    def send_program(self, program: Program) -> None:
+        """Publish a program of moves, with the name of those through waypoints."""
+        self._programs.publish(String(data=json.dumps(document_of(program, NAME))))
 
     def _set(self, name: str, value: str | float) -> None:
         self._client.set_parameter(name, value, self._teller())

@@ -28,6 +28,16 @@ STYLE = f"""
 .fabrik-events {{
   height: 7em; overflow-y: auto; padding: 0 0.8em 0.5em; font-size: 0.8em; line-height: 1.35;
 }}
+.fabrik-legend {{
+  display: flex; gap: 0.6em; height: 1.6em; padding: 0 0.9em; font-size: 0.8em; color: #555;
+  align-items: center; white-space: nowrap;
+}}
+.fabrik-legend i {{ flex: 1; height: 0.6em; border-radius: 0.3em; }}
+.fabrik-waypoints {{
+  height: 6.2em; overflow-y: auto; padding: 0 0.9em 0.4em; font-size: 0.85em; line-height: 1.5;
+  contain: inline-size; font-variant-numeric: tabular-nums;
+}}
+.fabrik-waypoints .chosen {{ color: #1f6feb; font-weight: 650; }}
 .fabrik-events div {{ overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }}
 
 /* Stop stays at the top, however far one scrolls. */

@@ -7,6 +7,7 @@ import html
 import viser
 
 from ..model.robot import Robot
+from ..programs.program import Program
 from ..transforms import Array
 from .angles import AngleUnit
 from .choices_panel import ChoicesPanel
@@ -14,6 +15,7 @@ from .controls import Controls, StopButton
 from .joint_sliders import JointSliders
 from .looks_panel import LooksPanel
 from .page_style import head
+from .page_waypoints import PageWaypoints
 from .plots import Plots
 from .recording import Recording
 from .replay import Replay
@@ -34,6 +36,7 @@ class Actions:
     place: Callable[[str], None]
     looks: Callable[[Looks], None]
     whole_arm: Callable[[], None]
+    program: Callable[[Program], None]
 
 
 class Panel:
@@ -55,6 +58,8 @@ class Panel:
     ----------
     target : TargetFields
         The target in numbers.
+    waypoints : PageWaypoints or None
+        What the arm can go through; None where it goes along no path.
     joints : JointSliders
         A slider for each joint.
     plots : Plots
@@ -78,6 +83,7 @@ class Panel:
             server, source.requests, source.has_speed, actions.request, actions.speed
         )
         self.target = TargetFields(server, actions.target)
+        self.waypoints = PageWaypoints(server, actions.program) if source.has_programs else None
         self.joints = JointSliders(server, actions.joints)
         self.replay = Replay(server, recording)
         self.plots = Plots(server)

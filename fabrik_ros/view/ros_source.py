@@ -23,11 +23,13 @@ from visualization_msgs.msg import MarkerArray
 from ..errors import FabrikError
 from ..model.robot import Robot
 from ..model.urdf import parse_urdf
+from ..motion.paths.pace import piece_speeds
 from ..motion.paths.preview import NO_MOTION, ProposedMotion
+from ..programs.program import Program
 from ..ros.beside.node_client import NodeClient
 from ..ros.clocks.qos import LATCHED, NEWEST
 from ..ros.drawing.planned_motion import PlannedMotion
-from ..ros.messages.conversions import motion_in, seconds, stamped_pose
+from ..ros.messages.conversions import motion_in, path_in, seconds, stamped_pose
 from ..ros.parameters.tip_names import topic_name
 from ..ros.status.diagnostics import awaited_in, target_stamp
 from ..transforms import Array, rotation_from_rpy, transform
@@ -71,7 +73,8 @@ class RosSource:
         self._description, self._fault = '', ''
         self._joints: dict[str, float] = {}
         self._command: dict[str, float] = {}
-        self._path: Array = np.empty((0, 3))
+        self._path: tuple[Array, Array] = np.empty((0, 3)), np.empty(0)
+        """Points of the tip [m], and its speeds between them [m/s]."""
         self._motion: tuple[list[str], ProposedMotion] = [], NO_MOTION
         self._planned = PlannedMotion()
         self._solids: tuple[Solid, ...] = ()
@@ -121,6 +124,11 @@ class RosSource:
         return True
 
     @property
+    def has_programs(self) -> bool:
+        """It goes through them; the node says where it cannot."""
+        return True
+
+    @property
     def choices(self) -> NodeRequests:
         """Its parameters, and its configurations."""
         return self._requests
@@ -159,7 +167,8 @@ class RosSource:
             _number(facts, 'solve_time'),
             _gap(facts, 'nearest_obstacle'),
             _gap(facts, 'nearest_self'),
-            self._path,
+            *self._path,
+            self._client.parameters.get('max_tip_speed', math.nan),
             self._solids,
             _tool(facts),
             facts.get(f'{self._prefix()}target_stamp', ''),
@@ -222,6 +231,10 @@ class RosSource:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._joint_targets.publish(message)
 
+    def send_program(self, program: Program) -> None:
+        """Publish a program."""
+        self._requests.send_program(program)
+
     def ask(self, request: Request) -> None:
         """Call a service; a stop drops a target that waits."""
         if request is Request.STOP:
@@ -262,8 +275,8 @@ class RosSource:
         self._command = _finite(message)
 
     def _on_path(self, message: Path) -> None:
-        points = [(p.pose.position.x, p.pose.position.y, p.pose.position.z) for p in message.poses]
-        self._path = np.array(points).reshape(-1, 3)
+        points, times = path_in(message)
+        self._path = points, piece_speeds(points, times)
 
     def _on_motion(self, message: JointTrajectory) -> None:
         self._motion = list(message.joint_names), motion_in(message)
@@ -280,7 +293,7 @@ class RosSource:
         """Forget what a node that is gone said, and the target that waits."""
         with self._lock:
             self._waiting = None
-        self._command, self._path = {}, np.empty((0, 3))
+        self._command, self._path = {}, (np.empty((0, 3)), np.empty(0))
         self._motion = [], NO_MOTION
         self._node.destroy_subscription(self._scene)
         self._solids, self._scene = (), self._hear_scene()

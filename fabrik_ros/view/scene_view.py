@@ -12,12 +12,12 @@ from ..motion.following.arm_state import UNDER_WAY
 from ..transforms import Array, rotation_from_quaternion_xyzw, transform
 from .arm_view import ArmView, GhostView, parts_of, put
 from .camera import Camera
+from .path_view import PathView
 from .shapes import drawable
 from .solids_view import SolidsView
 from .source import Snapshot
 
 CHAIN_COLOR = (255, 140, 0)
-PATH_COLOR = (30, 160, 70)
 ASKED_COLOR = (120, 120, 120)
 FLOOR_GAP = 0.004
 """The floor is so far below the lowest thing: surfaces in one place would fight [m]."""
@@ -62,6 +62,8 @@ class SceneView:
         The target, which can be dragged.
     missing : list of str
         Meshes that are not drawn, and why.
+    shows_path : bool
+        Whether there is a path ahead to be seen.
 
     """
 
@@ -83,6 +85,7 @@ class SceneView:
         }
         self._looks = Looks()
         self._shown: dict[str, Array] = {}
+        self.shows_path = False
         urdf, is_visual, self.missing = drawable(robot, mesh_paths)
         self._parts = parts_of(urdf, robot, is_visual)
         self._arm = ArmView(server, robot, self._parts)
@@ -105,7 +108,7 @@ class SceneView:
         )
         self._words = scene.add_label('/base/asked', '', anchor='bottom-center', visible=False)
         self._chain = self._line('/base/chain', CHAIN_COLOR, 4.0)
-        self._path = self._line('/base/path', PATH_COLOR, 4.0)
+        self._path = PathView(self._server.scene, '/base/path')
         self._gap = self._line('/base/gap', ASKED_COLOR, 2.0)
         self._floor = scene.add_grid(
             '/floor',
@@ -115,6 +118,11 @@ class SceneView:
             section_size=0.5 * size,
             position=(0.0, 0.0, -FLOOR_GAP),
         )
+
+    @property
+    def size(self) -> float:
+        """Length of the arm [m]."""
+        return self._size
 
     def tool_pose(self, values: Mapping[str, float]) -> Array:
         """Where the tool is in the base frame, shape (4, 4), at joint values by name."""
@@ -150,7 +158,8 @@ class SceneView:
             put(self._base, self._arm.pose(self._base_link))
         self._draw_line('chain', self._chain, self._points(measured), looks.chain)
         is_ahead = snapshot.state in UNDER_WAY or snapshot.waits_for_execute
-        self._draw_line('path', self._path, snapshot.path, looks.path and is_ahead)
+        self.shows_path = looks.path and is_ahead and len(snapshot.path) > 1
+        self._path.show(snapshot, self.shows_path)
         if self._solids.show(snapshot.solids):
             self._lower_floor()
 

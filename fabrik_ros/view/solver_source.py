@@ -13,6 +13,7 @@ from ..errors import FabrikError
 from ..model.bent_pose import bent_configuration
 from ..model.chain import Chain
 from ..model.robot import Robot
+from ..programs.program import Program
 from ..solver.chain_solver import FabrikSolver
 from ..solver.solution import Status
 from ..transforms import Array
@@ -59,6 +60,11 @@ class SolverSource:
     @property
     def has_speed(self) -> bool:
         """It has none: it is where it is put at once."""
+        return False
+
+    @property
+    def has_programs(self) -> bool:
+        """It goes along no path."""
         return False
 
     @property
@@ -113,6 +119,9 @@ class SolverSource:
             self._values |= values
             self._state, self._reason, self._solve_time = 'READY', '', math.nan
             self._goal = ''
+
+    def send_program(self, program: Program) -> None:
+        """Change nothing: it goes along no path."""
 
     def ask(self, request: Request) -> None:
         """Stand where it began."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model.robot import Robot
 from ..motion.follower_options import FollowerOptions
+from ..programs.program import Program
 from ..transforms import Array
 from .solid import Solid
 
@@ -72,6 +73,10 @@ class Snapshot:
     """Between two links."""
     path: Array = field(default_factory=lambda: np.empty((0, 3)))
     """The path ahead: points of the tip in the base frame, shape (m, 3) [m]."""
+    path_speeds: Array = field(default_factory=lambda: np.empty(0))
+    """Mean speeds of the tip between these at full speed, about, shape (m - 1,) [m/s]."""
+    top_speed: float = math.nan
+    """The greatest speed of the tip [m/s]; NaN: unknown."""
     solids: tuple[Solid, ...] = ()
     """What stands around, and what links carry."""
     T_tip_tool: Array = field(default_factory=lambda: np.eye(4))
@@ -143,6 +148,10 @@ class Source(Protocol):
         """Whether it goes at a speed that can be set."""
 
     @property
+    def has_programs(self) -> bool:
+        """Whether it goes through programs of moves."""
+
+    @property
     def choices(self) -> Choices | None:
         """What can be chosen; None for nothing."""
 
@@ -154,6 +163,9 @@ class Source(Protocol):
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Ask joints to go to values, by name [rad or m]."""
+
+    def send_program(self, program: Program) -> None:
+        """Ask the tip to go through a program of moves."""
 
     def ask(self, request: Request) -> None:
         """Ask for something else; the answer comes in a snapshot."""

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from fabrik_ros.cli.recorded_poses import COLUMNS, PoseWriter, read_poses
 from fabrik_ros.errors import TargetError
+from fabrik_ros.programs.recorded_poses import COLUMNS, PoseWriter, read_poses
 from fabrik_ros.transforms import pose_from_xyz_rpy
 import numpy as np
 from process import run

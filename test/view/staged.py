@@ -12,6 +12,7 @@ class Staged:
     """Shows a snapshot that tests change."""
 
     name, requests, has_speed, choices = 'the staged arm', frozenset(Request), True, None
+    has_programs = True
 
     def __init__(self, **facts) -> None:
         self.robot = load_urdf(example_arm('six_axis'))
@@ -21,6 +22,7 @@ class Staged:
             0.0, self.robot, chain.base_link, chain.tip_link, values, state='IDLE'
         )
         self.asked, self.speeds, self.targets, self.joints = [], [], [], []
+        self.programs = []
         self.change(**facts)
 
     def change(self, **facts) -> None:
@@ -39,6 +41,9 @@ class Staged:
 
     def send_joints(self, values) -> None:
         self.joints.append(values)
+
+    def send_program(self, program) -> None:
+        self.programs.append(program)
 
     def ask(self, request) -> None:
         self.asked.append(request)

@@ -33,9 +33,10 @@ class Curtain:
         self.targets = []
         self.name = 'the arm behind the curtain'
         self.requests, self.has_speed = source.requests, source.has_speed
-        self.choices = source.choices
+        self.choices, self.has_programs = source.choices, source.has_programs
         self.ask, self.set_speed = source.ask, source.set_speed
         self.send_joints, self.close = source.send_joints, source.close
+        self.send_program = source.send_program
 
     def snapshot(self):
         from fabrik_ros.view.source import Snapshot

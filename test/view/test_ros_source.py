@@ -14,6 +14,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from domains import free_domain
 from fabrik_ros import example_arm, load_urdf
+from fabrik_ros.programs.waypoints import Waypoints
 from fabrik_ros.ros.launching.child_processes import ChildProcesses
 from fabrik_ros.view.ros_source import RosSource
 from fabrik_ros.view.source import Request
@@ -142,6 +143,32 @@ def test_what_a_node_lets_choose_is_chosen_and_its_configurations_are_gone_to(
     assert source.snapshot().planned == {}
     wait_until(lambda: np.allclose(measured(source, names), up, atol=2e-3))
     assert source.choices.present == plain | {'confirm': 'always'}
+    goes_through_waypoints(source, robot.chain())
+
+
+def goes_through_waypoints(source, chain) -> None:
+    """Send a program, see how fast the tool will be where, and execute it."""
+    T, waypoints = chain.forward_kinematics(measured(source, chain.joint_names)), Waypoints()
+    for y in (-0.1, 0.05):
+        waypoints.add(shifted(T, y))
+    source.send_program(waypoints.program(blend=0.01, speed=0.1))
+    wait_until(lambda: source.snapshot().waits_for_execute)
+    wait_until(lambda: np.allclose(source.snapshot().path[-1], T[:3, 3] + (0, 0.05, 0), atol=1e-3))
+    snapshot = source.snapshot()
+    assert len(snapshot.path_speeds) == len(snapshot.path) - 1
+    assert 0.08 < snapshot.path_speeds.max() < 0.101
+    assert snapshot.top_speed == 0.25
+    source.ask(Request.EXECUTE)
+    wait_until(lambda: source.snapshot().state == 'MOVING')
+    wait_until(lambda: source.snapshot().state == 'REACHED')
+    far = chain.forward_kinematics(measured(source, chain.joint_names))
+    np.testing.assert_allclose(far, shifted(T, 0.05), atol=2e-3)
+
+
+def shifted(T, y):
+    moved = T.copy()
+    moved[1, 3] += y
+    return moved
 
 
 def measured(source, names) -> list[float]:
@@ -272,6 +299,7 @@ def test_page_puts_the_handle_to_the_tool_and_follows_a_change_of_it(robots):
         """An arm that is given another tool."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
+        has_programs = False
         choices = None
 
         def __init__(self) -> None:
@@ -310,6 +338,7 @@ def test_page_that_is_open_draws_another_robot_anew(robots):
         """A source whose robot changes."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
+        has_programs = False
         choices = None
 
         def __init__(self) -> None:

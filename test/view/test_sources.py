@@ -14,6 +14,7 @@ from fabrik_ros.model.bent_pose import bent_configuration
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.motion.follower_options import FollowerOptions
 from fabrik_ros.planning.planner_setup import PlannerSetup
+from fabrik_ros.programs.waypoints import Waypoints
 from fabrik_ros.view.local_source import LocalSource
 from fabrik_ros.view.solver_source import SolverSource, start_values
 from fabrik_ros.view.source import Request, Snapshot, TIMEOUT
@@ -140,6 +141,30 @@ def test_simulated_arm_has_a_speed_and_says_what_it_refuses(moving):
     moving.set_speed(1.0)
     wait_until(lambda: moving.snapshot().state == 'REACHED')
     assert moving.snapshot().speed == 1.0
+
+
+def test_simulated_arm_goes_through_waypoints_and_says_how_fast_or_where_it_cannot(moving):
+    wait_until(lambda: moving.snapshot().state == 'IDLE')
+    begin, waypoints = tip(moving.snapshot()), Waypoints()
+    for y in (0.1, -0.05):
+        T = begin.copy()
+        T[1, 3] += y
+        waypoints.add(T)
+    moving.send_program(waypoints.program(0.02, 0.1))
+    wait_until(lambda: moving.snapshot().state == 'MOVING' and len(moving.snapshot().path) > 5)
+    ahead = moving.snapshot()
+    assert len(ahead.path_speeds) == len(ahead.path) - 1
+    assert ahead.top_speed == FollowerOptions.max_tip_speed
+    assert 0.09 < ahead.path_speeds.max() < 0.101
+    np.testing.assert_allclose(ahead.path[-1], T[:3, 3], atol=1e-3)
+    wait_until(lambda: moving.snapshot().state == 'REACHED')
+    np.testing.assert_allclose(tip(moving.snapshot()), T, atol=3e-3)
+    T = T.copy()
+    T[2, 3] += 3.0
+    waypoints.add(T)
+    moving.send_program(waypoints.program())
+    wait_until(lambda: 'segment 3 (line)' in moving.snapshot().reason)
+    assert moving.snapshot().state == 'HOLDING'
 
 
 def test_simulated_arm_plays_the_motion_that_waits_until_it_is_executed():

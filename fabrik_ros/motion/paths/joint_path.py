@@ -1,7 +1,7 @@
 """Paths that are straight in joint space: to joint values, and to rest."""
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 import math
 
 import numpy as np
@@ -58,8 +58,10 @@ class JointPath(Path):
     def ahead(self) -> Ahead:
         """Tell what the rest of the path asks of the joints, from where the arm is now."""
         q = self._limiter.joints.q
-        on_path = list(configurations(q, *self._corners))
-        return Ahead('the joint path', q, iter(on_path), len(on_path))
+        parts = [list(configurations(*ends)) for ends in pairwise((q, *self._corners))]
+        rests = np.cumsum([len(part) for part in parts]).tolist()
+        on_path = chain.from_iterable(parts)
+        return Ahead('the joint path', q, on_path, rests[-1], rests=frozenset(rests))
 
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""

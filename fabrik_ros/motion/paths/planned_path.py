@@ -274,9 +274,12 @@ class PlannedPath(Path):
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the path asks of the joints, from where the arm is now."""
-        start = self._limiter.joints.q
-        chosen = sparse(start, self._knots[self._segment + 1 :])
-        return Ahead(self._name, start, iter(chosen), len(chosen))
+        start, first = self._limiter.joints.q, self._segment + 1
+        knots, places = self._knots[first:], self._places[first:]
+        chosen = sparse(start, knots)
+        is_timed = np.isfinite(self._top)
+        asked = np.diff(places[chosen], prepend=self._at) if is_timed else np.empty(0)
+        return Ahead(self._name, start, iter(knots[chosen]), len(chosen), asked)
 
     @property
     def time_left(self) -> float:
@@ -287,12 +290,12 @@ class PlannedPath(Path):
         return float(np.interp(self._at, places, left))
 
 
-def sparse(q: Array, knots: Array) -> list[Array]:
+def sparse(q: Array, knots: Array) -> list[int]:
     """Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too."""
     last, chosen = q, []
     for i, knot in enumerate(knots):
         if i + 1 == len(knots) or largest(knots[i + 1] - last) > PREVIEW_MOVE:
-            chosen.append(knot)
+            chosen.append(i)
             last = knot
     return chosen
 

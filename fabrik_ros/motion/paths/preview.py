@@ -18,6 +18,7 @@ from ...planning.pieces import Pieces
 from ...reasons import Reason, ReasonKind, shown_place
 from ...transforms import Array
 from ..limits.joint_motion import JointMotion
+from .pace import paced
 
 PIECE = 4
 """Configurations checked in one piece of work [1]."""
@@ -47,9 +48,7 @@ class Preview:
     configurations: Array = field(default_factory=lambda: np.empty((0, 0)))
     """Joint values on the way there, shape (m, n) [rad or m]."""
     times: Array = field(default_factory=lambda: np.empty(0))
-    """
-    Times at which they are reached, likewise without accelerating, shape (m,), from 0 on [s].
-    """
+    """Times at which they are reached, about, from rest to rest; shape (m,), from 0 on [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +63,25 @@ class Ahead:
     """Joint values on it, shape (n,), evenly apart, or why there are no more."""
     count: int
     """Number of the configurations, if none is missing."""
+    asked: Array = field(default_factory=lambda: np.empty(0))
+    """Times that the steps to them are to take at least, shape (count,) [s]; empty: none are."""
+    rests: frozenset[int] = frozenset()
+    """Numbers of the configurations, from 1 on, at which the arm rests on the way."""
 
     def followed_by(self, other: 'Ahead') -> 'Ahead':
-        """Return what this path and another after it ask of the joints."""
-        on_both = chain(self.configurations, other.configurations)
-        return replace(other, q=self.q, configurations=on_both, count=self.count + other.count)
+        """Return what this path, at whose end the arm rests, and another after it ask."""
+        return replace(
+            other,
+            q=self.q,
+            configurations=chain(self.configurations, other.configurations),
+            count=self.count + other.count,
+            asked=np.append(self._all_asked, other._all_asked),
+            rests=self.rests | {self.count} | {self.count + number for number in other.rests},
+        )
+
+    @property
+    def _all_asked(self) -> Array:
+        return self.asked if len(self.asked) else np.zeros(self.count)
 
 
 @dataclass(frozen=True)
@@ -115,12 +128,12 @@ class PathChecker:
             cause = q if isinstance(q, Reason) else self._collision(preview.q, q, least)
             if cause is not None:
                 reason = _ended(path.name, preview.share, preview.tips[-1], cause)
-                return replace(_joined(passed), reason=reason)
+                return replace(self._joined(passed, path), reason=reason)
             share = 1.0 if number == path.count else number / path.count
             preview = self._beyond(preview, cast(Array, q), share)
             if number % PIECE == 0:
                 yield
-        return _joined([*passed, preview])
+        return self._joined([*passed, preview], path)
 
     def _beginning(self, q: Array) -> Preview:
         return Preview(q, self.robot.tip_poses(q)[None], np.zeros_like(q))
@@ -155,15 +168,22 @@ class PathChecker:
         by_points = 1.0 / self.joints.tip_speed.largest_share(0.5 * (q + q_next), step)
         return max(by_joints, by_points)
 
-
-def _joined(passed: Sequence[Preview]) -> Preview:
-    """Return the last preview, with all that was passed on the way."""
-    return replace(
-        passed[-1],
-        tips=np.concatenate([preview.tips for preview in passed]),
-        configurations=np.array([preview.q for preview in passed]),
-        times=np.array([preview.duration for preview in passed]),
-    )
+    def _joined(self, passed: Sequence[Preview], path: Ahead) -> Preview:
+        """Return the last preview, with all that was passed on the way, and when."""
+        tips = np.concatenate([preview.tips for preview in passed])
+        lengths = np.linalg.norm(np.diff(tips[:, :, :3, 3], axis=0), axis=2).max(axis=1)
+        least = np.diff([preview.duration for preview in passed])
+        if len(path.asked):
+            least = np.maximum(least, path.asked[: len(least)])
+        rests = [number in path.rests for number in range(len(passed))]
+        rests[0] = self.joints.is_still
+        rests[-1] = True
+        return replace(
+            passed[-1],
+            tips=tips,
+            configurations=np.array([preview.q for preview in passed]),
+            times=paced(lengths, least, np.array(rests), self.joints.limits.tip_acceleration),
+        )
 
 
 def _ended(what: str, share: float, tips: Array, cause: Reason) -> Reason:

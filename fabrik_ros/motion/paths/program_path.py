@@ -1,7 +1,9 @@
 """Paths through a program of moves: its legs one after the other, each from rest to rest."""
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterator
+from functools import reduce
+
+import numpy as np
 
 from ...programs.route import Route
 from ...transforms import Array
@@ -48,16 +50,7 @@ class ProgramPath(PlannedPath):
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints, from where the arm is now."""
-        ahead = super().ahead()
-        rest = [
-            sparse(leg.knots[0], leg.knots[1:]) for leg in self._route.legs[self._number + 1 :]
-        ]
-        return Ahead(
-            NAME,
-            ahead.q,
-            chain(ahead.configurations, *rest),
-            ahead.count + sum(map(len, rest)),
-        )
+        return reduce(Ahead.followed_by, _legs_ahead(self._route, self._number), super().ahead())
 
 
 class PausePath(Path):
@@ -97,9 +90,8 @@ class PausePath(Path):
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints."""
-        q = self._limiter.joints.q
-        rest = list(chain(*(sparse(q, leg.knots) for leg in self._route.legs[self._number + 1 :])))
-        return Ahead(NAME, q, iter(rest), len(rest))
+        pause = Ahead(NAME, self._limiter.joints.q, iter(()), 0)
+        return reduce(Ahead.followed_by, _legs_ahead(self._route, self._number), pause)
 
 
 def program_path(limiter: JointLimiter, route: Route, number: int = 0) -> Path:
@@ -113,6 +105,15 @@ def _leg_after(limiter: JointLimiter, route: Route, number: int) -> Callable[[],
     if number + 1 == len(route.legs):
         return None
     return lambda: program_path(limiter, route, number + 1)
+
+
+def _legs_ahead(route: Route, number: int) -> Iterator[Ahead]:
+    """Tell what the legs after one of a program ask of the joints."""
+    for leg in route.legs[number + 1 :]:
+        q, knots, places = leg.knots[0], leg.knots[1:], leg.places[1:]
+        chosen = sparse(q, knots)
+        asked = np.diff(places[chosen], prepend=leg.places[0])
+        yield Ahead(NAME, q, iter(knots[chosen]), len(chosen), asked)
 
 
 def _progress(route: Route, number: int, place: float, left: float) -> Progress:

@@ -10,6 +10,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from ...programs.waypoints import Waypoints
 from ..clocks.log_periods import REMINDER_PERIOD
 from .dragging import PERIOD
 from .running import run
@@ -40,6 +41,8 @@ class DragTarget(Node):
         )
         self._handles: dict[str, TipHandle] = {}
         """Handles by the tip link."""
+        self._waypoints: dict[tuple[str, ...], Waypoints] = {}
+        """Those of each arm, by its base and tip links: they stay while its node is silent."""
         self._followed_at = -math.inf
         """Time at which the handles were put where the tools are last [s]."""
         self._shown: tuple[Any, ...] | None = None
@@ -83,10 +86,17 @@ class DragTarget(Node):
         for handle in self._handles.values():
             handle.close()
         self._server.applyChanges()
+        waypoints = self._waypoints_of(tuple(tools))
         self._handles = {
-            tip: TipHandle(self, self._server, self._watched, tip, tool)
+            tip: TipHandle(self, self._server, self._watched, tip, tool, waypoints)
             for tip, tool in tools.items()
         }
+
+    def _waypoints_of(self, tips: tuple[str, ...]) -> Waypoints | None:
+        """Return the waypoints of an arm; of several tips none: programs are for one."""
+        if len(tips) != 1:
+            return None
+        return self._waypoints.setdefault((self._watched.base_link, *tips), Waypoints())
 
     def _on_status(self) -> None:
         for handle in self._handles.values():

@@ -19,6 +19,8 @@ BALL_SHARE = 0.6
 """Diameter of the ball as a share of the handle [1]: RViz picks what is in front, and inside a
 flange nobody could take hold of it."""
 BALL = ColorRGBA(r=0.1, g=0.7, b=0.9, a=0.35)
+BALL_NAME = 'move'
+"""Name of the control that is a ball."""
 WORDS = 'words'
 """Name of the control that has the words over a handle."""
 WORDS_HEIGHT, WORDS_SIZE = 1.0, 0.12
@@ -52,7 +54,7 @@ def handle_marker(name: str, frame_id: str, T: Array, size: float) -> Interactiv
     marker = InteractiveMarker(name=name, scale=size, pose=matrix_to_pose(T))
     # Without a time RViz tells poses in this frame, and not in its fixed frame.
     marker.header.frame_id = frame_id
-    marker.controls = [*_axis_controls(), _ball(BALL_SHARE * size)]
+    marker.controls = [*axis_controls(), ball_control(BALL_SHARE * size, BALL)]
     return marker
 
 
@@ -68,14 +70,8 @@ def write_over(marker: InteractiveMarker, words: str) -> None:
 
 
 def _words_control(words: str, scale: float) -> InteractiveMarkerControl:
-    """Make a control that is no handle: its lines are upright, however the tool is turned."""
-    control = InteractiveMarkerControl(
-        name=WORDS,
-        orientation_mode=InteractiveMarkerControl.FIXED,
-        interaction_mode=InteractiveMarkerControl.NONE,
-        always_visible=True,
-    )
-    control.orientation.w = 1.0
+    """Make a control whose lines are upright, however the tool is turned."""
+    control = still_control(WORDS)
     size = WORDS_SIZE * scale
     for number, line in enumerate(reversed(wrap(words, LARGE_LINE))):
         height = WORDS_HEIGHT * scale + number * SPACING * size
@@ -83,7 +79,19 @@ def _words_control(words: str, scale: float) -> InteractiveMarkerControl:
     return control
 
 
-def _axis_controls() -> Iterator[InteractiveMarkerControl]:
+def still_control(name: str) -> InteractiveMarkerControl:
+    """Make a control that is to be seen only, and stays upright."""
+    control = InteractiveMarkerControl(
+        name=name,
+        orientation_mode=InteractiveMarkerControl.FIXED,
+        interaction_mode=InteractiveMarkerControl.NONE,
+        always_visible=True,
+    )
+    control.orientation.w = 1.0
+    return control
+
+
+def axis_controls() -> Iterator[InteractiveMarkerControl]:
     """Make an arrow and a ring for each axis; RViz draws those that have no markers."""
     modes = {
         'move': InteractiveMarkerControl.MOVE_AXIS,
@@ -96,13 +104,13 @@ def _axis_controls() -> Iterator[InteractiveMarkerControl]:
             )
 
 
-def _ball(diameter: float) -> InteractiveMarkerControl:
+def ball_control(diameter: float, color: ColorRGBA) -> InteractiveMarkerControl:
     """Make a ball that moves in the plane of the screen."""
-    ball = Marker(type=Marker.SPHERE, color=BALL)
+    ball = Marker(type=Marker.SPHERE, color=color)
     ball.pose.orientation.w = 1.0
     ball.scale.x = ball.scale.y = ball.scale.z = diameter
     control = InteractiveMarkerControl(
-        name='move', interaction_mode=InteractiveMarkerControl.MOVE_3D, always_visible=True
+        name=BALL_NAME, interaction_mode=InteractiveMarkerControl.MOVE_3D, always_visible=True
     )
     control.orientation.w = 1.0
     control.markers = [ball]

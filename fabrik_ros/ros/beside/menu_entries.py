@@ -16,6 +16,8 @@ SPEEDS = (100.0, 50.0, 25.0, 10.0)
 """Shares of all speeds that are offered [%]."""
 STEPS = (10.0, 1.0, -1.0, -10.0)
 """Steps by which joints can be moved [degrees or mm]."""
+BLENDS = (0.0, 10.0, 20.0, 50.0)
+"""Distances that are offered within which waypoints may be passed [mm]."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,22 @@ class Step:
     """[rad or m]."""
 
 
-Wish = Ask | Choose | GoTo | Step
+@dataclass(frozen=True)
+class Edit:
+    """What is to be done with the waypoints: 'add', 'undo', 'clear' or 'run'."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Distance within which waypoints may be passed."""
+
+    radius: float
+    """[m]; 0: the arm stops at each."""
+
+
+Wish = Ask | Choose | GoTo | Step | Edit | Blend
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,16 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class KnownWaypoints:
+    """The waypoints of a handle, as far as its menu depends on them."""
+
+    count: int = 0
+    can_undo: bool = False
+    blend: float = 0.0
+    """Distance within which they may be passed [m]."""
+
+
+@dataclass(frozen=True)
 class Known:
     """State of a node, as far as its menu depends on it."""
 
@@ -93,6 +120,8 @@ class Known:
     """Present share of all speeds [1]."""
     joints: tuple[JointValue, ...]
     """Joint values at which the arm rests, or rested last."""
+    waypoints: KnownWaypoints | None = None
+    """None where there can be none."""
 
 
 def entries_of(known: Known) -> tuple[Entry, ...]:
@@ -113,6 +142,9 @@ def _entries(known: Known) -> Iterator[Entry]:
         to_each = tuple(Entry(name, GoTo(name)) for name in known.configurations)
         yield Entry('Go to', inside=to_each)
     yield Entry('Joint values', inside=tuple(map(_joint, known.joints)))
+    if known.waypoints is not None:
+        inside = tuple(_waypoints(known.waypoints))
+        yield Entry('Waypoints', note=f'{known.waypoints.count or ""}', inside=inside)
     yield Entry('Speed', inside=tuple(_speeds(known.speed)))
     for parameter, words in CHOICES.items():
         present = known.chosen[parameter]
@@ -126,6 +158,19 @@ def _speeds(present: float) -> Iterator[Entry]:
     for offered in sorted({*SPEEDS, percent}, reverse=True):
         wish = Choose('speed_scaling', 0.01 * offered)
         yield Entry(f'{offered:g} %', wish, is_chosen=offered == percent)
+
+
+def _waypoints(known: KnownWaypoints) -> Iterator[Entry]:
+    yield Entry('Add here', Edit('add'))
+    if known.count:
+        yield Entry('Run', Edit('run'))
+    if known.can_undo:
+        yield Entry('Undo', Edit('undo'))
+    if known.count:
+        yield Entry('Clear', Edit('clear'))
+    blends = ((radius, Blend(0.001 * radius)) for radius in BLENDS)
+    inside = (Entry(f'{radius:g} mm', wish, wish.radius == known.blend) for radius, wish in blends)
+    yield Entry('Blend', inside=tuple(inside))
 
 
 def _joint(joint: JointValue) -> Entry:

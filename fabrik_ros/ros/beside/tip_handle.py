@@ -12,18 +12,20 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
+from ...programs.waypoints import Waypoints
 from ...transforms import Array
 from ..clocks.qos import NEWEST
-from ..messages.conversions import matrix_to_pose, seconds
+from ..messages.conversions import matrix_to_pose, pose_to_matrix, seconds
 from ..parameters.tip_names import topic_name
 from ..status.diagnostics import target_stamp
 from .dragging import Handle, Phase, Standing
 from .handle_marker import handle_marker, SIZE_SHARE, write_over
 from .handle_menu import HandleMenu
-from .menu_entries import Ask, CHOICES, Choose, GoTo, Known, Step, Wish
+from .menu_entries import Ask, Blend, CHOICES, Choose, Edit, GoTo, Known, Step, Wish
 from .resting_joints import RestingJoints
 from .single_target import SingleTarget
 from .watched_node import Tool, WatchedNode
+from .waypoint_handles import WaypointHandles
 
 NEAR = 1e-4
 """Entries of poses that differ by no more are the same [m or 1]."""
@@ -45,6 +47,8 @@ class TipHandle:
         The tip link.
     tool : Tool
         Where it is now.
+    waypoints : Waypoints or None
+        Those that its menu is about; None where there can be none.
 
     """
 
@@ -55,6 +59,7 @@ class TipHandle:
         watched: WatchedNode,
         tip: str,
         tool: Tool,
+        waypoints: Waypoints | None,
     ) -> None:
         self._node, self._server, self._watched, self._tip = node, server, watched, tip
         self._tool = tool
@@ -74,6 +79,11 @@ class TipHandle:
         size = SIZE_SHARE * tool.reach
         marker = handle_marker(self._marker, watched.base_link, tool.T_base_tool, size)
         server.insert(marker, feedback_callback=self._on_feedback)
+        self._waypoints = (
+            None
+            if waypoints is None
+            else WaypointHandles(server, waypoints, watched.base_link, size)
+        )
         self._single = SingleTarget(node, partial(self._tell, 'target', False))
         """Sender of what is chosen in the menu."""
         self._resting = RestingJoints()
@@ -83,12 +93,16 @@ class TipHandle:
     def close(self) -> None:
         """Take the handle away: whatever was dragged is forgotten."""
         self._server.erase(self._marker)
+        if self._waypoints is not None:
+            self._waypoints.close()
         self._stop_sending()
         self._single.close()
 
     def release(self) -> None:
         """Forget what was dragged: nobody is there any more who could let go."""
         self._handle.release()
+        if self._waypoints is not None:
+            self._waypoints.release()
 
     def see_status(self) -> None:
         """Take the newest status of the node."""
@@ -116,6 +130,8 @@ class TipHandle:
         self._tool = tool
         self._send()
         self._single.step()
+        if self._waypoints is not None:
+            self._waypoints.show()
         if self._handle.phase is Phase.DRAGGED:
             return  # an update would take the handle out of the hand
         self._show_menu()
@@ -146,6 +162,7 @@ class TipHandle:
             chosen,
             parameters['speed_scaling'],
             self._resting.joints,
+            None if self._waypoints is None else self._waypoints.known,
         )
         self._menu.show(known)
 
@@ -206,6 +223,9 @@ class TipHandle:
         if isinstance(wish, Choose):
             self._choose(wish.parameter, wish.value)
             return
+        if isinstance(wish, Edit | Blend):
+            self._take_to_waypoints(wish)
+            return
         self._handle.release()
         self._single.close()
         if isinstance(wish, Ask):
@@ -214,6 +234,17 @@ class TipHandle:
             self._send_once('target_configuration', String(data=wish.configuration))
         else:
             self._move(wish)
+
+    def _take_to_waypoints(self, wish: Edit | Blend) -> None:
+        """Add a waypoint where the handle is, or do what else is to be done with them."""
+        assert self._waypoints is not None
+        is_at_tool = self._handle.phase is Phase.AT_TOOL
+        pose = self._server.get(self._marker).pose
+        T_here = self._tool.T_base_tool if is_at_tool else pose_to_matrix(pose)
+        program = self._waypoints.take(wish, T_here)
+        if program:
+            self._handle.release()
+            self._send_once('program', String(data=program))
 
     def _move(self, step: Step) -> None:
         """Send a joint a step farther than it is measured."""

@@ -10,12 +10,14 @@ from visualization_msgs.msg import Marker
 from ...collision import MeshFinder
 from ...motion.following.arm_state import State
 from ...motion.following.follower import Follower
+from ...motion.paths.pace import piece_speeds
 from ...reasons import ReasonKind
 from ...transforms import Array
 from ..arm.configured_arm import ConfiguredArm
 from ..arm.node_state import Standing
 from ..messages.marker_shapes import drawn_reach, Pen
-from ..messages.palette import PATH
+from ..messages.palette import SPEEDS
+from ..messages.speed_ramp import steps_of
 from .ghost import Ghost
 from .markers import prefixes
 from .path_ahead import PathAhead, tube
@@ -41,12 +43,22 @@ class Ahead:
     """Links that will be too near to something."""
     paths: tuple[Array, ...] = ()
     """Places of each tip on its path, shape (m, 3) [m]."""
+    speeds: tuple[Array, ...] = ()
+    """Mean speeds of each tip between these at full speed, shape (m - 1,) [m/s]."""
+    top_speed: float = 0.0
+    """The greatest of tips, likewise [m/s]."""
 
     @property
     def key(self) -> object:
         """Key that is the same as long as the picture is."""
-        arrays = tuple(array.tobytes() for array in (self.q_ghost, *self.paths))
-        return arrays, tuple(self.others.items()), frozenset(self.links), self.colliding
+        arrays = tuple(array.tobytes() for array in (self.q_ghost, *self.paths, *self.speeds))
+        return (
+            arrays,
+            self.top_speed,
+            tuple(self.others.items()),
+            frozenset(self.links),
+            self.colliding,
+        )
 
 
 class AheadMarkers:
@@ -89,8 +101,10 @@ class AheadMarkers:
         played = self._planned.configuration(motion, time.monotonic())
         q_ghost = q_goal if played is None else played
         self._links = self._ghost.links_elsewhere(q, q_ghost, others, self._links)
-        paths = self._paths(follower, q) if is_going else ()
-        return Ahead(q_ghost, others, self._links, self._colliding_at(q_goal, others), paths)
+        colliding = self._colliding_at(q_goal, others)
+        paths, speeds = self._paths(follower, q) if is_going else ((), ())
+        top = follower.motion.limits.tip_speed
+        return Ahead(q_ghost, others, self._links, colliding, paths, speeds, top)
 
     def markers(self, ahead: Ahead, pen: Pen) -> Iterator[Marker]:
         """Draw it, in the base link."""
@@ -100,9 +114,13 @@ class AheadMarkers:
             pen, ahead.q_ghost, ahead.others, ahead.links, ahead.colliding
         )
         width = PATH_SHARE * drawn_reach(self.arm.chain)
-        for prefix, points in zip(prefixes(self.arm.chain), ahead.paths, strict=False):
+        each = zip(prefixes(self.arm.chain), ahead.paths, ahead.speeds, strict=False)
+        for prefix, points, speeds in each:
             if len(points) > 1:
-                yield pen.balls(f'{prefix}path', tube(points, width), PATH, width)
+                centres, pieces = tube(points, width)
+                steps = steps_of(speeds[pieces], ahead.top_speed)
+                colors = [SPEEDS[step] for step in steps.tolist()]
+                yield pen.bead_chain(f'{prefix}path', centres, colors, width)
 
     def _colliding_at(self, q_goal: Array, others: Mapping[str, float]) -> Set[str]:
         """Name the links that are too near to something; measured again where that may differ."""
@@ -117,9 +135,13 @@ class AheadMarkers:
         ours = self.arm.chain.joint_names
         return {n: value for n, value in self.arm.fresh_values().items() if n not in ours}
 
-    def _paths(self, follower: Follower, q: Array) -> tuple[Array, ...]:
-        """Places on the paths that are still ahead; none where the tips follow a stream."""
+    def _paths(self, follower: Follower, q: Array) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+        """Places on the paths still ahead, and speeds there; none where tips follow a stream."""
         found = follower.motion.found
         if found is None or found.preview is None or follower.motion.in_stream:
-            return ()
-        return tuple(self._path.points(found.preview.tips, self.arm.chain.tip_poses(q)))
+            return (), ()
+        tips, times = found.preview.tips, found.preview.times
+        passed = self._path.passed(tips, self.arm.chain.tip_poses(q))
+        paths = tuple(tips[n:, number, :3, 3] for number, n in enumerate(passed))
+        pieces = zip(paths, passed, strict=True)
+        return paths, tuple(piece_speeds(path, times[n:]) for path, n in pieces)

@@ -1,6 +1,7 @@
 """The part of a path that is still ahead, as a tube: no ROS messages here."""
 
 import numpy as np
+import numpy.typing as npt
 
 from ...transforms import Array
 
@@ -15,9 +16,9 @@ class PathAhead:
         self._path = np.empty((0, 0, 4, 4))
         self._passed: list[int] = []
 
-    def points(self, path: Array, tips: Array) -> list[Array]:
+    def passed(self, path: Array, tips: Array) -> list[int]:
         """
-        Return the places of each tip that are ahead, the nearest one first.
+        Return the number of poses that each tip has passed; it is near the next one.
 
         Parameters
         ----------
@@ -26,15 +27,9 @@ class PathAhead:
         tips : array, shape (k, 4, 4)
             Where the tips are.
 
-        Returns
-        -------
-        list of array, shape (., 3)
-            For each tip [m].
-
         """
         if path is not self._path:
             self._path, self._passed = path, [0] * len(tips)
-        ahead = []
         for number, tip in enumerate(tips):
             places = path[:, number, :3, 3]
             distances = np.linalg.norm(places - tip[:3, 3], axis=1)
@@ -42,23 +37,30 @@ class PathAhead:
             while passed + 1 < len(places) and distances[passed + 1] <= distances[passed]:
                 passed += 1
             self._passed[number] = passed
-            ahead.append(places[passed:])
-        return ahead
+        return list(self._passed)
 
 
-def tube(points: Array, width: float) -> Array:
+def tube(points: Array, width: float) -> tuple[Array, npt.NDArray[np.intp]]:
     """
-    Return centres of balls that overlap, so that they look like a tube.
+    Put balls that overlap along a line, so that they look like a tube.
 
     Parameters
     ----------
     points : array, shape (m, 3)
-        Corners of its middle line, at least one.
+        Corners of the line, at least two.
     width : float
         Diameter of the balls; a longer tube than `MOST_BALLS` make has gaps [m].
+
+    Returns
+    -------
+    centres : array, shape (k, 3)
+        Of the balls [m].
+    pieces : array of int, shape (k,)
+        Between which corners each one is: 0 is between the first and the second.
 
     """
     lengths = np.concatenate([[0.0], np.linalg.norm(np.diff(points, axis=0), axis=1).cumsum()])
     count = min(int(np.ceil(lengths[-1] / (0.5 * width))) + 1, MOST_BALLS)
     at = np.linspace(0.0, lengths[-1], count)
-    return np.column_stack([np.interp(at, lengths, axis) for axis in points.T])
+    centres = np.column_stack([np.interp(at, lengths, axis) for axis in points.T])
+    return centres, np.clip(np.searchsorted(lengths, at) - 1, 0, len(points) - 2)

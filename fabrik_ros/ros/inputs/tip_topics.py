@@ -13,7 +13,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from ...transforms import Array
 from ..clocks.qos import LATCHED
 from ..clocks.receiving import with_receipt
-from ..messages.conversions import stamped_pose, twist_to_array
+from ..messages.conversions import stamped_pose, timed_path, twist_to_array
 from .target_subscription import subscribe_to_targets, waiting_message
 
 LATEST = QoSProfile(
@@ -76,11 +76,21 @@ class TipTopics:
         """Publish where the command puts the tip: T_base_tip, shape (4, 4)."""
         self._solutions.publish(stamped_pose(T_base_tip, base_link, stamp))
 
-    def publish_path(self, tips: Array, base_link: str, stamp: Time) -> None:
-        """Publish where the tip will go: poses T_base_tip, shape (m, 4, 4); none take it away."""
-        message = Path(poses=[stamped_pose(T, base_link, stamp) for T in tips])
-        message.header.frame_id, message.header.stamp = base_link, stamp
-        self._paths.publish(message)
+    def publish_path(self, tips: Array, times: Array, base_link: str, stamp: Time) -> None:
+        """
+        Publish where the tip will go; no poses take away what was.
+
+        Parameters
+        ----------
+        tips : array, shape (m, 4, 4)
+            Poses T_base_tip.
+        times : array, shape (m,)
+            When it is there, about, if it sets out at the time of the stamp [s].
+        base_link, stamp
+            Those of the message.
+
+        """
+        self._paths.publish(timed_path(tips, times, base_link, stamp))
 
     def drop_waiting(self) -> tuple[bool, bool]:
         """Drop waiting messages; return whether there was a target, and a jog for motion."""

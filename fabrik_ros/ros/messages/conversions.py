@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Transform, Twist
+from nav_msgs.msg import Path
 import numpy as np
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ...errors import RefusedError, shown
@@ -94,6 +96,23 @@ def stamped_pose(T: Array, frame_id: str, stamp: Time) -> PoseStamped:
     return message
 
 
+def timed_path(T: Array, times: Array, frame_id: str, stamp: Time) -> Path:
+    """Turn poses (m, 4, 4), and the times (m,) after a stamp when a tip is there, into a path."""
+    begin = stamp.sec * NANOSECONDS + stamp.nanosec
+    poses = [
+        stamped_pose(pose, frame_id, _time(begin + round(time * NANOSECONDS)))
+        for pose, time in zip(T, times.tolist(), strict=True)
+    ]
+    return Path(header=Header(frame_id=frame_id, stamp=stamp), poses=poses)
+
+
+def path_in(message: Path) -> tuple[Array, Array]:
+    """Return the points of a path, shape (m, 3), and the times (m,) after its stamp."""
+    points = [(p.x, p.y, p.z) for p in (stamped.pose.position for stamped in message.poses)]
+    times = [seconds(stamped.header.stamp) for stamped in message.poses]
+    return np.reshape(points, (-1, 3)), np.array(times) - seconds(message.header.stamp)
+
+
 def write_command(command: Command, stamp: int, message: JointState) -> None:
     """Write a command and its stamp [ns] into a message with the names of the joints."""
     at = message.header.stamp
@@ -142,6 +161,12 @@ def _duration(length: int) -> Duration:
     """Turn a length of time [ns] into a message."""
     sec, nanosec = divmod(length, NANOSECONDS)
     return Duration(sec=sec, nanosec=nanosec)
+
+
+def _time(time: int) -> Time:
+    """Turn a time [ns] into a stamp."""
+    sec, nanosec = divmod(time, NANOSECONDS)
+    return Time(sec=sec, nanosec=nanosec)
 
 
 def to_point(p: Sequence[float] | Array) -> Point:

@@ -57,6 +57,14 @@ class Pen:
         marker.points = [to_point(p) for p in points]
         return marker
 
+    def bead_chain(
+        self, kind: str, points: Iterable[Array], colors: Sequence[ColorRGBA], size: float
+    ) -> Marker:
+        """Draw balls as `balls` does, each in its own of as many colours."""
+        marker = self.balls(kind, points, colors[0], size)
+        marker.colors = colors
+        return marker
+
     def arrow(self, kind: str, T: Array, color: ColorRGBA, length: float) -> Marker:
         """Draw an arrow along the x axis of a pose, shape (4, 4), that begins there [m]."""
         marker = self._marker(kind, 0, Marker.ARROW, color)

@@ -8,6 +8,8 @@ own. What belongs to the goal is cool, what is wrong is warm; wood and grey are 
 
 from std_msgs.msg import ColorRGBA
 
+from .speed_ramp import RAMP
+
 
 def _color(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:
     return ColorRGBA(r=red, g=green, b=blue, a=alpha)
@@ -25,7 +27,10 @@ RED = _color(1.0, 0.5, 0.45)
 # -- the arm, its goal and what is ahead
 CHAIN = _color(0.95, 0.65, 0.25)
 GHOST = _color(0.3, 0.6, 0.9, 0.65)
-PATH = _color(0.45, 0.85, 0.65)
+SPEEDS = tuple(_color(*rgb) for rgb in RAMP.tolist())
+"""Of the path ahead, slow to fast."""
+WAYPOINT = _color(0.78, 0.66, 0.98, 0.9)
+CHOSEN = _color(1.0, 1.0, 1.0, 0.9)
 ERROR = _color(0.85, 0.5, 0.6)
 LIMIT = _color(1.0, 0.75, 0.2, 0.6)
 COLLIDING = _color(0.9, 0.25, 0.2, 0.8)

@@ -134,7 +134,8 @@ class Topics:
         stamp = self._node.get_clock().now().to_msg()
         for tip in self.tips:
             poses = np.empty((0, 4, 4)) if preview is None else preview.tips[:, tip.number]
-            tip.publish_path(poses, follower.robot.base_link, stamp)
+            times = np.empty(0) if preview is None else preview.times
+            tip.publish_path(poses, times, follower.robot.base_link, stamp)
 
     def _show_motion(self, follower: Follower) -> None:
         """Publish the motion that waits to be confirmed, once; or that there is none any more."""

@@ -339,7 +339,7 @@ def test_menu_shows_what_others_set(bench, rviz):
 
 
 def test_menu_offers_what_is_of_use(bench, rviz):
-    always = ['Stop', 'Joint values', 'Speed', 'Path', 'Mode', 'Confirm']
+    always = ['Stop', 'Joint values', 'Waypoints', 'Speed', 'Path', 'Mode', 'Confirm']
     assert rviz.titles(HANDLE) == always
     rviz.select(HANDLE, 'Stop')
     bench.spin_until(lambda: rviz.number(HANDLE, 'Resume'), 'a way out')
@@ -422,6 +422,41 @@ def test_all_of_it_works_in_a_namespace(context, six_axis, judge):
     bench.close()
 
 
+# -- waypoints
+
+
+def test_waypoints_are_set_dragged_and_run_and_stay_where_they_are_refused(bench, six_axis, judge):
+    offset = [0.0, 0.0, 0.05, 0.0, 0.0, 0.0]
+    rviz = start(bench, six_axis, tool_offset=offset)
+    T_tip_tool = shifted(np.eye(4), z=0.05)
+    begin = judge.pose(START) @ T_tip_tool
+    rviz.select(HANDLE, 'Waypoints', 'Add here')
+    rviz.wait_for(HANDLE, 'waypoint_1')
+    assert is_at(rviz, begin, 'waypoint_1')
+    rviz.drag('waypoint_1', [shifted(begin, y=0.1)])
+    rviz.select(HANDLE, 'Waypoints', 'Add here')
+    rviz.wait_for(HANDLE, 'waypoint_1', 'waypoint_2', 'waypoints')
+    rviz.select(HANDLE, 'Waypoints', 'Blend', '20 mm')
+    rviz.select(HANDLE, 'Waypoints', 'Run')
+    bench.wait_for_state('MOVING')
+    assert bench.status['program'] == 'waypoints'
+    bench.wait_for_state('REACHED')
+    tools = [judge.pose(q) @ T_tip_tool for q in bench.commands.q]
+    away = [np.linalg.norm(T[:3, 3] - begin[:3, 3]) for T in tools]
+    assert 0.08 < max(away) < 0.1, 'past the first one, within the blend'
+    assert away[-1] < AT_GOAL[0]
+    assert all(
+        is_at(rviz, T, f'waypoint_{k}') for k, T in ((1, shifted(begin, y=0.1)), (2, begin))
+    )
+    rviz.drag('waypoint_2', [shifted(begin, x=3.0)])
+    rviz.select(HANDLE, 'Waypoints', 'Run')
+    bench.wait_for_state('HOLDING')
+    assert 'segment 2 (line)' in bench.status['reason']
+    rviz.wait_for(HANDLE, 'waypoint_1', 'waypoint_2', 'waypoints')
+    rviz.select(HANDLE, 'Waypoints', 'Clear')
+    rviz.wait_for(HANDLE)
+
+
 # -- several tips
 
 
@@ -446,3 +481,4 @@ def test_each_tip_has_a_handle_of_its_own(bench, sent):
     bench.spin_until(lambda: rviz.checked(left, 'Mode') == ['position'], 'another mark')
     assert rviz.checked(right, 'Mode') == ['auto']
     assert list(bench.node.get_parameter('tip_modes').value) == ['position', 'auto']
+    assert not rviz.number(left, 'Waypoints'), 'programs are for one tip'

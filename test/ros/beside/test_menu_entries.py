@@ -7,7 +7,17 @@ import pytest
 pytest.importorskip('visualization_msgs', reason='ROS 2 is not installed')
 
 from fabrik_ros.motion.following.arm_state import State
-from fabrik_ros.ros.beside.menu_entries import Ask, Choose, entries_of, GoTo, Known, Step
+from fabrik_ros.ros.beside.menu_entries import (
+    Ask,
+    Blend,
+    Choose,
+    Edit,
+    entries_of,
+    GoTo,
+    Known,
+    KnownWaypoints,
+    Step,
+)
 from fabrik_ros.ros.beside.menu_numbers import MenuNumbers
 from fabrik_ros.ros.beside.resting_joints import JointValue, REST_TIME, RestingJoints, STILL
 from hypothesis import given, strategies as st
@@ -36,6 +46,12 @@ known = st.builds(
         max_size=3,
         unique_by=lambda joint: joint.name,
     ).map(tuple),
+    waypoints=st.one_of(
+        st.none(),
+        st.builds(
+            KnownWaypoints, st.integers(0, 3), st.booleans(), st.sampled_from([0.0, 0.01, 0.3])
+        ),
+    ),
 )
 
 
@@ -156,3 +172,32 @@ def test_joints_are_read_and_moved_in_degrees_and_millimetres():
     assert slides.inside[1].wish == Step('slides', pytest.approx(0.001))
     marks = ['[ ] 100 %', '[ ] 50 %', '[x] 30 %', '[ ] 25 %', '[ ] 10 %']
     assert [entry.title for entry in speeds.inside] == marks
+
+
+@pytest.mark.parametrize(
+    ('waypoints', 'title', 'inside'),
+    [
+        (KnownWaypoints(), 'Waypoints', ['Add here', 'Blend']),
+        (KnownWaypoints(0, True), 'Waypoints', ['Add here', 'Undo', 'Blend']),
+        (
+            KnownWaypoints(3, True, 0.02),
+            'Waypoints: 3',
+            ['Add here', 'Run', 'Undo', 'Clear', 'Blend'],
+        ),
+    ],
+)
+def test_waypoints_can_be_added_run_and_taken_back(waypoints, title, inside):
+    chosen = {name: words[0] for name, words in WORDS.items()}
+    facts = Known('IDLE', False, False, False, (), chosen, 1.0, (), waypoints)
+    (menu,) = [entry for entry in entries_of(facts) if entry.name == 'Waypoints']
+    assert menu.title == title
+    assert [entry.name for entry in menu.inside] == inside
+    *edits, blends = menu.inside
+    assert {entry.wish for entry in edits} <= {Edit(w) for w in ('add', 'run', 'undo', 'clear')}
+    marked = round(1000.0 * waypoints.blend)
+    offered = (0, 10, 20, 50)
+    titles = [f'[{"x" if mm == marked else " "}] {mm} mm' for mm in offered]
+    assert [entry.title for entry in blends.inside] == titles
+    assert [entry.wish for entry in blends.inside] == [
+        Blend(pytest.approx(0.001 * mm)) for mm in offered
+    ]

@@ -152,6 +152,10 @@ def test_ghost_and_path_lead_to_where_the_arm_arrives_and_go(bench, shown, six_a
     assert 0.004 < path.scale.x == path.scale.y == path.scale.z < 0.02, 'metres, and to be seen'
     gaps = np.linalg.norm(np.diff(points(path), axis=0), axis=1)
     assert gaps.max() < 0.6 * path.scale.x, 'balls that overlap look like a tube'
+    yellow = [c.r - c.b for c in path.colors]
+    assert len(yellow) == len(points(path))
+    assert max(yellow) == pytest.approx(0.75, abs=0.05), 'amid the path it is as fast as it may be'
+    assert yellow[-1] < 0.0, 'blue where it comes to rest'
     while path is not None:
         lengths.append(np.linalg.norm(np.diff(points(path), axis=0), axis=1).sum())
         bench.wait_for_statuses()
