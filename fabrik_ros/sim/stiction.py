@@ -52,9 +52,9 @@ class Stiction:
     ) -> None:
         self._data, self._friction, self._stiffness = data, friction, stiffness
         self._body = np.array(model.geom_bodyid)
+        """Bodies of geoms."""
         self._is_hand = np.isin(self._body, list(hands))
         self._is_part = np.isin(self._body, list(parts))
-        """Of which bodies geoms are."""
         self._held: dict[Pair, Pose] = {}
         """Where hands took parts: poses of these in the frames of those."""
         self._rows: dict[Pair, Any] = {}
@@ -86,7 +86,7 @@ class Stiction:
         for pair, numbers in touching.items():
             self._rows[pair] = rows = contacts.efc_address[numbers]
             if pair in self._held:
-                self._draw_back(pair, numbers, rows, 1.0 if is_first[numbers[0]] else -1.0)
+                self._draw_back(pair, numbers, rows, np.where(is_first[numbers], 1.0, -1.0))
             else:
                 self._held[pair] = self._now(pair)
 
@@ -97,8 +97,8 @@ class Stiction:
     def _pose(self, body: int) -> Pose:
         return self._data.xmat[body].reshape(3, 3), self._data.xpos[body]
 
-    def _draw_back(self, pair: Pair, numbers: list[int], rows: Any, sense: float) -> None:
-        """Change what MuJoCo's friction wants to reach; `sense` says which body comes first."""
+    def _draw_back(self, pair: Pair, numbers: list[int], rows: Any, senses: Array) -> None:
+        """Change what MuJoCo's friction wants to reach; senses say which body comes first."""
         (R_hand, p_hand), (R_part, p_part) = map(self._pose, pair)
         R_held, p_held = self._held[pair]
         turned = R_part @ (R_hand @ R_held).T
@@ -106,7 +106,7 @@ class Stiction:
         points, frames = contacts.pos[numbers], contacts.frame[numbers].reshape(-1, 3, 3)
         moved = points - (p_hand + R_hand @ p_held) - (points - p_part) @ turned
         axis = turned[[2, 0, 1], [1, 2, 0]] - turned[[1, 2, 0], [2, 0, 1]]
-        wanted, stiffness = self._data.efc_aref, sense * self._stiffness
+        wanted, stiffness = self._data.efc_aref, senses * self._stiffness
         along = (frames @ moved[:, :, None])[:, :, 0]
         wanted[rows + 1] -= stiffness * along[:, 1]
         wanted[rows + 2] -= stiffness * along[:, 2]

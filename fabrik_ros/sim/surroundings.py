@@ -103,7 +103,9 @@ def add_surroundings(
     Raises
     ------
     SurroundingsError
-        If the mesh of a part cannot be read, or an obstacle names a link the robot does not have.
+        If the mesh of a part cannot be read.
+    SceneError
+        If an obstacle names a link that the robot does not have.
 
     """
     _let_touch(spec)
