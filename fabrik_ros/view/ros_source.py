@@ -237,7 +237,9 @@ class RosSource:
         self._requests.send_width(width)
 
     def send_program(self, program: Program) -> None:
-        """Publish a program."""
+        """Publish a program; it drops a target that waits."""
+        with self._lock:
+            self._waiting = None
         self._requests.send_program(program)
 
     def ask(self, request: Request) -> None:
