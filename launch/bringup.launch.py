@@ -16,6 +16,8 @@ from fabrik_ros.model.mechanism import Mechanism
 from fabrik_ros.ros.launching.launch_arguments import (
     description_command,
     find_file,
+    find_shared_file,
+    LaunchArgumentError,
     read_joint_values,
     require_mujoco,
     require_packages,
@@ -53,6 +55,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 PHYSICS = 'physics'
+SCENES = 'scene', 'parts'
 SIMULATION_RATE = 100
 """Joint states a second from the simulated arm [Hz]; the node stops below 2."""
 
@@ -94,6 +97,18 @@ def _arguments() -> list[DeclareLaunchArgument]:
             description='With simulate:=physics: show the arm in a window of MuJoCo.',
         ),
         DeclareLaunchArgument(
+            'scene',
+            default_value='',
+            description='File with what stands around the arm, for the node and '
+            'simulate:=physics: package/path/inside/share or a path. Empty: as in params_file.',
+        ),
+        DeclareLaunchArgument(
+            'parts',
+            default_value='',
+            description='With simulate:=physics: file like a scene, with what the gripper can '
+            'grasp and move; the node hears where it is.',
+        ),
+        DeclareLaunchArgument(
             'initial_joints',
             default_value='',
             description="Where the simulated arm starts: 'joint:=value joint:=value' [rad, m]. "
@@ -119,12 +134,17 @@ def _prepare(context: LaunchContext) -> list[SetLaunchConfiguration]:
         require_mujoco()
     find_file(values['rviz_config'], 'rviz_config')
     read_joint_values(values['initial_joints'], 'initial_joints')
+    given = [name for name in SCENES if values[name]]
+    files = {name: str(find_shared_file(values[name], name)) for name in given}
+    if 'parts' in files and values['simulate'] != PHYSICS:
+        raise LaunchArgumentError('parts needs simulate:=physics: without, nothing can be moved')
     command = description_command(values['description'], values['xacro_args'])
     model, folders = Command(command, on_stderr='warn').perform(context), mesh_paths(context)
     return [
         # The node and RViz have the description from the topic, and do not know where it was.
         SetLaunchConfiguration('model', with_mesh_urls(model, MeshFinder(folders))),
         SetLaunchConfiguration('mesh_paths', ':'.join(folders)),
+        *(SetLaunchConfiguration(name, file) for name, file in files.items()),
     ]
 
 
@@ -158,12 +178,17 @@ def _simulated_arm(context: LaunchContext, robot: Mechanism | None) -> list[Node
     values = context.launch_configurations
     joints = read_joint_values(values['initial_joints'], 'initial_joints')
     if not joints and robot is not None:
-        scene = node_parameters(context).get('scene', '')
+        scene = _scene(context)
         joints = start_joints(values['model'], robot, scene, mesh_paths(context))
     command = resolve_private(values['joint_command'], values['node_name'])
     if values['simulate'] == PHYSICS:
         return [_physical_arm(joints, command, context)]
     return [_ideal_arm(joints, command, clock(context))]
+
+
+def _scene(context: LaunchContext) -> str:
+    """File with what stands around; '' for none."""
+    return context.launch_configurations['scene'] or node_parameters(context).get('scene', '')
 
 
 def _ideal_arm(joints: dict[str, float], command: str, time: dict[str, bool]) -> Node:
@@ -183,6 +208,7 @@ def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext
     # Its own time is the simulated one: it does not wait for the clock that it publishes.
     time = {'use_sim_time': False, 'publish_clock': is_true(context, 'use_sim_time')}
     view = {'view': is_true(context, 'view')}
+    around = {'scene': _scene(context), 'parts': values['parts'], 'base_link': values['base_link']}
     meshes = {'mesh_paths': values['mesh_paths'].split(':')}
     start = {'start_names': list(joints), 'start_values': list(joints.values())} if joints else {}
     return Node(
@@ -190,9 +216,10 @@ def _physical_arm(joints: dict[str, float], command: str, context: LaunchContext
         executable='physical_arm',
         namespace=LaunchConfiguration('namespace'),
         output='screen',
-        parameters=[{**start, **time, **view, **meshes}],
+        parameters=[{**start, **time, **view, **around, **meshes}],
         remappings=[
             ('joint_command', command),
+            ('parts', resolve_private('~/obstacles', values['node_name'])),
             ('fabrik/markers', resolve_private(values['markers'], values['node_name'])),
             *_remappings('joint_states', 'robot_description'),
         ],

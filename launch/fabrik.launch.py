@@ -5,6 +5,9 @@ ros2 launch fabrik_ros fabrik.launch.py arm:=ur5e
 
 """
 
+from typing import Any
+
+from fabrik_ros.ros.beside.parts import parameters_for_parts
 from fabrik_ros.ros.launching.launch_arguments import description_command, output_parameters
 from fabrik_ros.ros.launching.launch_parts import (
     mesh_paths,
@@ -54,11 +57,11 @@ def _start_node(context: LaunchContext) -> list[Node]:
     ]
 
 
-def _overrides(context: LaunchContext) -> dict[str, ParameterValue | str | list[str]]:
+def _overrides(context: LaunchContext) -> dict[str, Any]:
     """Parameters given as arguments: they win over the files, so empty ones are left out."""
     values = context.launch_configurations
     types = {'base_link': str, 'tip_link': str, 'use_sim_time': bool, 'autostart': bool}
-    overrides: dict[str, ParameterValue | str | list[str]] = {
+    overrides: dict[str, Any] = {
         name: ParameterValue(LaunchConfiguration(name), value_type=value_type)
         for name, value_type in types.items()
         if values[name]
@@ -66,6 +69,11 @@ def _overrides(context: LaunchContext) -> dict[str, ParameterValue | str | list[
     overrides |= output_parameters(values['controller'], values['output'])
     if folders := mesh_paths(context):
         overrides['mesh_paths'] = folders
+    # Those of bringup.launch.py alone.
+    if scene := values.get('scene'):
+        overrides['scene'] = scene
+    if parts := values.get('parts'):
+        overrides |= parameters_for_parts(parts)
     if values['description']:
         command = description_command(values['description'], values['xacro_args'])
         overrides['robot_description'] = ParameterValue(

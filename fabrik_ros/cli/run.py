@@ -22,6 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='with ROS 2: an arm with weight and friction, in MuJoCo, instead of one that lags',
     )
+    parser.add_argument(
+        '--parts',
+        default='',
+        metavar='FILE',
+        help='with --physics: what its gripper can grasp and move, as YAML like --scene',
+    )
     add_page_arguments(parser)
 
 

@@ -347,6 +347,9 @@ class WorldCollision(CheckedPairs):
         that tremble, or are measured with noise, let no arm creep up to them. Neither do those
         that are replaced by new ones again and again: a link gets this once, and again where it
         is `ELSEWHERE`. What has come apart keeps its whole clearance again.
+
+        What a link carries may touch what it was taken from until it has come apart: otherwise
+        no error of its place would let it be lifted.
         """
         self.clearances = self.clearances.copy()
         obstacles = np.arange(self._own_count, len(self.distances))
@@ -361,8 +364,10 @@ class WorldCollision(CheckedPairs):
         self._unmet.clear()
         for p in self.distances.due(q, self.clearances, pairs=new):
             distance = self.distances.measure(int(p), q)
-            if 0.0 < distance <= self._clearance and self._may_keep_less(int(p), q):
-                self.clearances[p] = max(distance - EASE, 0.0)
+            is_carried = min(self.distances.pairs[p]) >= len(self._own.solids)
+            least = -EASE if is_carried else 0.0
+            if least < distance <= self._clearance and self._may_keep_less(int(p), q):
+                self.clearances[p] = max(distance - EASE, least)
 
     def _may_keep_less(self, p: int, q: Array) -> bool:
         """Whether the link of a pair has not come nearer to something since it last kept less."""

@@ -11,7 +11,7 @@ SUFFIX = '.urdf.xacro'
 
 def example_arm(name: str) -> Path:
     """
-    Find a bundled arm: 'six_axis', 'seven_axis' or 'planar_two_link'.
+    Find a bundled arm: 'six_axis', 'six_axis_gripper', 'seven_axis' or 'planar_two_link'.
 
     Parameters
     ----------

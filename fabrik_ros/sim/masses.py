@@ -56,7 +56,7 @@ def repaired(
     }
     for joint in robot.joints:
         moving = joint.type.is_drivable
-        if moving and not any(link in sound for link in _rigid_with(robot, joint.child)):
+        if moving and not any(link in sound for link in rigid_with(robot, joint.child)):
             sound[joint.child] = rod = _rod(robot, joint.child)
             notes.append(f"link '{joint.child}' has no mass; taken for a rod of {rod.mass:.2g} kg")
     return sound, tuple(notes)
@@ -120,9 +120,9 @@ def _rod(robot: Robot, link: str) -> Inertia:
     )
 
 
-def _rigid_with(robot: Robot, link: str) -> Iterator[str]:
+def rigid_with(robot: Robot, link: str) -> Iterator[str]:
     """Links that move together with one, itself first."""
     yield link
     for joint in robot.child_joints[link]:
         if not joint.type.is_drivable:
-            yield from _rigid_with(robot, joint.child)
+            yield from rigid_with(robot, joint.child)

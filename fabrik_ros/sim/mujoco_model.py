@@ -16,8 +16,9 @@ from ..model.joints import Joint, JointType
 from ..model.robot import Robot
 from ..transforms import Array, quaternion_xyzw_from_rotation
 from .drives import Drives, Load, sized
-from .link_shapes import add_shapes, COLOUR
-from .masses import repaired
+from .link_shapes import add_shapes, COLOUR, ENDLESS
+from .masses import repaired, rigid_with
+from .surroundings import add_surroundings, FLOOR, Surroundings
 
 GRAVITY = 9.81
 LIMIT_TIME, FOLLOWER_TIME = 0.004, 0.004
@@ -29,8 +30,8 @@ NARROWEST, WIDEST = 1e-6, 1e9
 SAMPLES, MOST_TURNED = 64, 1e3
 HEAVIEST = 1e9
 DAYLIGHT = (0.5, 0.5, 0.5)
-FLOOR, FLOOR_LIGHT, FLOOR_DARK = 'floor', (0.55, 0.57, 0.6), (0.45, 0.47, 0.5)
-"""Name of the floor, and the colours of its squares."""
+FLOOR_LIGHT, FLOOR_DARK = (0.55, 0.57, 0.6), (0.45, 0.47, 0.5)
+"""Colours of the squares of the floor."""
 SQUARES, SQUARE_PIXELS = 2.0, 64
 """Floor squares in a metre each way [1/m], and pixels along the edge of one."""
 BONE, SHORTEST_BONE = 0.025, 0.001
@@ -86,7 +87,11 @@ class Physics:
 
 
 def build(
-    robot: Robot, described: Dynamics, options: PhysicsOptions, finder: MeshFinder | None = None
+    robot: Robot,
+    described: Dynamics,
+    options: PhysicsOptions,
+    finder: MeshFinder | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Physics:
     """
     Build the model of a robot whose root link stands on the ground.
@@ -101,6 +106,8 @@ def build(
         How it is simulated.
     finder : MeshFinder, optional
         Finds meshes, where the shapes of links are to be seen; left out, a rod stands for each.
+    surroundings : Surroundings, optional
+        What is there beside the arm: its gripper touches that. Left out, nothing touches anything.
 
     Raises
     ------
@@ -111,9 +118,12 @@ def build(
     joints = _driven(robot)
     inertias, notes = repaired(robot, described.inertias)
     spec, bodies = _skeleton(robot, inertias, options)
+    if surroundings is not None:
+        finder = finder or MeshFinder()
     shown, unseen = (set(), []) if finder is None else add_shapes(spec, bodies, robot, finder)
     for link in bodies.keys() - shown:
-        _add_bones(bodies[link], robot, link)
+        if shown.isdisjoint(rigid_with(robot, link)):
+            _add_bones(bodies[link], robot, link)
     with np.errstate(all='ignore'):  # what comes of absurd numbers is looked at below
         load = _load(_compiled(spec), robot, joints)
     heaviest = max(float(np.abs(load.inertia).max()), float(np.abs(load.weight).max()))
@@ -132,6 +142,8 @@ def build(
     )
     for i, joint in enumerate(joints):
         _add_drive(spec, joint, drives, i, options)
+    if surroundings is not None and finder is not None:
+        unseen += add_surroundings(spec, bodies, robot, surroundings, finder)
     model = _compiled(spec)
     if options.friction:
         dofs = [int(model.joint(joint.name).dofadr[0]) for joint in joints]
@@ -187,7 +199,7 @@ def _skeleton(
 
 
 def _add_floor(spec: Any) -> None:
-    """Something to see below the arm, level with its root link; nothing stands or falls on it."""
+    """Something to see below the arm, level with its root link; it touches nothing by itself."""
     texture = spec.add_texture(
         name=FLOOR,
         type=mujoco.mjtTexture.mjTEXTURE_2D,
@@ -199,8 +211,8 @@ def _add_floor(spec: Any) -> None:
     )
     material = spec.add_material(name=FLOOR, texuniform=True, texrepeat=[SQUARES, SQUARES])
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
-    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, material=FLOOR)
-    floor.size = [0.0, 0.0, 0.1]  # without end; the last is for lines, which MuJoCo wants
+    floor = spec.worldbody.add_geom(name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, material=FLOOR)
+    floor.size = ENDLESS
     floor.contype = floor.conaffinity = 0
 
 

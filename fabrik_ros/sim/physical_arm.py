@@ -1,28 +1,35 @@
 """A simulated arm with weight, friction and drives of limited strength: takes joint commands."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 import math
+from pathlib import Path
 import time
 from typing import Any
 
 import numpy as np
+from rclpy.clock import Clock, ClockType
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock as ClockMessage
 from visualization_msgs.msg import MarkerArray
 
-from ..collision import MeshFinder
+from ..collision import link_poses, load_scene, MeshFinder, Scene
 from ..errors import FabrikError
 from ..model.robot import Robot
+from ..model.urdf import parse_urdf
+from ..ros.clocks.qos import LATCHED
 from ..transforms import Array
 from .arm_node import Arm, ArmNode, run_arm
 from .commands import finite_values
-from .playout import Playout
+from .playout import Playouts
 from .shown_targets import ShownTargets
 
 ROUNDING = 1e-6
 LONGEST_CATCH_UP = 0.1
 """Longest time that the simulation catches up after a pause of the machine [s]."""
+PARTS_PERIOD = 0.1
+"""Time between two messages that tell where parts are [s]."""
 NO_MUJOCO = (
     'MuJoCo is not installed: pip install mujoco (the extra `sim`); '
     'simulated_arm does without, and without physics'
@@ -42,7 +49,7 @@ class CommandedArm:
     arm : PhysicalArm
         The arm.
     command_delay : float
-        Time from the first command of a stream until it is reached [s]; see `Playout`.
+        Time from the first command of a stream until it is reached [s]; see `Playouts`.
     view : View, optional
         Window to show it in.
     targets : callable, optional
@@ -66,7 +73,7 @@ class CommandedArm:
     def _begin(self) -> None:
         """Begin where the arm stands, with no command."""
         self._well = self._arm.q
-        self._playout = Playout(self._delay, self._well)
+        self._playouts = Playouts(self._delay, self._well)
         self._until = 0.0
 
     @property
@@ -84,11 +91,10 @@ class CommandedArm:
         own = finite_values(values, self.joint_names)
         if not own:
             return
-        q = self._playout.last.copy()
-        for name, value in own.items():
-            q[self.joint_names.index(name)] = value
-        q = np.clip(q, self._arm.lower, self._arm.upper)
-        self._playout.add(q, stamp, self._arm.time)
+        lower, upper = self._arm.lower, self._arm.upper
+        places = {self.joint_names.index(name): value for name, value in own.items()}
+        wanted = {i: min(max(value, lower[i]), upper[i]) for i, value in places.items()}
+        self._playouts.add(wanted, stamp, self._arm.time)
 
     def advance(self, dt: float) -> None:
         """
@@ -122,7 +128,7 @@ class CommandedArm:
     def _simulate(self) -> None:
         timestep = self._arm.options.timestep
         for _ in range(math.floor((self._until - self._arm.time) / timestep + ROUNDING)):
-            self._arm.follow(*self._playout.at(self._arm.time + timestep))
+            self._arm.follow(*self._playouts.at(self._arm.time + timestep))
             self._arm.step(timestep)
 
     def close(self) -> None:
@@ -138,6 +144,10 @@ class PhysicalArmNode(ArmNode):
     Beside the parameters of all simulated arms: `timestep`, `bandwidth`, `gravity_compensation`,
     `command_delay`, `publish_clock` with `real_time_factor`, and `view` with `mesh_paths`. The
     window shows the targets that come as markers on `fabrik/markers`.
+
+    `scene` and `parts` are files of obstacles: those that stand around, and those that the gripper
+    can hold and move. `base_link` is the frame of those that name none; left out, the root link.
+    Where the parts are is published on the topic `parts`.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -155,6 +165,12 @@ class PhysicalArmNode(ArmNode):
         )
         self._wants_view = bool(self.declare_parameter('view', False).value)
         self._mesh_paths = self.declare_parameter('mesh_paths', ['']).value
+        self._scene, self._parts, self._base_link = (
+            str(self.declare_parameter(name, '').value) for name in ('scene', 'parts', 'base_link')
+        )
+        self._tell_parts: Callable[[], MarkerArray] | None = None
+        """Makes the message that tells where parts are; None where there are none."""
+        self._told_parts = self.create_publisher(MarkerArray, 'parts', LATCHED)
         self._targets = ShownTargets()
         if self._wants_view:
             self.create_subscription(MarkerArray, 'fabrik/markers', self._on_markers, 10)
@@ -164,12 +180,17 @@ class PhysicalArmNode(ArmNode):
         self._simulated = 0.0
         self._ticked = time.monotonic()
         self.begin()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        period = PARTS_PERIOD * self.timer_period() / self._period
+        self.create_timer(period, self._tell, clock=steady)
 
     def make_arm(self, description: str) -> Arm:
         """Make the arm that a URDF text describes."""
         try:
             from .mujoco_model import PhysicsOptions
+            from .part_markers import PartMarkers
             from .physics import PhysicalArm
+            from .surroundings import Surroundings
             from .view import View
         except ImportError as error:
             is_missing = find_spec('mujoco') is None
@@ -180,16 +201,37 @@ class PhysicalArmNode(ArmNode):
             bandwidth=self._bandwidth,
             gravity_compensation=self._compensation,
         )
-        paths = [path for path in self._mesh_paths if path]
-        finder = MeshFinder(paths) if self._wants_view else None
-        arm = PhysicalArm(description, options=options, finder=finder)
+        robot = parse_urdf(description)
+        scene, parts = (self._load(file, robot) for file in (self._scene, self._parts))
+        surroundings = Surroundings(scene, parts) if self._scene or self._parts else None
+        folders = [path for path in self._mesh_paths if path]
+        folders += [str(Path(file).parent) for file in (self._scene, self._parts) if file]
+        has_shapes = self._wants_view or surroundings is not None
+        finder = MeshFinder(folders) if has_shapes else None
+        arm = PhysicalArm(description, options=options, finder=finder, surroundings=surroundings)
         arm.reset(self.start)
+        if self._parts:
+            markers = PartMarkers(parts, robot.root_link, MeshFinder(folders))
+            self._tell_parts = partial(markers.message, arm.part_pose)
         for note in arm.notes:
             self.get_logger().warning(note)
         view = View(arm.model, arm.data) if self._wants_view else None
         if view is not None and view.reason:
             self.get_logger().warning(f'no window: {view.reason}')
         return CommandedArm(arm, self._delay, view, lambda: self._targets.at(time.monotonic()))
+
+    def _load(self, file: str, robot: Robot) -> Scene:
+        """Load the obstacles of a file; none where there is no file."""
+        return load_scene(file, link_poses(robot, self._base_link)) if file else Scene()
+
+    def _drop_arm(self) -> None:
+        super()._drop_arm()
+        self._tell_parts = None
+
+    def _tell(self) -> None:
+        """Tell where the parts are."""
+        if self._tell_parts is not None:
+            self._told_parts.publish(self._tell_parts())
 
     def _on_markers(self, message: MarkerArray) -> None:
         self._targets.take(message, time.monotonic())

@@ -1,7 +1,8 @@
 """
 An arm with weight, friction and drives of limited strength, in MuJoCo, from its URDF.
 
-Joints and masses come from the description; meshes are not needed, and nothing collides.
+Joints and masses come from the description; meshes are not needed. Nothing touches anything but
+the gripper, parts and what stands around, where these are given.
 Each joint has a position drive as industrial arms have: stiff, about critically damped, no
 stronger than the description says, and it compensates the weight it holds.
 
@@ -20,6 +21,8 @@ from ..errors import JointValueError
 from ..model.urdf import parse_dynamics, parse_urdf
 from ..transforms import Array, transform
 from .mujoco_model import build, failures_told, PhysicsError, PhysicsOptions
+from .stiction import Stiction
+from .surroundings import body_of, stiction, Surroundings
 
 INSTABILITIES = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
@@ -45,6 +48,8 @@ class PhysicalArm:
         How it is simulated.
     finder : MeshFinder, optional
         Finds meshes, where a view is to show the shapes of links.
+    surroundings : Surroundings, optional
+        What stands around the arm, and parts that its gripper can hold and move.
 
     Attributes
     ----------
@@ -60,6 +65,8 @@ class PhysicalArm:
         All joints with a drive: those that take targets and those that hold still.
     notes : tuple of str
         What of the description was not believed, or left out.
+    parts : tuple of str
+        Names of the parts.
 
     Raises
     ------
@@ -79,13 +86,18 @@ class PhysicalArm:
         joint_names: Sequence[str] | None = None,
         options: PhysicsOptions | None = None,
         finder: MeshFinder | None = None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.options = options or PhysicsOptions()
         robot = parse_urdf(urdf_text)
-        physics = build(robot, parse_dynamics(urdf_text), self.options, finder)
+        physics = build(robot, parse_dynamics(urdf_text), self.options, finder, surroundings)
+        self.parts = tuple(part.name for part in surroundings.parts) if surroundings else ()
         self._root_link = robot.root_link
         self.model, self.drives, self.notes = physics.model, physics.drives, physics.notes
         self.data = mujoco.MjData(self.model)
+        self._stiction = (
+            stiction(self.model, self.data, robot, surroundings) if surroundings else None
+        )
         self.driven_names = tuple(joint.name for joint in physics.joints)
         self.joint_names = _checked_names(joint_names, self.driven_names)
         self._taken = np.array([self.driven_names.index(name) for name in self.joint_names])
@@ -106,6 +118,8 @@ class PhysicalArm:
     def reset(self, values: Mapping[str, float] | None = None) -> None:
         """
         Put the arm at rest at joint values by name, and let the drives hold it there.
+
+        Parts are where they were at the start again.
 
         Joints that are not named stand at 0, or as near to it as their limits allow.
 
@@ -130,6 +144,8 @@ class PhysicalArm:
                 )
             q[i] = value
         mujoco.mj_resetData(self.model, self.data)
+        if self._stiction is not None:
+            self._stiction.forget()
         self._place(q)
         self._targets, self._rates = q, np.zeros_like(q)
         self._unspent = 0.0
@@ -182,10 +198,20 @@ class PhysicalArm:
         if self.options.powered:
             targets = np.clip(self._targets, self._lower, self._upper)
             self.data.ctrl[:] = targets + self._advance * self._rates
-        mujoco.mj_step(self.model, self.data, steps)
+        if self._stiction is None:
+            mujoco.mj_step(self.model, self.data, steps)
+        else:
+            self._step_with_parts(self._stiction, steps)
         for kind in INSTABILITIES:
             if self.data.warning[kind].number:
                 raise PhysicsError(f'the simulation became unstable soon after {begin:.3f} s')
+
+    def _step_with_parts(self, stiction: Stiction, steps: int) -> None:
+        for _ in range(steps):
+            mujoco.mj_step1(self.model, self.data)
+            stiction.apply()
+            mujoco.mj_step2(self.model, self.data)
+            stiction.look()
 
     @property
     def time(self) -> float:
@@ -196,7 +222,17 @@ class PhysicalArm:
         """Pose of a link in the root link, shape (4, 4); None where there is no such link."""
         if link == self._root_link:
             return np.eye(4)
-        number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, link)
+        return self._body_pose(link)
+
+    def part_pose(self, name: str) -> Array:
+        """Pose of a part in the root link, shape (4, 4); KeyError where there is no such part."""
+        pose = self._body_pose(body_of(name))
+        if pose is None:
+            raise KeyError(name)
+        return pose
+
+    def _body_pose(self, body: str) -> Array | None:
+        number = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, body)
         if number <= 0:
             return None
         return transform(self.data.xmat[number].reshape(3, 3), self.data.xpos[number])

@@ -1,6 +1,7 @@
 """Commands that come in jerks, played out evenly a little later."""
 
 from collections import deque
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -39,10 +40,12 @@ class Playout:
         self._offset = 0.0
         self._way: deque[tuple[float, Array]] = deque([(-np.inf, np.array(q))])
 
-    @property
-    def last(self) -> Array:
-        """The newest command, shape (n,)."""
-        return self._way[-1][1]
+    def of(self, places: Sequence[int]) -> 'Playout':
+        """Return the same for some of the values alone."""
+        some = Playout(self._delay, np.empty(0))
+        some._offset = self._offset
+        some._way = deque((due, q[list(places)]) for due, q in self._way)
+        return some
 
     def add(self, q: Array, stamp: float, now: float) -> None:
         """
@@ -96,3 +99,51 @@ class Playout:
         end, q_end = ahead[0]
         velocity = (q_end - q) / max(end - begin, LEAST_GAP)
         return q + velocity * (min(now, end) - begin), velocity
+
+
+class Playouts:
+    """
+    Set points of all drives: the joints that a message names are played out on their own.
+
+    So the messages to an arm and those to its gripper do not disturb each other, whenever they
+    come. A joint belongs to the newest message that names it.
+
+    Parameters
+    ----------
+    delay : float
+        As of `Playout` [s].
+    q : array, shape (n,)
+        Where the drives stand.
+
+    """
+
+    def __init__(self, delay: float, q: Array) -> None:
+        self._delay, self._q = delay, np.array(q)
+        self._streams: dict[tuple[int, ...], Playout] = {}
+        """Playouts by the places of their joints; no two have the same joint."""
+
+    def add(self, values: Mapping[int, float], stamp: float, now: float) -> None:
+        """Take a command, joint values by their places, as `Playout` does."""
+        joints = tuple(values)
+        if joints not in self._streams:
+            self._begin(joints, now)
+        self._streams[joints].add(np.array(list(values.values())), stamp, now)
+
+    def _begin(self, joints: tuple[int, ...], now: float) -> None:
+        """Let joints be together from now on, and no more with others."""
+        q, _ = self.at(now)
+        for others, stream in list(self._streams.items()):
+            left = [k for k, joint in enumerate(others) if joint not in joints]
+            if len(left) < len(others):
+                del self._streams[others]
+                if left:
+                    self._streams[tuple(others[k] for k in left)] = stream.of(left)
+        self._streams[joints] = Playout(self._delay, q[list(joints)])
+
+    def at(self, now: float) -> tuple[Array, Array]:
+        """Tell where all joints are to be, and how fast to move, as `Playout` does."""
+        q, velocity = self._q.copy(), np.zeros(len(self._q))
+        for joints, stream in self._streams.items():
+            places = list(joints)
+            q[places], velocity[places] = stream.at(now)
+        return q, velocity

@@ -16,6 +16,7 @@ from ..collision.meshes import absolute_folder
 from ..errors import FabrikError, listed, shown
 from ..model.chain import Chain
 from ..model.robot import Robot
+from ..ros.beside.parts import parameters_for_parts
 from ..ros.clocks.qos import LATCHED
 from ..ros.launching.child_processes import ChildProcesses
 from ..ros.status.neighbours import node_of
@@ -28,6 +29,8 @@ DISCOVERY_TIME = 3.5
 Time for which other nodes are looked for [s]. Most are found within 0.3 s, but if the first
 announcements of Fast DDS are lost, the next ones come three seconds later.
 """
+REMAPS = 'joint_command:=fabrik/joint_command', 'parts:=fabrik/obstacles'
+"""How the arm finds the topics of the node."""
 GLOBAL_TOPICS = '/tf', '/tf_static', '/diagnostics'
 """Topics that the node would share with all other nodes."""
 
@@ -102,6 +105,7 @@ class Simulation:
         mesh_paths: Sequence[str] = (),
         allowed_collisions: Sequence[tuple[str, str]] = (),
         scene: str = '',
+        parts: str = '',
         has_physics: bool = False,
     ) -> None:
         """
@@ -121,6 +125,8 @@ class Simulation:
             Names of links that may touch.
         scene : str
             File with what stands around; '' for nothing.
+        parts : str
+            File with what the gripper can move, for an arm with physics; '' for nothing.
         has_physics : bool
             Whether the arm has weight and friction, in MuJoCo; else it merely lags.
 
@@ -128,6 +134,8 @@ class Simulation:
         ------
         SimulationError
             If MuJoCo is asked for and not installed.
+        SceneError
+            If the file of the parts cannot be used.
 
         """
         if has_physics and find_spec('mujoco') is None:
@@ -142,10 +150,19 @@ class Simulation:
         home = [float(start[name]) for name in chain.joint_names if name in start]
         homes = {'home_configuration': home} if len(home) == len(chain) else {}
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}
-        self._start(NODE, 'fabrik_ros.ros.main', {**parameters, **lists, **homes, **scenes})
-        module = f'fabrik_ros.sim.{"physical_arm" if has_physics else "simulated_arm"}'
+        for_parts = parameters_for_parts(parts) if parts else {}
+        of_node = {**parameters, **lists, **homes, **scenes, **for_parts}
+        self._start(NODE, 'fabrik_ros.ros.main', of_node)
         places = {'start_names': list(start), 'start_values': list(map(float, start.values()))}
-        self._start(ARM, module, places, '-r', 'joint_command:=fabrik/joint_command')
+        around = {
+            **scenes,
+            'parts': str(Path(parts).absolute()) if parts else '',
+            'base_link': chain.base_link,
+            'mesh_paths': lists['mesh_paths'],
+        }
+        module = f'fabrik_ros.sim.{"physical_arm" if has_physics else "simulated_arm"}'
+        remaps = [word for pair in REMAPS for word in ('-r', pair)]
+        self._start(ARM, module, places | (around if has_physics else {}), *remaps)
 
     def _start(self, name: str, module: str, parameters: Mapping[str, object], *more: str) -> None:
         """Start a node; JSON is YAML, as the command line has its parameters, if not empty."""

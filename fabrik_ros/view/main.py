@@ -63,6 +63,8 @@ def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     Where ROS 2 is installed the node moves it, in processes of its own; else this process does.
     """
     _check_installed()
+    if args.parts and not args.physics:
+        raise FabrikError('--parts needs --physics: without, nothing can be moved')
     world, why = _world(args, robot, chain)
     _tell(robot, chain, world, why)
     if not args.no_ros:
@@ -72,7 +74,7 @@ def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
             print(f'without ROS 2, in this process alone: {error}')
         else:
             return run_with_ros(robot, chain, start_values(robot, chain, world), args)
-    only_ros = [f'--{name}' for name in ('namespace', 'physics') if getattr(args, name)]
+    only_ros = [f'--{name}' for name in ('namespace', 'physics', 'parts') if getattr(args, name)]
     if only_ros:
         raise FabrikError(f'{listed(only_ros)} needs ROS 2: the arm moves in this process alone')
     return _show(LocalSource(robot, chain, world), args)

@@ -43,6 +43,8 @@ def run_with_ros(
         If the page cannot be there.
     SimulationError
         If somebody else publishes on its topics, or something is missing.
+    SceneError
+        If the file of the parts cannot be used.
 
     """
     check_address(args.host, args.port)
@@ -58,6 +60,7 @@ def run_with_ros(
             start,
             mesh_paths=mesh_paths,
             scene=args.scene,
+            parts=args.parts,
             allowed_collisions=args.allow_collision,
             has_physics=args.physics,
         )

@@ -32,16 +32,15 @@ class Rig:
         given = [word for parameter in parameters for word in ('-p', parameter)]
         return self.start('fabrik_node', '--urdf', self.urdf, '--ros-args', *given)
 
-    def start_arm(self, topic='fabrik/joint_command', bent=BENT):
+    def start_arm(self, topic='fabrik/joint_command', bent=BENT, door='simulated_arm', *more):
         quoted = self.urdf.read_text().replace('\n', ' ').replace("'", '"')
         parameters = self._folder / 'arm.yaml'
         parameters.write_text(f"/**:\n  ros__parameters:\n    robot_description: '{quoted}'\n")
         names, values = ', '.join(bent), ', '.join(map(str, map(float, bent.values())))
-        given = ['-p', f'start_names:=[{names}]', '-p', f'start_values:=[{values}]']
-        remap = ('-r', f'joint_command:={topic}')
-        return self.start(
-            'simulated_arm', '--ros-args', '--params-file', parameters, *given, *remap
-        )
+        given = (f'start_names:=[{names}]', f'start_values:=[{values}]', *more)
+        words = [word for parameter in given for word in ('-p', parameter)]
+        remap = ('-r', f'joint_command:={topic}', '-r', 'parts:=fabrik/obstacles')
+        return self.start(door, '--ros-args', '--params-file', parameters, *words, *remap)
 
     def run(self, *words, typed=None):
         """Run the command in the network of the node."""

@@ -148,6 +148,10 @@ def test_second_one_is_refused_with_the_name_of_the_first(ros, six_axis, start, 
         (('--tip-link', 'hand'), "no link named 'hand'"),
         pytest.param(('--scene', '/nowhere.yaml'), '/nowhere.yaml', marks=pytest.mark.long),
         (('--no-ros', '--physics'), '--physics needs ROS 2'),
+        (('--parts', 'parts.yaml'), '--parts needs --physics'),
+        pytest.param(
+            ('--physics', '--parts', '/nowhere.yaml'), '/nowhere.yaml', marks=pytest.mark.long
+        ),
     ],
 )
 def test_what_makes_no_sense_is_named_before_anything_starts(ros, six_axis, network, words, why):

@@ -287,6 +287,25 @@ def test_known_obstacle_that_comes_near_lets_links_move_apart_only():
     assert world.clearances.min() == 0.02, 'it has come apart'
 
 
+@pytest.mark.parametrize('gap', [3e-4, 0.0, -3e-4])
+def test_what_the_hand_takes_from_a_table_may_touch_it_until_it_is_lifted(gap):
+    """On paper: a ball at 2 m from the base, beside a wall, which it leaves as the arm turns."""
+    held = Obstacle('held', Sphere(0.1), transform(np.eye(3), np.array([0.5, 0.0, 0.0])), 'l4')
+    wall = wall_at(-0.2 - gap, 'wall')
+    world = world_of(wall, CAPSULES, clearance=0.02, checks_links=False)
+    guard, q, first = CollisionGuard(world), np.zeros(JOINTS), np.eye(JOINTS)[0]
+    guard.reset(q)
+    guard.change_world(world.set_scene(Scene([*wall, held])), q)
+    assert_close(world.clearances.min(), max(gap - EASE, -EASE), 1e-5)
+    full, fastest = np.full(JOINTS, ACCELERATION), np.full(JOINTS, FASTEST)
+    for way, is_allowed in ((2e-4, True), (2e-3, False)):
+        q_next = -0.5 * way * first
+        assert guard.allows(q, q_next, np.zeros(JOINTS), full, fastest) == is_allowed
+    assert world.distance(0.05 * first).distance > 0.04, 'it is lifted'
+    guard.change_world(world.set_scene(Scene([*wall, held])), 0.05 * first)
+    assert_close(world.clearances, np.full(len(world.clearances), 0.02))
+
+
 def test_obstacle_may_be_called_like_a_link():
     """What stands beside the arm is checked with what a link carries, whatever it is called."""
     held = Obstacle('held', Sphere(0.1), transform(np.eye(3), np.array([0.5, 0.0, 0.0])), 'l4')

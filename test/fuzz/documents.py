@@ -6,7 +6,7 @@ from functools import cache
 from fabrik_ros.model.examples import example_arm
 from helpers import find_robot, REAL_ARMS, REAL_TREES
 
-BUNDLED = ('six_axis', 'seven_axis', 'planar_two_link')
+BUNDLED = ('six_axis', 'six_axis_gripper', 'seven_axis', 'planar_two_link')
 LARGEST = 120_000
 """Real robots with more characters are left to other tests: reading them takes too long."""
 

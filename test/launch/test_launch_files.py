@@ -261,6 +261,29 @@ def test_window_of_the_arm_with_physics_opens_on_request(prefix):
     assert launched.processes['physical_arm'].parameters['view'] is False
 
 
+@with_mujoco
+def test_parts_are_for_the_arm_with_physics_and_its_node_may_grasp_them(prefix):
+    scene, parts = (CONFIG / f'pick_and_place{name}.yaml' for name in ('', '_parts'))
+    given = ('bringup.launch.py', ACME, f'scene:={scene}', f'parts:={parts}')
+    launched = prefix.launch(*given, 'simulate:=physics', 'node_name:=mover')
+    arm, node = launched.processes['physical_arm'], launched.processes['fabrik_node']
+    assert arm.parameters['scene'] == node.parameters['scene'] == str(scene)
+    assert arm.parameters['parts'] == str(parts)
+    assert arm.remappings['parts'] == 'mover/obstacles'
+    assert node.parameters['graspable'] == ['part/1', 'part/2', 'part/3']
+    assert node.parameters['obstacle_clearance'] < 0.003
+    shared = f'scene:=fabrik_ros/config/{scene.name}'
+    launched = prefix.launch('bringup.launch.py', ACME, shared, 'simulate:=physics')
+    found = Path(launched.processes['fabrik_node'].parameters['scene'])
+    assert found.is_absolute()
+    assert found.read_text() == scene.read_text()
+    launched = prefix.launch(*given, 'simulate:=true')
+    assert 'parts needs simulate:=physics' in launched.output
+    assert 'process started' not in launched.output
+    launched = prefix.launch('bringup.launch.py', ACME, 'scene:=/nowhere.yaml')
+    assert "scene: '/nowhere.yaml' is no file" in launched.output
+
+
 def test_physics_without_mujoco_says_how_to_get_it_and_starts_nothing(prefix):
     prefix.hide_module('mujoco')
     launched = prefix.launch('bringup.launch.py', ACME, 'simulate:=physics')

@@ -9,6 +9,8 @@ figures themselves.
 from math import cos, pi, sin
 from pathlib import Path
 
+from fabrik_ros.model.default_chain import gripper_joints
+from fabrik_ros.model.urdf import parse_urdf
 import numpy as np
 import pytest
 
@@ -38,6 +40,8 @@ FR3 = [
     (0.0, 0.088, pi / 2),
     (0.107, 0.0, 0.0),
 ]
+FINGERS = {1.0: 'left_finger_joint', -1.0: 'right_finger_joint'}
+"""Joints of the gripper, by the side of its y axis on which they move the fingers."""
 UR5E_BASE_IN_BASE_LINK = np.diag([-1.0, -1.0, 1.0, 1.0])
 """Base frame of the UR5e table as seen from base_link, which has x forward."""
 
@@ -113,6 +117,34 @@ def test_seven_axis_has_the_kinematics_of_the_fr3():
     model = model_of('seven_axis')
     for q in configurations(model):
         np.testing.assert_allclose(pose(model, q, 'tool0'), fr3(q), atol=1e-12)
+
+
+def test_six_axis_with_gripper_has_its_tool_between_the_tips_of_the_fingers():
+    model = model_of('six_axis_gripper')
+    for q in configurations(model, 20):
+        flange, left, right = (
+            pose(model, q, tip) for tip in ('tool0', 'left_finger_link', 'right_finger_link')
+        )
+        tcp = pose(model, q, 'tcp')
+        np.testing.assert_allclose(tcp[:3, 3], flange @ [0.0, 0.0, 0.13, 1.0] @ np.eye(4, 3))
+        np.testing.assert_allclose(tcp[:3, :3], flange[:3, :3])
+        for finger, side in ((left, 1.0), (right, -1.0)):
+            along = (np.linalg.inv(tcp) @ finger)[:3, 3]
+            value = q[model.joints[model.getJointId(FINGERS[side])].idx_q]
+            np.testing.assert_allclose(along, [0.0, side * value, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize('prefix', ['', 'left_'])
+def test_tool_between_the_fingers_is_the_tip_by_default(prefix):
+    robot = parse_urdf(expand('six_axis_gripper', prefix=prefix))
+    assert robot.chain().tip_link == f'{prefix}tcp'
+    assert gripper_joints(robot) == tuple(f'{prefix}{name}' for name in FINGERS.values())
+
+
+def test_fingers_of_the_gripper_mirror_each_other():
+    robot = parse_urdf(expand('six_axis_gripper'))
+    mimic = robot.joint('right_finger_joint').mimic
+    assert (mimic.source, mimic.multiplier, mimic.offset) == ('left_finger_joint', 1.0, 0.0)
 
 
 def test_six_axis_stretches_forward_at_zero():

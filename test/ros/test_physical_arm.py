@@ -17,6 +17,7 @@ from fabrik_ros.sim.physical_arm import PhysicalArmNode
 import mujoco
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from visualization_msgs.msg import MarkerArray
 
 STANDING = values_at(JOINTS, START)
 AWAY = values_at(JOINTS, [q + 0.1 for q in START])
@@ -211,6 +212,58 @@ def test_without_mujoco_it_says_how_to_get_it(bench, six_axis, monkeypatch, capf
     bench.describe(six_axis)
     wait_until_said(bench, capfd, 'pip install mujoco')
     assert not bench.states
+
+
+# Parts.
+
+BLOCK = """
+obstacles:
+  part/7:
+    box: [0.1, 0.1, 0.05]
+    xyz: [0.6, 0.0, 0.5]
+"""
+
+
+def hear_parts(bench):
+    heard = []
+    bench.tester.create_subscription(MarkerArray, 'parts', heard.append, 10)
+    return heard
+
+
+def test_parts_fall_and_are_told_where_they_are(bench, six_axis, tmp_path):
+    (tmp_path / 'parts.yaml').write_text(BLOCK)
+    heard = hear_parts(bench)
+    start_arm(bench, parts=str(tmp_path / 'parts.yaml'))
+    bench.describe(six_axis)
+    bench.spin_until(lambda: heard, 'parts')
+    (marker,) = heard[0].markers
+    assert (marker.ns, marker.id, marker.header.frame_id) == ('part', 7, 'base_link')
+    assert marker.pose.position.z > 0.3
+    bench.spin_until(lambda: heard[-1].markers[0].pose.position.z < 0.03, 'it lies on the floor')
+
+
+def test_parts_of_a_file_that_makes_no_sense_are_said(bench, six_axis, tmp_path, capfd):
+    (tmp_path / 'parts.yaml').write_text(BLOCK.replace('box', 'bax'))
+    heard = hear_parts(bench)
+    start_arm(bench, parts=str(tmp_path / 'parts.yaml'))
+    bench.describe(six_axis)
+    wait_until_said(bench, capfd, "obstacle 'part/7'")
+    assert not bench.states
+    assert not heard
+
+
+def test_base_link_is_the_frame_of_parts_that_name_none(bench, six_axis, tmp_path):
+    (tmp_path / 'parts.yaml').write_text(BLOCK)
+    lifted = six_axis.replace('"base_link"', '"stand"').replace(
+        '</robot>',
+        '<link name="base_link"/><joint name="lift" type="fixed"><parent link="stand"/>'
+        '<child link="base_link"/><origin xyz="0.2 0 0"/></joint></robot>',
+    )
+    heard = hear_parts(bench)
+    start_arm(bench, parts=str(tmp_path / 'parts.yaml'), base_link='base_link')
+    bench.describe(lifted)
+    bench.spin_until(lambda: heard, 'parts')
+    assert heard[0].markers[0].pose.position.x == pytest.approx(0.8)
 
 
 # The window.

@@ -99,10 +99,24 @@ def test_mesh_that_cannot_be_shown_is_noted_and_a_rod_stands_for_its_link(
         (tmp_path / name).write_text(text)
     url = f'file://{tmp_path}/{name}'
     arm = PhysicalArm(robot(f'<mesh filename="{url}"/>'), finder=MeshFinder([tmp_path]))
-    (note,) = (note for note in arm.notes if 'is not shown' in note)
-    assert note.startswith(f'{url} is not shown: ')
+    (note,) = (note for note in arm.notes if 'is not there' in note)
+    assert note.startswith(f'{url} is not there: ')
     assert why in note
     assert [kind for kind, _ in shapes_of(arm)] == [mujoco.mjtGeom.mjGEOM_CAPSULE]
+
+
+def test_no_rod_is_drawn_through_what_is_shown_of_a_tool():
+    fixed = joint_xml('flange_fix', 'rod', 'flange', 'fixed')
+    tip = joint_xml('tip_fix', 'flange', 'tip', 'fixed', '<origin xyz="0 0 1"/>')
+    hand = joint_xml('hand_fix', 'flange', 'hand', 'fixed')
+    box = '<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+    links = f'<link name="flange"/><link name="tip"/><link name="hand">{box}</link>'
+    text = robot('<sphere radius="0.2"/>').replace(
+        '</robot>', f'{links}{fixed}{tip}{hand}</robot>'
+    )
+    arm = PhysicalArm(text, finder=MeshFinder())
+    assert [kind for kind, _ in shapes_of(arm, 'hand')] == [mujoco.mjtGeom.mjGEOM_BOX]
+    assert shapes_of(arm, 'flange') == []
 
 
 def test_shapes_change_nothing_of_the_motion():

@@ -20,6 +20,7 @@ MASS, LENGTH = 2.0, 0.5
 EFFORT = 40.0
 SOLID = PhysicsOptions(friction=False)
 UNCOMPENSATED = PhysicsOptions(friction=False, gravity_compensation=0.0)
+BUNDLED = 'six_axis', 'six_axis_gripper', 'seven_axis', 'planar_two_link'
 FREE = PhysicsOptions(powered=False, friction=False, timestep=2e-4)
 
 
@@ -59,8 +60,7 @@ def bundled(name):
 
 def text_of(name):
     """URDF of a bundled arm or of one of example-robot-data."""
-    bundled_arms = ('six_axis', 'seven_axis', 'planar_two_link')
-    if name in bundled_arms:
+    if name in BUNDLED:
         return bundled(name)
     return example_robot(name).read_text(encoding='utf-8-sig')
 
@@ -312,7 +312,7 @@ def test_time_passes_in_whole_steps_and_none_is_lost():
 # Against pinocchio, wherever the masses of an arm are sound.
 
 
-@pytest.mark.parametrize('name', ['six_axis', 'seven_axis', 'planar_two_link', *REAL_ARMS])
+@pytest.mark.parametrize('name', [*BUNDLED, *REAL_ARMS])
 def test_masses_and_weight_are_those_of_pinocchio(name):
     pin = pytest.importorskip('pinocchio')
     text = text_of(name)
@@ -399,7 +399,7 @@ def test_point_mass_needs_no_repair_worth_telling():
 
 
 def test_sound_masses_are_left_alone():
-    for name in ('six_axis', 'seven_axis', 'planar_two_link'):
+    for name in BUNDLED:
         assert PhysicalArm(bundled(name)).notes == ()
 
 

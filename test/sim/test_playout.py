@@ -1,6 +1,6 @@
 """Commands on their way to the drives of a simulated arm."""
 
-from fabrik_ros.sim.playout import LEAST_GAP, Playout
+from fabrik_ros.sim.playout import LEAST_GAP, Playout, Playouts
 from helpers import assert_close
 from hypothesis import example, given, strategies as st
 import numpy as np
@@ -118,3 +118,57 @@ def test_arm_that_the_machine_holds_up_goes_on_behind_without_haste(begin, pause
     assert np.all(q <= sent[np.searchsorted(arrivals, times, side='right') - 1] + 1e-9)
     assert np.all(times + lost - q < pause + DELAY + 0.02)
     assert q[-1] > times[-1] + lost - 1.5 * DELAY, 'it comes back'
+
+
+# Several joints.
+
+
+def play_all(messages, times, count=3):
+    """Feed messages, (arrival, values by place, stamp) each, and read where to be at times."""
+    playouts = Playouts(DELAY, np.zeros(count))
+    waiting, read = list(messages), []
+    for t in times:
+        while waiting and waiting[0][0] <= t:
+            arrival, values, stamp = waiting.pop(0)
+            playouts.add(values, stamp, arrival)
+        read.append(np.concatenate(playouts.at(t)))
+    return np.array(read)
+
+
+ARM_STREAM = [(k * PERIOD, {0: 0.01 * k, 1: -0.02 * k}, CLOCK + k * PERIOD) for k in range(60)]
+TIMES = np.arange(0.0, 1.0, 0.001)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.0, 0.7), st.floats(-1.0, 1.0), st.floats(-0.05, 0.05)), max_size=40
+    )
+)
+@example([(0.305, 0.5, 0.0)])
+def test_messages_for_a_gripper_do_not_disturb_those_for_its_arm(others):
+    gripper = [(arrival, {2: value}, CLOCK + arrival + late) for arrival, value, late in others]
+    mixed = sorted([*ARM_STREAM, *gripper], key=lambda message: message[0])
+    alone, together = play_all(ARM_STREAM, TIMES), play_all(mixed, TIMES)
+    assert alone[:, [0, 1, 3, 4]].tobytes() == together[:, [0, 1, 3, 4]].tobytes()
+    if gripper:
+        assert together[-1, 2] == pytest.approx(sorted(gripper, key=lambda m: m[0])[-1][1][2])
+
+
+def test_one_joint_of_a_stream_that_is_named_alone_leaves_the_others_on_their_way():
+    messages = [*ARM_STREAM[:30], (0.295, {1: 0.5}, CLOCK + 0.295)]
+    read = play_all(messages, TIMES)
+    alone = play_all(ARM_STREAM[:30], TIMES)
+    assert_close(read[:, 0], alone[:, 0], 1e-12)
+    assert read[-1, 1] == 0.5
+
+
+def test_joints_of_two_streams_that_are_named_together_go_on_from_where_they_are():
+    messages = [
+        (0.0, {0: 0.1}, CLOCK),
+        (0.0, {1: 0.2}, CLOCK),
+        (0.1, {0: 0.3, 1: 0.3}, CLOCK + 0.1),
+    ]
+    read = play_all(messages, TIMES)
+    assert_close(read[TIMES < 0.1][-1, :2], (0.1, 0.2), 1e-12)
+    assert_close(read[-1, :2], (0.3, 0.3), 1e-12)
+    assert np.abs(np.diff(read[:, :2], axis=0)).max() < 0.011, 'nothing leaps'

@@ -21,7 +21,9 @@ import numpy as np
 import rclpy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
+CONFIG = Path(__file__).parents[2] / 'config'
 DOMAINS = range(60, 70)
 PATIENCE = 60.0
 """How long the slowest machine may take for anything [s]."""
@@ -85,6 +87,28 @@ def running(listener):
     listener.wait_for_state('/left/arm/fabrik/status', 'IDLE')
     yield simulation
     simulation.close()
+
+
+@pytest.mark.long
+def test_parts_of_the_physics_are_obstacles_of_the_node(listener):
+    pytest.importorskip('mujoco', reason='the extra `sim`: pip install mujoco')
+    robot = load_urdf(example_arm('six_axis_gripper'))
+    chain = robot.chain()
+    start = dict(zip(chain.joint_names, START, strict=True))
+    simulation = Simulation('hand')
+    scene, parts = (str(CONFIG / f'pick_and_place{name}.yaml') for name in ('', '_parts'))
+    simulation.start(robot, chain, start, scene=scene, parts=parts, has_physics=True)
+    try:
+        listener.wait_for_state('/hand/fabrik/status', 'IDLE')
+        heard = listener.newest(MarkerArray, '/hand/fabrik/obstacles', bool)
+        assert [(m.ns, m.id) for m in heard.markers] == [('part', 1), ('part', 2), ('part', 3)]
+
+        def obstacles(message):
+            return {value.key: value.value for value in message.status[0].values}['obstacles']
+
+        listener.newest(DiagnosticArray, '/hand/fabrik/status', lambda m: obstacles(m) == '9')
+    finally:
+        simulation.close()
 
 
 def processes_in(namespace: str) -> list[int]:

@@ -75,13 +75,19 @@ def find_description(description: str) -> Path:
     """Find the file that `package/path/inside/share`, or else the path of a file, stands for."""
     inside = description.removeprefix('package://')
     package, _, rest = inside.partition('/')
-    share = _share(package)
-    if share is not None and (share / rest).is_file():
-        return share / rest
+    if (shared := _in_share(inside)) is not None:
+        return shared
     path = Path(description).expanduser()
     if path.is_file():
         return path.resolve()
     raise LaunchArgumentError(f"no description '{description}': {_missing(path, package, rest)}")
+
+
+def _in_share(inside: str) -> Path | None:
+    """File that `package/path/inside/share` stands for; None where there is none."""
+    package, _, rest = inside.partition('/')
+    share = _share(package)
+    return share / rest if share is not None and (share / rest).is_file() else None
 
 
 def _missing(path: Path, package: str, rest: str) -> str:
@@ -176,6 +182,11 @@ def find_file(path: str, argument: str) -> Path:
     if not found.is_file():
         raise LaunchArgumentError(f"{argument}: '{found.absolute()}' is no file")
     return found
+
+
+def find_shared_file(path: str, argument: str) -> Path:
+    """Find the file given for `argument`, also as `package/path/inside/share`."""
+    return _in_share(path) or find_file(path, argument).absolute()
 
 
 def find_preset(arm: str) -> Path:
