@@ -39,13 +39,18 @@ READY = 60.0
 """Longest wait until the node takes targets when the world is sane again [s]."""
 STATUS_TIME = 0.35
 """Time from what a status says to the end of its move: two statuses, and some delay [s]."""
+SAYING_TIME = 0.4
+"""Simulated time in which the arm has said everything [s]."""
 EXCESS = 1e-3
 """Difference of what is measured from where the arm is, by noise [m, rad]."""
 NEAR = 0.8
 """How far from the start joint values are chosen [rad]."""
 STILL = 0.02
 """What lag and noise may move a joint by that was not commanded [rad]."""
-PACES = (0.5, 1.0, 3.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0)
+PACES = {0.3: 1, 1.0: 2, 5.0: 10, 20.0: 20}
+"""Paces of the clock, and how often."""
+OUTRUN = (ReasonKind.CLOCK_JUMPED.value, ReasonKind.WAS_INTERRUPTED.value)
+"""How a move may end where the clock is too fast for the node."""
 REPORT_PERIOD = 30.0
 CODES = {kind.value for kind in ReasonKind} | {
     value for name, value in vars(results).items() if name.isupper()
@@ -95,6 +100,8 @@ class Loop:
         self.ends: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
+        self.said = ''
+        """Why the last move failed that did."""
         self.longest = 0.0
         """The longest move [s]."""
 
@@ -160,7 +167,7 @@ class Loop:
         except CancelledError:
             code = 'future cancelled'
         except MoveFailed as error:
-            code = error.code
+            code, self.said = error.code, error.sentence
             self._judge_failure(asked, how, error, is_alone)
         else:
             self._judge_arrival(asked, how, result, is_alone)
@@ -189,9 +196,9 @@ class Loop:
         if not (there[-1] if is_alone else there.any()):
             self.note(f'{how}: {asked.what} is said to be there: {result}; errors {errors[-1]}')
         said = np.array([result.position_error, result.orientation_error])
-        if np.any(said < errors.min(axis=0) - EXCESS) or np.any(said > errors.max(axis=0) + EXCESS):
-            seen_errors = f'{errors.min(axis=0)} to {errors.max(axis=0)}'
-            self.note(f'{how}: {asked.what} says {said}; the arm had {seen_errors}')
+        least, most = errors.min(axis=0) - EXCESS, errors.max(axis=0) + EXCESS
+        if np.any(said < least) or np.any(said > most):
+            self.note(f'{how}: {asked.what} says {said}; the arm had {least} to {most}')
 
     def check_pose(self) -> None:
         """Compare what the commander says of the arm with where it is."""
@@ -208,7 +215,9 @@ class Loop:
         """End all hostility; the node has to take targets then."""
         world = self.world
         world.speaks = world.is_ready = True
-        world.pace = self.rng.choice(PACES)
+        (world.pace,) = self.rng.choices(list(PACES), list(PACES.values()))
+        world.wait(SAYING_TIME)
+        time.sleep(STATUS_TIME)
         try:
             self.arm.wait_until_ready(READY)
         except MoveRefused as error:
@@ -217,10 +226,15 @@ class Loop:
             self.arm.wait_until_ready(READY)
 
     def come_home(self, how: str) -> None:
-        """Have the arm do what it is for."""
-        asked = self._asked_home()
-        if code := self.end(asked, 'in peace', is_alone=True):
-            self.note(f'in peace after {how}: home ended with {code}: {self.arm.state.sentence}')
+        """Have the arm do what it is for; where the clock outran the node, slower once more."""
+        code = self.end(self._asked_home(), 'in peace', is_alone=True)
+        if code in OUTRUN:
+            self.world.pace = 1.0
+            self.arm.resume()
+            self.arm.wait_until_ready(READY)
+            code = self.end(self._asked_home(), 'in peace', is_alone=True)
+        if code:
+            self.note(f'in peace after {how}: home ended with {code}: {self.said}')
         self.check_pose()
 
     def _asked_home(self) -> Asked:
@@ -415,8 +429,14 @@ def restart(loop: Loop) -> None:
     """End the node, and start another."""
     asked = loop.ask()
     loop.pause()
+    instance = loop.arm.state.facts['instance']
     loop.world.restart(loop.rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
     loop.end(asked, 'restarted')
+    deadline = time.monotonic() + READY
+    while loop.arm.state.facts.get('instance', instance) == instance:
+        if time.monotonic() > deadline:
+            raise TimeoutError('no status of the new node')
+        time.sleep(0.05)
 
 
 ACTIONS: dict[Callable[[Loop], None], float] = {

@@ -19,7 +19,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
-STEP = 0.01
+STEP = 0.02
 """Simulated time between two joint states [s]."""
 BEGIN = 1000.0
 READY_STEPS = 20
@@ -28,8 +28,8 @@ LAG, SAG, NOISE = 0.05, 2e-3, 1e-4
 """Time constant of the joints [s], how far they stay off, and noise of what is measured [rad]."""
 STREAM_STEPS = 5
 """Commands that are farther apart are none of one motion [steps]."""
-PATIENCE = 0.02
-"""Longest wait for the next command of a motion [s]: a real arm does not wait, either."""
+PATIENCE = 0.1
+"""Longest wait of the clock for the next command of a motion [s]."""
 LOOK_BACK = 1.0
 """Time for which it is known where the arm was [s]."""
 
@@ -127,6 +127,12 @@ class PacedWorld:
         past = list(self._past)
         first = sum(moment.at < since for moment in past)
         return [moment.q for moment in past[max(0, first - 1) :]]
+
+    def wait(self, seconds: float) -> None:
+        """Let simulated time pass [s]."""
+        until = self.time + seconds
+        while self.time < until:
+            time.sleep(STEP)
 
     @property
     def q(self) -> np.ndarray:
