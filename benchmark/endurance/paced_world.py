@@ -132,6 +132,8 @@ class PacedWorld:
         """Let simulated time pass [s]."""
         until = self.time + seconds
         while self.time < until:
+            if not self._thread.is_alive():
+                raise RuntimeError('the world has ended')
             time.sleep(STEP)
 
     @property
@@ -144,13 +146,13 @@ class PacedWorld:
     def _run(self) -> None:
         steps, due = 0, time.monotonic()
         while not self._ends.is_set():
-            if self.pace <= 0.0:
+            if (pace := self.pace) <= 0.0:
                 time.sleep(STEP)
                 due = time.monotonic()
                 continue
             self._step(steps)
             steps += 1
-            due = max(due + STEP / self.pace, time.monotonic() - STEP)
+            due = max(due + STEP / pace, time.monotonic() - STEP)
             while (now := time.monotonic()) < due or self._is_awaited(now - due):
                 time.sleep(2e-4)
                 self._hear()
