@@ -31,7 +31,7 @@ from fabrik_ros.programs import Joints, Line, Move, Pause, Program
 from fabrik_ros.reasons import ReasonKind
 from hostile_scene import ARRIVAL
 import numpy as np
-from paced_world import a_paced_world, NOISE, PacedWorld
+from paced_world import a_paced_world, BEGIN, NOISE, PacedWorld, STEP
 
 LONGEST = 120.0
 """Longest call that is no hang [s]."""
@@ -69,10 +69,8 @@ class Asked(NamedTuple):
     T: np.ndarray | None
     """Where the tip is to be in the end, shape (4, 4); None where it cannot be."""
     future: Future[Any]
-    begin: float
-    """By a steady clock [s]."""
     q: np.ndarray
-    """Where the arm was then [rad]."""
+    """Where the arm was when it was asked for [rad]."""
     seen: list[list[np.ndarray]]
     """Where the arm was in the time before the end; one list, once there is an end."""
 
@@ -128,13 +126,19 @@ class Loop:
         commander, rng = commander or self.arm, self.rng
         kind = rng.choices(list(KINDS), [weight for _, weight in KINDS.values()])[0]
         send, T = KINDS[kind][0](self, commander)
-        begin, q = time.monotonic(), self.world.q
-        future = send(wait=False, **options)
-        asked = Asked(kind, T, future, begin, q, [])
-        future.add_done_callback(
+        return self._sent(kind, T, lambda: send(wait=False, **options))
+
+    def _sent(self, what: str, T: np.ndarray | None, send: Callable[[], Future[Any]]) -> Asked:
+        q = self.world.q
+        asked = Asked(what, T, send(), q, [])
+        asked.future.add_done_callback(
             lambda done: asked.seen.append(self.world.moments(time.monotonic() - STATUS_TIME))
         )
         return asked
+
+    def _home(self) -> Asked:
+        T = self.judge.pose(PLACES['home'])
+        return self._sent('home', T, lambda: self.arm.home(wait=False))
 
     def pause(self, most: float = 0.5) -> None:
         """Let some time pass, of the kind that counts here."""
@@ -227,24 +231,15 @@ class Loop:
 
     def come_home(self, how: str) -> None:
         """Have the arm do what it is for; where the clock outran the node, slower once more."""
-        code = self.end(self._asked_home(), 'in peace', is_alone=True)
+        code = self.end(self._home(), 'in peace', is_alone=True)
         if code in OUTRUN:
             self.world.pace = 1.0
             self.arm.resume()
             self.arm.wait_until_ready(READY)
-            code = self.end(self._asked_home(), 'in peace', is_alone=True)
+            code = self.end(self._home(), 'in peace', is_alone=True)
         if code:
             self.note(f'in peace after {how}: home ended with {code}: {self.said}')
         self.check_pose()
-
-    def _asked_home(self) -> Asked:
-        begin, q = time.monotonic(), self.world.q
-        T, future = self.judge.pose(PLACES['home']), self.arm.home(wait=False)
-        asked = Asked('home', T, future, begin, q, [])
-        future.add_done_callback(
-            lambda done: asked.seen.append(self.world.moments(time.monotonic() - STATUS_TIME))
-        )
-        return asked
 
 
 Sent = tuple[Callable[..., Any], np.ndarray | None]
@@ -463,7 +458,7 @@ def run(loop: Loop, moves: int, actions: Sequence[Callable[[Loop], None]] = ()) 
     loop.make_sane('the start')
     while loop.moves < moves or due:
         (action,) = due[-1:] or loop.rng.choices(list(ACTIONS), list(ACTIONS.values()))
-        due[-1:] = []
+        due = due[:-1]
         name = action.__name__
         loop.counts[name] += 1
         faulthandler.dump_traceback_later(10.0 * LONGEST, exit=True)
@@ -480,10 +475,33 @@ def run(loop: Loop, moves: int, actions: Sequence[Callable[[Loop], None]] = ()) 
     faulthandler.cancel_dump_traceback_later()
 
 
+def looped(
+    domain_id: int,
+    folder: Path,
+    moves: int,
+    seed: int,
+    actions: Sequence[Callable[[Loop], None]] = (),
+) -> Loop:
+    """Ask for so many moves in a domain that this process is in; return what was seen."""
+    urdf = load_urdf(example_arm('six_axis')).source
+    configurations = {f'configurations.{name}': list(q) for name, q in PLACES.items()}
+    home = {'home_configuration': list(configurations.pop('configurations.home'))}
+    given = {**home, **configurations, 'command_rate': 1.0 / STEP, 'planning_time': 0.5}
+    with a_paced_world(domain_id, folder, urdf, **given) as world:
+        loop = Loop(world, urdf, Random(seed))
+        try:
+            run(loop, moves, actions)
+        finally:
+            loop.close()
+        if complaints := world.node.complaints():
+            loop.note(complaints)
+    return loop
+
+
 def summary(loop: Loop) -> str:
     return (
         f'{loop.moves} moves, {loop.ends["arrived"]} of them arrived; the longest wait '
-        f'{loop.longest:.1f} s; {loop.world.time - 1000.0:.0f} s simulated; '
+        f'{loop.longest:.1f} s; {loop.world.time - BEGIN:.0f} s simulated; '
         f'{len(loop.wrong)} times wrong'
     )
 
@@ -495,20 +513,9 @@ def main() -> None:
     parser.add_argument('--domain', type=int, default=62, help='ROS domain of its own')
     asked = parser.parse_args()
     os.environ['ROS_DOMAIN_ID'] = str(asked.domain)
-    urdf = load_urdf(example_arm('six_axis')).source
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        configurations = {f'configurations.{name}': list(q) for name, q in PLACES.items()}
-        home = {'home_configuration': list(configurations.pop('configurations.home'))}
-        given = {**home, **configurations, 'command_rate': 50.0, 'planning_time': 0.5}
-        with a_paced_world(asked.domain, Path(folder), urdf, **given) as world:
-            loop = Loop(world, urdf, Random(asked.seed))
-            try:
-                run(loop, asked.moves)
-            finally:
-                loop.close()
-            if complaints := world.node.complaints():
-                loop.note(complaints)
+        loop = looped(asked.domain, Path(folder), asked.moves, asked.seed)
     print(f'\nseed {asked.seed}, {time.monotonic() - begin:.0f} s; what was done:')
     for what, count in loop.counts.most_common():
         print(f'{count:8d} {what}')
