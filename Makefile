@@ -30,7 +30,7 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
 # These wait most of the time, for nodes and other processes: three at once leave two cores room
 # for what is due now.
-WAITING := $(addprefix test/,ros cli view)
+WAITING := $(addprefix test/,ros cli view commander)
 AT_ONCE := -n 3
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
