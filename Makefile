@@ -11,11 +11,13 @@ VIEW ?= 1
 # of the benchmark, as --count 1000 --arms ur5; and the folder for its figures
 OPTIONS ?=
 FIGURES ?= build/benchmark
-# of `make fuzz`: how many; of `make soak`: what is done to the node, and minutes at 500 Hz
+# of `make fuzz` and `make moves`: how many; of `make soak`: what is done to the node, and minutes
+# at 500 Hz
 DOCUMENTS ?= 10000
+MOVES ?= 10000
 EVENTS ?= 100000
 MINUTES ?= 10
-# the source of chance for both
+# the source of chance for all
 SEED ?= 1
 
 # Nothing of ours leaves this machine.
@@ -28,7 +30,7 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
 # These wait most of the time, for nodes and other processes: three at once leave two cores room
 # for what is due now.
-WAITING := $(addprefix test/,ros cli view)
+WAITING := $(addprefix test/,ros cli view commander)
 AT_ONCE := -n 3
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
@@ -165,6 +167,11 @@ fuzz: $(VENV)/with-test $(INSTALLED) ## mutated URDFs; DOCUMENTS=10000 SEED=1; f
 soak: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
 soak: $(VENV)/with-test $(INSTALLED) ## the node in a hostile world; an hour
 	$(RUN) benchmark/endurance/soak.py --events $(EVENTS) --minutes $(MINUTES) --seed $(SEED)
+
+.PHONY: moves
+moves: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)
+moves: $(VENV)/with-test $(INSTALLED) ## a commander loops MOVES=10000 in simulated time; three hours
+	$(RUN) benchmark/endurance/moves.py --moves $(MOVES) --seed $(SEED)
 
 .PHONY: benchmark
 benchmark: export NUMBA_CACHE_DIR = build/numba/$(KERNELS)

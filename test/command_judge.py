@@ -27,6 +27,8 @@ STATES_OF_A_REPORT = 60
 """One of so many last states is the one that a report was made of."""
 BRAKING, NOTICE = 0.6, 0.2
 """Longest braking, and how long a status may be on its way when the arm moves again [s]."""
+SENT_KEPT = 1000
+"""So many commands may come between two statuses."""
 COMMANDS_KEPT = 8
 """Commands shown with a violation."""
 TIP_EXCESS = 0.25
@@ -138,8 +140,10 @@ class CommandJudge:
         self.recent: deque[tuple[int, Sequence[float]]] = deque(maxlen=COMMANDS_KEPT)
         """Stamps and joint values of the last commands."""
         self._said: deque[np.ndarray] = deque(maxlen=STATES_KEPT)
-        self._waiting: deque[tuple[Hashable, int]] = deque(maxlen=3)
-        """What was asked for, and how many commands had come, at reports of a path that waits."""
+        self._waits: tuple[Hashable, int] | None = None
+        """All that was asked for as a path waits, and since when that is reported [ns]."""
+        self._sent: deque[int] = deque(maxlen=SENT_KEPT)
+        """When the commands were sent that are later than the last such report [ns]."""
         self._announced: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=PATHS_KEPT)
         """Least and greatest joint values on announced stop trajectories."""
         self._run: tuple[np.ndarray, np.ndarray] | None = None
@@ -201,20 +205,29 @@ class CommandJudge:
         if min(map(max, errors)) > 1.0 + 1e-6:
             self._complain(f'at the target, but {min(errors)} tolerances away from the commands')
 
-    def path_waits(self, asked: Hashable) -> None:
+    def path_waits(self, asked: Hashable, sent: int) -> None:
         """
-        Note a report that a path waits to be confirmed, and all that was asked for so far.
+        Note a report of whether a path waits to be confirmed.
 
-        While nothing else is asked for no command may come after the first such report, which may
-        overtake the last command before it. None ends that.
+        No command may be sent between two reports that one waits, unless something else was asked
+        for meanwhile. What counts is when they were sent: they may come in any other order.
+
+        Parameters
+        ----------
+        asked : hashable
+            All that was asked for so far; None where no path waits.
+        sent : int
+            System time at which the report was sent [ns].
+
         """
-        if asked is None or (self._waiting and self._waiting[-1][0] != asked):
-            self._waiting.clear()
-        if asked is not None:
-            self._waiting.append((asked, self.count))
-        if len(self._waiting) > 2 and self.count != self._waiting[-2][1]:
+        if asked is None:
+            self._waits = None
+        elif self._waits is None or self._waits[0] != asked:
+            self._waits = asked, sent
+        elif any(self._waits[1] < time < sent for time in self._sent):
             self._complain('came while a path waits to be confirmed')
-            self._waiting.clear()
+            self._waits = asked, sent
+        self._sent = deque((time for time in self._sent if time > sent), maxlen=SENT_KEPT)
 
     def bounds_may_change(self, bounds: Bounds) -> None:
         """Allow the old bounds and these, from now on."""
@@ -233,9 +246,12 @@ class CommandJudge:
 
     # -- commands
 
-    def check(self, names: Sequence[str], stamp: int, values: Sequence[float]) -> None:
-        """Check a command with a stamp [ns]."""
+    def check(
+        self, names: Sequence[str], stamp: int, values: Sequence[float], sent: int = 0
+    ) -> None:
+        """Check a command with a stamp [ns], sent at a system time [ns]: see `path_waits`."""
         self.count += 1
+        self._sent.append(sent)
         self.recent.append((stamp, values))
         q = np.array(values, dtype=np.float64)
         if tuple(names) != self.names or q.shape != self._q.shape:

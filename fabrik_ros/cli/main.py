@@ -16,7 +16,8 @@ SUBCOMMANDS = {
     'view': 'a robot in the browser, with sliders and a handle; or the arm of a running node',
     'run': 'a simulated arm that goes to targets, in the browser and, where it is, over ROS 2',
     'target': 'send a pose, or a program of moves, to a running node, and how it ends (ROS 2)',
-    'record': 'write where the tool is led to a file, for target (ROS 2)',
+    'record': 'write where the tool is led to a file, for replay (ROS 2)',
+    'replay': 'run such a file, or a program of moves (ROS 2)',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """

@@ -44,5 +44,5 @@ def run(options: argparse.Namespace) -> int:
             writer.add(T)
             count += 1
             print(f'{count}: {T[0, 3]:.3f} {T[1, 3]:.3f} {T[2, 3]:.3f}', flush=True)
-    print(f'{count} poses in {path}; `target` goes through them')
+    print(f'{count} poses in {path}; `replay` goes through them')
     return 0 if count else 1

@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 import sys
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import shown, TargetError
 from ..found_ros import require_ros
@@ -22,6 +22,8 @@ from .arguments import add_pose, finite, Pose, read_pose
 PROGRAMS = ('.yaml', '.yml', '.json')
 """Ends of the names of files that are programs."""
 
+Sent: TypeAlias = Pose | list[Any] | Mapping[str, Any]
+"""A pose, several targets, or a program."""
 NO_NODE, PATIENCE = 10.0, 60.0
 """Longest waits until the node is ready, and until the arm arrives [s]."""
 
@@ -31,6 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('targets', nargs='*', metavar='FILE|NAME', help='a program, or poses and configurations')
     add_pose(parser, (0.0, 0.0, 0.0), '0 0 0, the axes of the frame', is_required=False)
+    add_course_arguments(parser)
+    parser.set_defaults(loop=1)
+
+
+def add_course_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how to get to targets, of which node."""
+    add = parser.add_argument
     add(
         '--blend',
         type=_blend,
@@ -59,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what becomes of the targets; 0 if the arm reaches the last."""
+    """Print what becomes of the targets; 0 if the arm reaches the last, each time."""
     sent, text = _to_send(options)
     require_ros()
     from ..commander import Arm, MoveRefused, MoveStopped
@@ -73,27 +82,33 @@ def run(options: argparse.Namespace) -> int:
             return 1
         frame = options.frame or arm.state.facts['base_link']
         print(f'sent to {arm.name}: {text}{f" in {frame}" if isinstance(sent, Pose) else ""}')
-        waits = {'timeout': options.timeout, 'on_progress': say}
         try:
-            if isinstance(sent, Pose):
-                result = arm.move_to(sent.T, frame_id=frame, **waits)
-            elif isinstance(sent, list):
-                speed = {} if options.speed is None else {'speed': options.speed}
-                frame = {'frame': options.frame} if options.frame else {}
-                result = arm.move_through(sent, blend=options.blend, **speed, **frame, **waits)
-            else:
-                result = arm.run(sent, **waits)
+            for _ in range(options.loop):
+                result = _send(arm, sent, options, say)
+                print(f'REACHED (reached): {result.sentence}', flush=True)
         except MoveRefused as error:
             print(f'REFUSED (refused: nothing has changed): {error}')
             return 1
         except MoveStopped as error:
             print(f'NOT_REACHED (accepted, but not reached): {error}')
             return 1
-    print(f'REACHED (reached): {result.sentence}')
     return 0
 
 
-def _to_send(options: argparse.Namespace) -> tuple[Pose | list[Any] | Mapping[str, Any], str]:
+def _send(arm: Any, sent: Sent, options: argparse.Namespace, say: Any) -> Any:
+    """Send what was read, and wait for its end."""
+    waits = {'timeout': options.timeout, 'on_progress': say}
+    given = {'frame': options.frame} if options.frame else {}
+    if isinstance(sent, Pose):
+        frame = options.frame or arm.state.facts['base_link']
+        return arm.move_to(sent.T, frame_id=frame, **waits)
+    if isinstance(sent, list):
+        speed = {} if options.speed is None else {'speed': options.speed}
+        return arm.move_through(sent, blend=options.blend, **speed, **given, **waits)
+    return arm.run(sent, **waits)
+
+
+def _to_send(options: argparse.Namespace) -> tuple[Sent, str]:
     """Read what is to be sent, and say that in words."""
     words = options.targets
     if options.xyz is not None:

@@ -177,7 +177,8 @@ class Arm:
         def find() -> bool:
             tools = watched.tools()
             names = [joint.name for tool in tools.values() for joint in tool.joints]
-            if not names or time.monotonic() - watched.measured_at(names) > STATE_AGE:
+            until = self._link.time.went_on_at  # an arm whose clock stands stays where it is
+            if not names or until - watched.measured_at(names) > STATE_AGE:
                 is_blind = watched.parameters.get('wait_for_state') is False
                 tools = watched.tools(self._commanded) if is_blind else {}
             found[:] = [tools]
@@ -477,6 +478,7 @@ class Arm:
         """Go on with the moves until the end."""
         while not self._ends.wait(PERIOD):
             try:
+                self._link.look()
                 self._step()
             except Exception as error:  # whoever waits for a move must hear of it
                 if self._node.context.ok():

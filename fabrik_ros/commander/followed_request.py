@@ -145,7 +145,7 @@ class FollowedRequest:
         """Say why a request was not accepted; None while that may come."""
         is_refused = int(facts['refused']) > self._refused
         if is_refused and self._name and facts['refused_target'] == self._name:
-            return Ending(Outcome.REFUSED, facts['refusal_code'], facts['last_refusal'])
+            return Ending(Outcome.REFUSED, facts['refusal_code'], facts['refused_because'])
         waited, goal = now - self._begin, self._goal_in(facts)
         if waited > RESEND_TIME and goal and goal != self._goal_before:
             text = 'another target came in its place'

@@ -108,7 +108,7 @@ class Gripper:
         wait : bool
             Whether to return when they stand still; else a future is returned at once.
         timeout : float
-            Time after which the wait is given up [s]; the fingers go on.
+            Time by the clock of the node after which the wait is given up [s]; the fingers go on.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Gripper:
             raise ValueError(f'timeout must be more than 0 s, got {timeout}')
 
         def move() -> GripperResult:
-            deadline = time.monotonic() + timeout
+            deadline = self._link.time.passed + timeout
             return self._move(width_in(self._facts()), deadline)
 
         return move() if waits else _in_thread(move)
@@ -160,7 +160,7 @@ class Gripper:
                 self._raise_stopped(facts, int(facts['gripper_requests']) == taken)
             if facts['gripper_state'] != GripState.MOVING.value:
                 return self._result(GripState(facts['gripper_state']), facts)
-            if time.monotonic() > deadline:
+            if self._link.time.passed > deadline:
                 text = 'the fingers took longer than the timeout'
                 raise MoveStopped(TIMED_OUT, text, self._link.status)
             time.sleep(PERIOD)
@@ -235,9 +235,9 @@ def request(
     if not _wait_for(is_ready, READY_TIME):
         missing = link.missing(topic) or link.status
         raise MoveRefused(missing.code, missing.reason, link.status)
-    refused, begin = int(link.facts['refused']), time.monotonic()
+    refused, begin = int(link.facts['refused']), link.time.slower
     sent_at = -math.inf
-    while (now := time.monotonic()) - begin < ANSWER_TIME:
+    while (now := link.time.slower) - begin < ANSWER_TIME:
         if now - sent_at > RESEND_TIME:
             link.advertise(topic, kind)
             link.publish(topic, message)
@@ -245,7 +245,7 @@ def request(
         facts = link.facts
         is_refused = facts['refused_target'] == f'{topic} {mark}'
         if is_refused and int(facts['refused']) > refused:
-            raise MoveRefused(facts['refusal_code'], facts['last_refusal'], link.status)
+            raise MoveRefused(facts['refusal_code'], facts['refused_because'], link.status)
         if is_done(facts):
             return
         time.sleep(PERIOD)

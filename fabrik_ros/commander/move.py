@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 import math
-import time
 
 from ..errors import FabrikError
+from ..reasons import ReasonKind
 from .followed_request import Ending, errors_in, FollowedRequest, Outcome
 from .node_link import NodeLink
 from .results import (
@@ -30,6 +30,8 @@ STOP_PERIOD, STOP_TIME = 0.3, 4.0
 DELIVERY_TIME = 0.5
 """Time after which a target that was sent, and that nobody took, does not come any more [s]."""
 
+PAUSE_NEEDED = ReasonKind.WAITS_FOR_PAUSE.value
+
 OnProgress = Callable[[Status], object]
 
 
@@ -44,7 +46,7 @@ class Move:
     wish : Wish
         What for.
     patience : float or None
-        Time for all of it [s]; None: as long as it takes, within reason.
+        Time for all of it by the clock of the node [s]; None: as long as it takes, within reason.
     on_progress : callable, optional
         Gets each new status.
 
@@ -65,7 +67,7 @@ class Move:
         on_progress: OnProgress | None = None,
     ) -> None:
         self._link, self._wish, self._on_progress = link, wish, on_progress
-        self._begin = time.monotonic()
+        self._begin, self._begin_slower = link.time.passed, link.time.slower
         self._deadline = math.inf if patience is None else self._begin + patience
         self._request: FollowedRequest | None = None
         self._seen: Status | None = None
@@ -84,7 +86,7 @@ class Move:
     def stop(self, error: Exception) -> None:
         """Let the arm come to rest, unless it is there by then, and end with an error."""
         if self._stop_as is None:
-            self._stop_begin = time.monotonic()
+            self._stop_begin = self._link.time.slower
             self._stop_as = error
 
     def supersede(self) -> None:
@@ -108,7 +110,7 @@ class Move:
         """Go on with it; to be called often until it is over."""
         if self.future.cancelled():
             self.stop(MoveStopped(CANCELLED, 'the future was cancelled', self._link.status))
-        now = time.monotonic()
+        now = self._link.time.slower
         try:
             if self._request is None:
                 self._wait(now, may_send)
@@ -128,8 +130,8 @@ class Move:
             self._request = self._wish.send(now)
             return
         self._tell(missing)
-        if now > min(self._deadline, self._begin + READY_TIME):
-            text = f'nothing was sent: {missing.reason}, for {now - self._begin:.1f} s'
+        if self._is_too_late or now > self._begin_slower + READY_TIME:
+            text = f'nothing was sent: {missing.reason}, for {self._duration:.1f} s'
             self.fail(MoveRefused(missing.code, text, self._link.status))
 
     def _follow(self, now: float, request: FollowedRequest) -> None:
@@ -145,23 +147,35 @@ class Move:
             self._tell(status)
         if ending is not None:
             self._end(ending, status, now)
-        elif now > self._longest(facts):
-            text = f'not there after {now - self._begin:.1f} s: {status.sentence}'
+        elif self._is_too_late or now > self._longest(facts):
+            text = f'not there after {self._duration:.1f} s: {status.sentence}'
             self.stop(MoveStopped(TIMED_OUT, text, status))
         elif request.is_due_again(facts, now):
             self._wish.send_again()
 
+    @property
+    def _duration(self) -> float:
+        """Time since it was asked for, by the clock of the node [s]."""
+        return self._link.time.passed - self._begin
+
+    @property
+    def _is_too_late(self) -> bool:
+        """Whether the time that it was given is over."""
+        return self._link.time.passed > self._deadline
+
     def _longest(self, facts: Mapping[str, str]) -> float:
-        """Time at which the patience ends [s]."""
+        """Time at which the patience ends where it was given none [s]."""
         if self._deadline < math.inf:
-            return self._deadline
+            return math.inf
         share = self._link.watched.parameters.get('speed_scaling', 1.0) or 1.0
         duration = float(facts.get('path_duration', 0.0)) / share
-        return self._begin + READY_TIME + LONGEST_DELAY + duration
+        return self._begin_slower + READY_TIME + LONGEST_DELAY + duration
 
     def _end(self, ending: Ending, status: Status, now: float) -> None:
         if ending.outcome is Outcome.REACHED:
-            self._succeed(ending, status, now)
+            self._succeed(ending, status)
+        elif ending.code == PAUSE_NEEDED and now < self._begin_slower + READY_TIME:
+            self._request = None  # others sent targets since the status: it waits as before
         elif ending.outcome is Outcome.REFUSED:
             self.fail(MoveRefused(ending.code, ending.sentence, status))
         elif ending.outcome is Outcome.UNANSWERED:
@@ -179,7 +193,7 @@ class Move:
             return
         ending = request.see(facts, now)
         if ending is not None and ending.outcome is Outcome.REACHED:
-            self._succeed(ending, status, now)
+            self._succeed(ending, status)
         elif ending is not None and ending.outcome is not Outcome.UNANSWERED:
             self.fail(error)
         elif request.is_pursued(facts):
@@ -192,7 +206,7 @@ class Move:
             self._told_at = now
             self._link.watched.trigger('stop', lambda is_done, text: None)
 
-    def _succeed(self, ending: Ending, status: Status, now: float) -> None:
+    def _succeed(self, ending: Ending, status: Status) -> None:
         position, turn, is_measured = errors_in(status.facts, self._link.prefix)
         self.is_over = True
         result = MoveResult(
@@ -202,7 +216,7 @@ class Move:
             position,
             turn,
             is_measured,
-            now - self._begin,
+            self._duration,
         )
         with suppress(InvalidStateError):  # somebody cancelled the future
             self.future.set_result(result)

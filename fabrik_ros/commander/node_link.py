@@ -16,6 +16,7 @@ from ..ros.clocks.qos import NEWEST
 from ..ros.parameters.tip_names import topic_name
 from ..ros.status.diagnostics import awaited_in
 from ..ros.status.neighbours import node_of
+from .node_time import NodeTime
 from .results import NO_NODE, NOT_READY, Status
 
 SILENCE = 2.0
@@ -24,6 +25,10 @@ UNUSED_TIME = 10.0
 """Publishers end when no target was sent for this long [s]: the node warns of two senders."""
 STREAM_TIMEOUT, STREAM_MARGIN = 1.2, 0.1
 """What `stream_timeout` is by default, and what is added to it [s]."""
+FLIGHT = 0.05
+"""Longest time that a message takes to the node [s]."""
+LEAD = 0.09
+"""Most by which a stamp is ahead of the newest status [s]: more than 0.1 s is refused."""
 
 
 class NodeLink:
@@ -43,6 +48,8 @@ class NodeLink:
     ----------
     watched : WatchedNode
         What the node says.
+    time : NodeTime
+        Time that passes for it.
     prefix : str
         Prefix of the topics and facts that are of the tip.
 
@@ -52,13 +59,33 @@ class NodeLink:
         namespace = name[: name.rindex('/') + 1]
         self.node, self.name, self.tip = node, name, tip
         self.prefix = f'{topic_name(tip)}/' if tip else ''
+        self.time = NodeTime()
         self.watched = WatchedNode(node, name, namespace=namespace)
         self._facts: dict[str, str] = {}
         self._publishers: dict[str, Publisher] = {}
         self._used_at: dict[str, float] = {}
         """When each of them was needed last [s]."""
         self._sent_at: dict[str, float] = {}
-        """When a message was sent last on each topic [s]."""
+        """When a message was sent last on each topic, by the time of the node [s]."""
+        self._coming: dict[str, float] = {}
+        """When messages were sent that no later status has dated yet, by the steady clock [s]."""
+        self._looked_at = -math.inf
+        """When the status came that was looked at last [s]."""
+        self._stamp = 0
+        """The newest stamp that was made [us]."""
+
+    def look(self) -> None:
+        """Take the time of the newest status; to be called often, by one thread."""
+        watched = self.watched
+        if watched.heard_at == self._looked_at:
+            return
+        self._looked_at = watched.heard_at
+        is_simulated = watched.parameters.get('use_sim_time', self.time.is_simulated)
+        self.time.see(watched.stamp, self._looked_at, is_simulated)
+        for topic, at in list(self._coming.items()):
+            if self._looked_at > at + FLIGHT:
+                self._sent_at[topic] = self.time.shown
+                del self._coming[topic]
 
     def close(self) -> None:
         """Leave the node."""
@@ -107,9 +134,13 @@ class NodeLink:
         return f'; its tips are: {listed(tips)}: say which' if len(tips) > 1 else ''
 
     def stream_pause(self, topic: str) -> float:
-        """Time until a message on a topic is not of one stream with the one before [s]."""
+        """
+        Time until a message on a topic is not of one stream with the one before [s].
+
+        It is that of the node, whose clock decides.
+        """
         timeout = self.watched.parameters.get('stream_timeout', STREAM_TIMEOUT)
-        passed = time.monotonic() - self._sent_at.get(topic, -math.inf)
+        passed = self.time.shown - self._sent_at.get(topic, -math.inf)
         return float(timeout) + STREAM_MARGIN - passed
 
     def advertise(self, topic: str, kind: type) -> None:
@@ -124,7 +155,9 @@ class NodeLink:
     def publish(self, topic: str, message: Any) -> None:
         """Publish a message on a topic that was advertised."""
         self._publishers[topic].publish(message)
-        self._sent_at[topic] = time.monotonic()
+        self._sent_at[topic] = self.time.shown
+        if self.time.is_simulated:  # a later status says how late it was when it came
+            self._sent_at[topic], self._coming[topic] = math.inf, time.monotonic()
 
     def drop_unused(self) -> None:
         """End the publishers that were not used for some time."""
@@ -153,6 +186,8 @@ class NodeLink:
 
     def new_stamp(self) -> Time:
         """Make a stamp by the node's clock, in whole microseconds: the status tells those."""
-        passed = time.monotonic() - self.watched.heard_at
-        microseconds = max(1, self.watched.stamp // 1000 + round(1e6 * passed))
-        return Time(sec=microseconds // 10**6, nanosec=microseconds % 10**6 * 1000)
+        passed = min(time.monotonic() - self.watched.heard_at, LEAD)
+        now, before = max(1, self.watched.stamp // 1000 + round(1e6 * passed)), self._stamp
+        is_again = before - round(1e6 * LEAD) <= now <= before
+        self._stamp = before + 1 if is_again else now
+        return Time(sec=self._stamp // 10**6, nanosec=self._stamp % 10**6 * 1000)

@@ -89,9 +89,10 @@ class PoseWish(_Published):
 
     def send(self, now: float) -> FollowedRequest:
         """Send it, in the frame of the base where none is given, as of now without a stamp."""
-        message = PoseStamped(header=self._pose.header, pose=self._pose.pose)
-        header, prefix = message.header, self._link.prefix
-        header.frame_id = header.frame_id or self._link.facts['base_link']
+        given, prefix = self._pose.header, self._link.prefix
+        frame_id = given.frame_id or self._link.facts['base_link']
+        header = Header(frame_id=frame_id, stamp=given.stamp)
+        message = PoseStamped(header=header, pose=self._pose.pose)
         if seconds(header.stamp) == 0.0:
             header.stamp = self._link.new_stamp()
         stamp = target_stamp(seconds(header.stamp))

@@ -84,6 +84,7 @@ class View:
             self._look,
             self._look_at_arm,
             self._ask_program,
+            source.send_width,
         )
         self._panel = Panel(self._server, source, actions, self._recording)
         on_panel_place(self._server, self._camera.place_panel)

@@ -117,6 +117,9 @@ class LocalSource:
         if mine:
             self._go_to(mine, '')
 
+    def send_width(self, width: float) -> None:
+        """Change nothing: it has no gripper."""
+
     def send_program(self, program: Program) -> None:
         """Go through a program from the next step on."""
         self._go_to(program, '')

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from rclpy.node import Node
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 
 from ..programs.program import Program
 from ..programs.program_file import document_of
@@ -49,6 +49,7 @@ class NodeRequests:
         topic = f'{client.name}/target_configuration'
         self._places = node.create_publisher(String, topic, NEWEST)
         self._programs = node.create_publisher(String, f'{client.name}/program', NEWEST)
+        self._widths = node.create_publisher(Float64, f'{client.name}/gripper', NEWEST)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -97,6 +98,10 @@ class NodeRequests:
     def go_to(self, configuration: str) -> None:
         """Publish the name of a configuration as a target."""
         self._places.publish(String(data=configuration))
+
+    def send_width(self, width: float) -> None:
+        """Publish a width of the gripper [m]."""
+        self._widths.publish(Float64(data=width))
 
     def send_program(self, program: Program) -> None:
         """Publish a program of moves, with the name of those through waypoints."""

@@ -12,6 +12,7 @@ from ..transforms import Array
 from .angles import AngleUnit
 from .choices_panel import ChoicesPanel
 from .controls import Controls, StopButton
+from .gripper_panel import GripperPanel
 from .joint_sliders import JointSliders
 from .looks_panel import LooksPanel
 from .page_style import head
@@ -37,6 +38,7 @@ class Actions:
     looks: Callable[[Looks], None]
     whole_arm: Callable[[], None]
     program: Callable[[Program], None]
+    width: Callable[[float], None]
 
 
 class Panel:
@@ -82,6 +84,7 @@ class Panel:
         self._controls = Controls(
             server, source.requests, source.has_speed, actions.request, actions.speed
         )
+        self._gripper = GripperPanel(server, actions.width)
         self.target = TargetFields(server, actions.target)
         self.waypoints = PageWaypoints(server, actions.program) if source.has_programs else None
         self.joints = JointSliders(server, actions.joints)
@@ -106,6 +109,7 @@ class Panel:
         self._say(status_html(snapshot, asked, age))
         if age == 0.0:
             self._controls.show(snapshot)
+            self._gripper.show(snapshot.gripper)
             if self._choices is not None:
                 self._choices.show()
 

@@ -36,7 +36,7 @@ from ..transforms import Array, rotation_from_rpy, transform
 from .node_requests import NodeRequests, PARAMETERS
 from .scene_markers import solids_in
 from .solid import Solid
-from .source import Gap, Request, Snapshot
+from .source import Gap, Gripping, Request, Snapshot
 
 STATES = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Joint states of any driver, as the node takes them."""
@@ -178,6 +178,7 @@ class RosSource:
             self._requests.answer,
             self._client.parameters.get('speed_scaling', math.nan),
             self._client.parameters.get('stream_timeout', Snapshot.stream_timeout),
+            _gripping(facts),
         )
 
     def _played(self) -> dict[str, float]:
@@ -231,8 +232,14 @@ class RosSource:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._joint_targets.publish(message)
 
+    def send_width(self, width: float) -> None:
+        """Publish a width of the gripper."""
+        self._requests.send_width(width)
+
     def send_program(self, program: Program) -> None:
-        """Publish a program."""
+        """Publish a program; it drops a target that waits."""
+        with self._lock:
+            self._waiting = None
         self._requests.send_program(program)
 
     def ask(self, request: Request) -> None:
@@ -272,7 +279,7 @@ class RosSource:
         self._joints = self._joints | _finite(message)
 
     def _on_command(self, message: JointState) -> None:
-        self._command = _finite(message)
+        self._command = self._command | _finite(message)
 
     def _on_path(self, message: Path) -> None:
         points, times = path_in(message)
@@ -322,6 +329,16 @@ def _gap(facts: Mapping[str, str], kind: str) -> Gap:
         facts.get(kind, ''),
         _number(facts, f'{kind}_clearance'),
     )
+
+
+def _gripping(facts: Mapping[str, str]) -> Gripping | None:
+    """Read what the status says of a gripper; None where there is none."""
+    if 'gripper_widest' not in facts:
+        return None
+    width, narrowest, widest = (
+        _number(facts, f'gripper_{key}') for key in ('width', 'narrowest', 'widest')
+    )
+    return Gripping(width, narrowest, widest, facts['gripper_state'])
 
 
 def _finite(message: JointState) -> dict[str, float]:

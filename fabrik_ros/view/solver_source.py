@@ -120,6 +120,9 @@ class SolverSource:
             self._state, self._reason, self._solve_time = 'READY', '', math.nan
             self._goal = ''
 
+    def send_width(self, width: float) -> None:
+        """Change nothing: it has no gripper."""
+
     def send_program(self, program: Program) -> None:
         """Change nothing: it goes along no path."""
 

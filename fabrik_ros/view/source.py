@@ -43,6 +43,18 @@ class Gap(NamedTuple):
 UNKNOWN = Gap()
 
 
+class Gripping(NamedTuple):
+    """A gripper."""
+
+    width: float
+    """Width between the fingers; NaN: unknown [m]."""
+    narrowest: float
+    widest: float
+    """Least and greatest width [m]."""
+    state: str
+    """As in the status of the node."""
+
+
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """What is known of an arm at one time."""
@@ -95,6 +107,8 @@ class Snapshot:
     """Share of all speeds at which it goes [1]; NaN: unknown."""
     stream_timeout: float = FollowerOptions.stream_timeout
     """Targets within this time of each other are a stream [s]."""
+    gripper: Gripping | None = None
+    """None where there is none."""
 
     def is_of_same_arm(self, other: Snapshot) -> bool:
         """Whether poses of both mean the same."""
@@ -163,6 +177,9 @@ class Source(Protocol):
 
     def send_joints(self, values: Mapping[str, float]) -> None:
         """Ask joints to go to values, by name [rad or m]."""
+
+    def send_width(self, width: float) -> None:
+        """Ask the gripper for a width [m]; without one that changes nothing."""
 
     def send_program(self, program: Program) -> None:
         """Ask the tip to go through a program of moves."""

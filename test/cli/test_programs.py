@@ -1,4 +1,4 @@
-"""`fabrik_ros target` with programs and several targets, and `fabrik_ros record`."""
+"""`fabrik_ros target` with programs and several targets, `fabrik_ros record` and `replay`."""
 
 import pytest
 
@@ -43,9 +43,12 @@ def test_program_and_poses_from_files_are_driven(ready_rig, program, poses):
     ended = ready_rig.run('target', program)
     assert ended.code == 0, ended
     assert ended.printed.splitlines()[-1].startswith('REACHED (reached): position error ')
-    ended = ready_rig.run('target', poses, '--blend', '0.02', '--speed', '0.2')
+    ended = ready_rig.run('replay', poses, '--blend', '0.02', '--speed', '0.2', '--loop', '2')
     assert ended.code == 0, ended
-    assert 'sent to /fabrik: 3 targets' in ended.printed
+    first, *ends = ended.printed.splitlines()
+    assert first.startswith('sent to /fabrik: 3 targets')
+    assert len(ends) == 2
+    assert all(end.startswith('REACHED (reached): position error ') for end in ends)
 
 
 def test_program_that_cannot_be_followed_ends_with_the_segment(ready_rig, program):
@@ -68,7 +71,7 @@ def test_where_the_arm_is_is_recorded_and_can_be_gone_to(ready_rig, tmp_path):
     assert f'2 poses in {path}' in ended.printed
     first, second = read_poses(path)
     assert np.allclose(first, second, atol=1e-3)
-    assert ready_rig.run('target', path).code == 0
+    assert ready_rig.run('replay', path).code == 0
     again = ready_rig.run('record', path)
     assert again.code == 2
     assert 'is there already' in again.complained
@@ -87,6 +90,21 @@ def test_where_the_arm_is_is_recorded_and_can_be_gone_to(ready_rig, tmp_path):
 )
 def test_what_cannot_be_sent_is_named(words, reason):
     ended = run('target', *words)
+    assert ended.code == 2, ended
+    assert reason in ended.complained
+
+
+@pytest.mark.parametrize(
+    ('words', 'reason'),
+    [
+        ((), 'FILE'),
+        (('missing.csv',), 'No such file'),
+        (('poses.csv', '--loop', '0'), 'must be 1 or more'),
+        (('poses.csv', '--loop', 'often'), 'invalid'),
+    ],
+)
+def test_what_cannot_be_replayed_is_named(words, reason):
+    ended = run('replay', *words)
     assert ended.code == 2, ended
     assert reason in ended.complained
 

@@ -185,7 +185,7 @@ def an_l_of_boxes(count):
     return np.concatenate(along_x + along_y)
 
 
-@pytest.mark.parametrize('count', [2, 7, 15])
+@pytest.mark.parametrize('count', mostly_long([2, 7, 15], 2, 7))
 @pytest.mark.parametrize('inside_out', [False, True])
 def test_convex_pieces_of_a_mesh_are_its_parts_and_rows_of_them_are_one(
     count, inside_out, tmp_path, monkeypatch
@@ -258,7 +258,7 @@ def test_parts_are_kept_and_the_same_the_next_time(tmp_path, monkeypatch):
         assert np.array_equal(one.outline.vertices, other.outline.vertices)
 
 
-@pytest.mark.parametrize('change', [b'', b'nonsense', None])
+@pytest.mark.parametrize('change', mostly_long([b'', b'nonsense', None], None))
 def test_what_is_kept_and_broken_is_made_anew_and_that_is_said(change, tmp_path, cache):
     robot, chain = gantry(tmp_path, an_l())
     before = SelfCollision(robot, chain)

@@ -5,7 +5,7 @@ A module is in the room of its folder; those at the top of the package are rooms
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 import functools
 from pathlib import Path
 import re
@@ -145,16 +145,24 @@ def modules_imported_by(module: str) -> set[str]:
     return found
 
 
+def found_in(
+    modules: Iterable[str], look: Callable[[str], Collection[str]]
+) -> dict[str, Collection[str]]:
+    """Tell what is found in each of some modules; those without are left out."""
+    return {module: found for module in modules if (found := look(module))}
+
+
 def test_every_room_has_its_floor():
     assert {room_of(module) for module in MODULES} == set(FLOOR_OF)
 
 
-@pytest.mark.parametrize('module', MODULES)
-def test_module_imports_only_from_its_own_room_and_from_lower_floors(module):
-    room = room_of(module)
-    others = {other for other in modules_imported_by(module) if room_of(other) != room}
-    upwards = {other for other in others if FLOOR_OF[room_of(other)] >= FLOOR_OF[room]}
-    assert upwards == set()
+def test_modules_import_only_from_their_own_room_and_from_lower_floors():
+    def upwards(module: str) -> list[str]:
+        room = room_of(module)
+        others = [other for other in modules_imported_by(module) if room_of(other) != room]
+        return [other for other in others if FLOOR_OF[room_of(other)] >= FLOOR_OF[room]]
+
+    assert found_in(MODULES, upwards) == {}
 
 
 def test_every_room_in_a_room_has_its_floor():
@@ -162,30 +170,36 @@ def test_every_room_in_a_room_has_its_floor():
     assert inner == set(INNER_FLOOR_OF)
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) in INNER_FLOORS])
-def test_module_imports_only_from_its_own_inner_room_and_from_lower_floors(module):
+def test_modules_import_only_from_their_own_inner_room_and_from_lower_floors():
     def floor(name: str) -> int:
         return INNER_FLOOR_OF[room_of(name), inner_room_of(name)]
 
-    siblings = {m for m in modules_imported_by(module) if room_of(m) == room_of(module)}
-    others = {other for other in siblings if inner_room_of(other) != inner_room_of(module)}
-    assert {other for other in others if floor(other) >= floor(module)} == set()
+    def upwards(module: str) -> list[str]:
+        siblings = [m for m in modules_imported_by(module) if room_of(m) == room_of(module)]
+        others = [other for other in siblings if inner_room_of(other) != inner_room_of(module)]
+        return [other for other in others if floor(other) >= floor(module)]
+
+    assert found_in([m for m in MODULES if room_of(m) in INNER_FLOORS], upwards) == {}
 
 
 READERS_OF_THE_TEXTBOOK = {'__init__.py', 'methods.py', 'playground.py'}
 """The public names, the parameter `method`, and the program."""
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) != 'textbook'])
-def test_node_and_motion_know_the_textbook_by_the_parameter_method_alone(module):
-    read = {room_of(other) for other in modules_imported_by(module)}
-    assert 'textbook' not in read or module in READERS_OF_THE_TEXTBOOK
+def test_node_and_motion_know_the_textbook_by_the_parameter_method_alone():
+    def of_the_textbook(module: str) -> list[str]:
+        return [other for other in modules_imported_by(module) if room_of(other) == 'textbook']
+
+    outside = [m for m in MODULES if room_of(m) != 'textbook']
+    assert found_in(outside, of_the_textbook).keys() <= READERS_OF_THE_TEXTBOOK
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if m.startswith('textbook/points/')])
-def test_points_of_the_textbook_know_no_robot(module):
-    others = {room_of(other) for other in modules_imported_by(module)}
-    assert others <= {'errors', 'textbook', 'transforms'}
+def test_points_of_the_textbook_know_no_robot():
+    def of_robots(module: str) -> set[str]:
+        rooms = {room_of(other) for other in modules_imported_by(module)}
+        return rooms - {'errors', 'textbook', 'transforms'}
+
+    assert found_in([m for m in MODULES if m.startswith('textbook/points/')], of_robots) == {}
 
 
 def test_no_circle_of_imports():
@@ -195,59 +209,34 @@ def test_no_circle_of_imports():
     assert sorted(left) == []
 
 
+def test_library_modules_import_neither_ros_nor_a_module_that_does():
+    def of_ros(module: str) -> list[str]:
+        inner = [name for name in imported_names(module) if 'fabrik_ros.' in name]
+        of_ours = [name for name in inner if name.split('.')[1] in ROS_FOLDERS]
+        return imports_of(ROS, module) + of_ours
+
+    library = [m for m in MODULES if Path(m).parts[0] not in ROS_FOLDERS and m not in ROS_CLIENTS]
+    assert found_in(library, of_ros) == {}
+
+
 @pytest.mark.parametrize(
-    'module',
-    [m for m in MODULES if Path(m).parts[0] not in ROS_FOLDERS and m not in ROS_CLIENTS],
+    ('kind', 'modules'),
+    [
+        (NUMBA, {'kernels/_jit.py'}),
+        (XML, {'model/urdf_xml.py'}),
+        (XACRO, {'model/urdf_file.py'}),
+        (DRAWING, DRAWING_MODULES),
+        (COAL, {'collision/solids.py'}),
+        (RUCKIG, {'motion/limits/jerk_paths.py'}),
+        (LAUNCH, {'ros/launching/launch_parts.py'}),
+        (HANDLES, HANDLE_MODULES),
+        (BROWSER, {m for m in MODULES if room_of(m) == 'view'}),
+    ],
+    ids=['numba', 'xml', 'xacro', 'drawing', 'coal', 'ruckig', 'launch', 'handles', 'browser'],
 )
-def test_library_module_imports_neither_ros_nor_a_module_that_does(module):
-    assert imports_of(ROS, module) == []
-    inner = [name.split('.')[1] for name in imported_names(module) if 'fabrik_ros.' in name]
-    assert not set(inner) & set(ROS_FOLDERS)
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'kernels/_jit.py'])
-def test_only_the_jit_module_imports_numba(module):
-    assert imports_of(NUMBA, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf_xml.py'])
-def test_only_the_module_of_urdf_xml_imports_xml(module):
-    assert imports_of(XML, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'model/urdf_file.py'])
-def test_only_the_module_of_description_files_imports_xacro(module):
-    assert imports_of(XACRO, module) == []
-
-
-@pytest.mark.parametrize('module', sorted(set(MODULES) - DRAWING_MODULES))
-def test_only_the_playground_imports_what_draws(module):
-    assert imports_of(DRAWING, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'collision/solids.py'])
-def test_only_the_module_of_solids_imports_coal(module):
-    assert imports_of(COAL, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'motion/limits/jerk_paths.py'])
-def test_only_the_module_of_jerks_imports_ruckig(module):
-    assert imports_of(RUCKIG, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if m != 'ros/launching/launch_parts.py'])
-def test_only_the_module_of_launch_parts_imports_launch(module):
-    assert imports_of(LAUNCH, module) == []
-
-
-@pytest.mark.parametrize('module', sorted(set(MODULES) - HANDLE_MODULES))
-def test_only_handles_import_interactive_markers(module):
-    assert imports_of(HANDLES, module) == []
-
-
-@pytest.mark.parametrize('module', [m for m in MODULES if room_of(m) != 'view'])
-def test_only_the_view_imports_what_draws_in_the_browser(module):
-    assert imports_of(BROWSER, module) == []
+def test_only_the_modules_of_its_place_import_a_package(kind, modules):
+    others = [module for module in MODULES if module not in modules]
+    assert found_in(others, lambda module: imports_of(kind, module)) == {}
 
 
 def test_only_modules_of_the_source_from_a_node_import_ros_in_the_view():
@@ -306,6 +295,6 @@ def reached_through(module: str) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-@pytest.mark.parametrize('module', [m for m in MODULES if inner_room_of(m) != 'choosing'])
-def test_nobody_reaches_through_the_door_of_motion(module):
-    assert not list(reached_through(module))
+def test_nobody_reaches_through_the_door_of_motion():
+    outside = [m for m in MODULES if inner_room_of(m) != 'choosing']
+    assert found_in(outside, lambda module: list(reached_through(module))) == {}

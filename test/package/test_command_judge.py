@@ -238,29 +238,43 @@ def test_all_violations_are_counted_and_the_first_are_kept(stream):
     assert len(stream.judge.violations) == 20
 
 
-def reports(stream, *asked):
-    """Report a path that waits so many times, with a command of rest after each report."""
-    for what in asked:
-        stream.judge.path_waits(what)
-        stream.keep_on()
+class Wire:
+    """Reports of a path that waits and commands of rest, as they come; with the time of each."""
+
+    def __init__(self):
+        self.judge = CommandJudge(NAMES, USUAL, DT)
+        self.judge.arm_says({'a': 0.0, 'b': 0.0})
+
+    def hear(self, *what):
+        for asked, sent in what:
+            if asked == 'command':
+                self.judge.check(NAMES, sent, [0.0, 0.0], sent)
+            else:
+                self.judge.path_waits(asked, sent)
+        return self.judge.violations
 
 
-def test_commands_while_a_path_waits_are_found(stream):
-    reports(stream, 1, 1)
-    stream.judge.path_waits(1)
-    assert 'came while a path waits' in stream.wrong
+@pytest.mark.parametrize('place', range(5))
+def test_command_while_a_path_waits_is_found_whenever_it_comes(place):
+    told = [(1, 1), (1, 3), (1, 4), (1, 5)]
+    told.insert(place, ('command', 2))
+    (found,) = Wire().hear(*told, (1, 6), (1, 7))
+    assert 'came while a path waits' in found
 
 
-def test_last_command_before_a_path_waits_may_come_after_its_first_report(stream):
-    reports(stream, 1)
-    for _ in range(5):
-        stream.judge.path_waits(1)
-    assert stream.wrong == ''
+def test_commands_after_the_last_report_of_a_path_that_waits_accuse_nobody():
+    """A report may be heard long after the commands of what was asked for since."""
+    assert not Wire().hear((1, 1), (1, 2), ('command', 4), ('command', 5), (1, 3), (None, 6))
+    assert not Wire().hear((1, 1), (1, 2), ('command', 4), ('command', 5), (1, 3), (2, 6), (2, 7))
 
 
-def test_commands_that_somebody_asked_for_end_the_wait(stream):
-    reports(stream, 1, 2, 3, None, 3, 4)
-    assert stream.wrong == ''
+def test_last_command_before_a_path_waits_may_come_after_its_reports():
+    assert not Wire().hear((1, 2), (1, 3), ('command', 1), (1, 4), (1, 5))
+
+
+def test_commands_that_somebody_asked_for_end_the_wait():
+    reports = [(1, 0), (2, 2), (3, 4), (None, 6), (3, 8), (4, 10)]
+    assert not Wire().hear(*[one for r in reports for one in (r, ('command', r[1] + 1))])
 
 
 def test_run_that_begins_where_the_arm_was_long_ago_is_wrong(stream):

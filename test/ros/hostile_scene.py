@@ -212,7 +212,7 @@ class Scene:
         self.pace = 1.0
         self._time_at = time.monotonic()
         self._still: list[int] = []
-        self._told_at = -math.inf
+        self._told_at = self._asked_until = -math.inf
         self._lie_until = 0
         self.most_memory = 0
         self._domain_id, self._folder = domain_id, folder
@@ -284,7 +284,7 @@ class Scene:
         self._limits_are(LIMITS | TIP_LIMITS)
         self.command_judge.bounds_have_changed(self.bounds())
         self._still.clear()
-        self.command_judge.path_waits(None)
+        self.command_judge.path_waits(None, time.time_ns())
         self.process = self._begin()
         self.wait_for_the_node()
 
@@ -297,24 +297,24 @@ class Scene:
 
     # -- what is heard
 
-    def _on_status(self, message: DiagnosticArray) -> None:
+    def _on_status(self, message: DiagnosticArray, info: Mapping[str, int]) -> None:
         (status,) = message.status
         self.statuses += 1
         self.status = {entry.key: entry.value for entry in status.values}
         state, reason = self.status['state'], self.status['reason']
         if state not in ('IDLE', 'MOVING', 'JOGGING', 'REACHED') and not reason:
             self.trouble.append(f'{state} without a reason')
+        self.hear()
+        self._check_waiting(info['source_timestamp'])
         before, self._told_at = self._told_at, time.monotonic()
         if self._told_at - before < LEAST_GAP:
             return
-        self.hear()
         self._check_standing(state)
         says_nothing = state in ('MOVING', 'JOGGING') and not reason
         self._still = [*self._still, self.command_judge.count] if says_nothing else []
         if len(self._still) > STILL_REPORTS and self._still[-1] == self._still[-1 - STILL_REPORTS]:
             self.trouble.append(f'no command, yet {self.status}')
             self._still = []
-        self._check_waiting()
 
     def _check_standing(self, state: str) -> None:
         """Have the judge know whether the arm holds, goes on, or has arrived."""
@@ -325,13 +325,11 @@ class Scene:
         if state == 'REACHED' and self.status.get('is_measured') == 'True':
             self.command_judge.arm_is_at_target(*ARRIVAL)
 
-    def _check_waiting(self) -> None:
+    def _check_waiting(self, sent: int) -> None:
         """Have the judge know of a path that waits, where nothing else may move the arm."""
-        if self.status.get('waits_for_execute') == 'True' and not self.drives:
-            asked = self.status['accepted'], self.counts['execute'], self.counts['home']
-            self.command_judge.path_waits(asked)
-        else:
-            self.command_judge.path_waits(None)
+        waits = self.status.get('waits_for_execute') == 'True' and not self.drives
+        is_new = sent > self._asked_until
+        self.command_judge.path_waits(self.status['accepted'] if waits and is_new else None, sent)
 
     def hear(self) -> None:
         """Take all commands that have come, and in between the ways to rest that were sent."""
@@ -342,7 +340,7 @@ class Scene:
                 points = self._untold.popleft()[1].points
                 self.command_judge.is_announced([point.positions for point in points])
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            self.command_judge.check(message.name, stamp, message.position)
+            self.command_judge.check(message.name, stamp, message.position, sent)
             if len(message.position) == len(self.arm.q):
                 self.arm.q = np.array(message.position)
 
@@ -418,7 +416,7 @@ class Scene:
     # -- what is asked
 
     def ask(self, kind: Any, service: str, request: Any) -> Any:
-        """Call a service until it answers."""
+        """Call a service until it answers; a path that waited before may be taken then."""
         if service not in self._clients:
             self._clients[service] = self.tester.create_client(kind, f'fabrik/{service}')
         client, calls = self._clients[service], []
@@ -428,8 +426,13 @@ class Scene:
                 calls.append((time.monotonic(), client.call_async(request)))
             return any(call.done() for _, call in calls)
 
-        # It may have to compile its solver first.
-        self.spin_until(is_answered, f'an answer of {service}', PREPARATION)
+        self._asked_until = math.inf
+        self.command_judge.path_waits(None, time.time_ns())
+        try:
+            # It may have to compile its solver first.
+            self.spin_until(is_answered, f'an answer of {service}', PREPARATION)
+        finally:
+            self._asked_until = time.time_ns()
         for _, call in calls:
             client.remove_pending_request(call)
         return next(call.result() for _, call in calls if call.done())

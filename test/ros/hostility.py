@@ -341,13 +341,13 @@ def resume(scene: Scene, rng: Random) -> None:
 
 
 def execute(scene: Scene, rng: Random) -> None:
-    scene.counts['execute'] += 1  # before: a path that waited may be left at once
     scene.ask(Trigger, 'execute', Trigger.Request())
+    scene.counts['execute'] += 1
 
 
 def home(scene: Scene, rng: Random) -> None:
-    scene.counts['home'] += 1
     scene.ask(Trigger, 'home', Trigger.Request())
+    scene.counts['home'] += 1
 
 
 def set_parameter(scene: Scene, rng: Random) -> None:

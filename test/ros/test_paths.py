@@ -361,9 +361,9 @@ class Stamps:
     def __init__(self, scene):
         self.times, check = [], scene.command_judge.check
 
-        def noted(names, stamp, values):
+        def noted(names, stamp, values, sent):
             self.times.append(1e-9 * stamp)
-            check(names, stamp, values)
+            check(names, stamp, values, sent)
 
         scene.command_judge.check = noted
 

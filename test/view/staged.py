@@ -22,7 +22,7 @@ class Staged:
             0.0, self.robot, chain.base_link, chain.tip_link, values, state='IDLE'
         )
         self.asked, self.speeds, self.targets, self.joints = [], [], [], []
-        self.programs = []
+        self.programs, self.widths = [], []
         self.change(**facts)
 
     def change(self, **facts) -> None:
@@ -41,6 +41,9 @@ class Staged:
 
     def send_joints(self, values) -> None:
         self.joints.append(values)
+
+    def send_width(self, width) -> None:
+        self.widths.append(width)
 
     def send_program(self, program) -> None:
         self.programs.append(program)

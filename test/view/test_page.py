@@ -37,6 +37,7 @@ class Curtain:
         self.ask, self.set_speed = source.ask, source.set_speed
         self.send_joints, self.close = source.send_joints, source.close
         self.send_program = source.send_program
+        self.send_width = source.send_width
 
     def snapshot(self):
         from fabrik_ros.view.source import Snapshot

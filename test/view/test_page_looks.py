@@ -8,7 +8,7 @@ from fabrik_ros.collision import ObstacleSource
 from fabrik_ros.model.geometry import Box, Capsule, HalfSpace, Mesh, Sphere
 from fabrik_ros.transforms import rotation_from_rpy, transform
 from fabrik_ros.view.solid import Cells, Solid, Triangles
-from fabrik_ros.view.source import Gap, Request
+from fabrik_ros.view.source import Gap, Gripping, Request
 import numpy as np
 import pytest
 from staged import Staged
@@ -310,6 +310,26 @@ def test_each_button_asks_for_what_it_says(browser, arm):
         page.wait_until(lambda: arm.joints)
         step = arm.joints[-1]['elbow'] - arm.measured['elbow']
         assert step == pytest.approx(np.radians(0.1), abs=1e-3)
+        assert page.errors == []
+        page.page.close()
+
+
+def test_gripper_has_its_place_once_there_is_one(browser, arm):
+    with shown(arm) as address:
+        page = Page(browser, address, height=1200)
+        page.wait_for_state('IDLE')
+        assert page.page.get_by_text('Gripper', exact=True).count() == 0
+        arm.change(gripper=Gripping(0.05, 0.0, 0.08, 'REACHED'))
+        page.page.get_by_text('Gripper', exact=True).wait_for()
+        for name, width in (('Open', 0.08), ('Close', 0.0)):
+            page.page.get_by_role('button', name=name, exact=True).click()
+            page.wait_until(lambda width=width: arm.widths[-1:] == [width])
+        slider = page.fields('width [mm]')
+        assert slider.input_value() == '50'
+        slider.fill('30')
+        page.wait_until(lambda: arm.widths[-1:] == [0.03])
+        arm.change(gripper=None)
+        page.page.get_by_text('Gripper', exact=True).wait_for(state='hidden')
         assert page.errors == []
         page.page.close()
 

@@ -66,7 +66,15 @@ class Blend:
     """[m]; 0: the arm stops at each."""
 
 
-Wish = Ask | Choose | GoTo | Step | Edit | Blend
+@dataclass(frozen=True)
+class Grip:
+    """A width of the gripper."""
+
+    width: float
+    """[m]."""
+
+
+Wish = Ask | Choose | GoTo | Step | Edit | Blend | Grip
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,17 @@ class KnownWaypoints:
 
 
 @dataclass(frozen=True)
+class KnownGripper:
+    """A gripper, as far as its menu depends on it."""
+
+    width: float | None
+    """Width between the fingers; None where it is not known [m]."""
+    narrowest: float
+    widest: float
+    """Least and greatest width [m]."""
+
+
+@dataclass(frozen=True)
 class Known:
     """State of a node, as far as its menu depends on it."""
 
@@ -122,6 +141,7 @@ class Known:
     """Joint values at which the arm rests, or rested last."""
     waypoints: KnownWaypoints | None = None
     """None where there can be none."""
+    gripper: KnownGripper | None = None
 
 
 def entries_of(known: Known) -> tuple[Entry, ...]:
@@ -141,6 +161,8 @@ def _entries(known: Known) -> Iterator[Entry]:
     if known.configurations:
         to_each = tuple(Entry(name, GoTo(name)) for name in known.configurations)
         yield Entry('Go to', inside=to_each)
+    if known.gripper is not None:
+        yield _gripper(known.gripper)
     yield Entry('Joint values', inside=tuple(map(_joint, known.joints)))
     if known.waypoints is not None:
         inside = tuple(_waypoints(known.waypoints))
@@ -150,6 +172,12 @@ def _entries(known: Known) -> Iterator[Entry]:
         present = known.chosen[parameter]
         inside = tuple(Entry(word, Choose(parameter, word), word == present) for word in words)
         yield Entry(parameter.capitalize(), inside=inside)
+
+
+def _gripper(known: KnownGripper) -> Entry:
+    note = '' if known.width is None else f'{round(1000.0 * known.width) + 0.0:.0f} mm'
+    inside = Entry('Open', Grip(known.widest)), Entry('Close', Grip(known.narrowest))
+    return Entry('Gripper', note=note, inside=inside)
 
 
 def _speeds(present: float) -> Iterator[Entry]:

@@ -1,5 +1,6 @@
 """The handle of one tip in RViz: where it stands, what it sends, and what its menu asks."""
 
+from collections.abc import Mapping
 from functools import partial
 import time
 
@@ -9,7 +10,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
 from ...programs.waypoints import Waypoints
@@ -21,7 +22,19 @@ from ..status.diagnostics import target_stamp
 from .dragging import Handle, Phase, Standing
 from .handle_marker import handle_marker, SIZE_SHARE, write_over
 from .handle_menu import HandleMenu
-from .menu_entries import Ask, Blend, CHOICES, Choose, Edit, GoTo, Known, Step, Wish
+from .menu_entries import (
+    Ask,
+    Blend,
+    CHOICES,
+    Choose,
+    Edit,
+    GoTo,
+    Grip,
+    Known,
+    KnownGripper,
+    Step,
+    Wish,
+)
 from .resting_joints import RestingJoints
 from .single_target import SingleTarget
 from .watched_node import Tool, WatchedNode
@@ -163,6 +176,7 @@ class TipHandle:
             parameters['speed_scaling'],
             self._resting.joints,
             None if self._waypoints is None else self._waypoints.known,
+            _gripper_in(facts),
         )
         self._menu.show(known)
 
@@ -226,6 +240,9 @@ class TipHandle:
         if isinstance(wish, Edit | Blend):
             self._take_to_waypoints(wish)
             return
+        if isinstance(wish, Grip):
+            self._send_once('gripper', Float64(data=wish.width))
+            return
         self._handle.release()
         self._single.close()
         if isinstance(wish, Ask):
@@ -253,7 +270,7 @@ class TipHandle:
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._send_once('target_joints', message)
 
-    def _send_once(self, topic: str, message: JointState | String) -> None:
+    def _send_once(self, topic: str, message: JointState | String | Float64) -> None:
         self._single.send(f'{self._watched.name}/{topic}', message)
 
     def _choose(self, parameter: str, value: str | float) -> None:
@@ -282,3 +299,15 @@ class TipHandle:
         marker = self._server.get(self._marker)
         write_over(marker, self._words)
         self._server.insert(marker)
+
+
+def _gripper_in(facts: Mapping[str, str]) -> KnownGripper | None:
+    """Read what a status says of a gripper; None where there is none."""
+    if 'gripper_widest' not in facts:
+        return None
+    width = facts['gripper_width']
+    return KnownGripper(
+        float(width) if width else None,
+        float(facts['gripper_narrowest']),
+        float(facts['gripper_widest']),
+    )

@@ -37,6 +37,7 @@ PARAMETERS = (
     'home_configuration',
     'stream_timeout',
     'wait_for_state',
+    'use_sim_time',
 )
 """Parameters that the node is asked for."""
 STATES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)

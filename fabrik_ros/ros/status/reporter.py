@@ -51,7 +51,8 @@ class Tally:
     last_refusal: str = ''
     refusal_code: str = ''
     refused_target: str = ''
-    """Stamp or name of the target that was refused last, and the code of the reason."""
+    refused_because: str = ''
+    """Code of the refusal of the last target that was refused, its stamp or name, and why."""
 
     def step(self, duration: float, finished_by: str) -> None:
         """Count a step on the path, and keep its `duration` [s]."""
@@ -62,8 +63,8 @@ class Tally:
         """Count a target that is refused; its stamp or name tell its sender that it was."""
         kind = error.reason.kind if isinstance(error, RefusedError) else ReasonKind.BAD_REQUEST
         self.refused += 1
-        self.last_refusal, self.refusal_code = str(error), kind.value
-        self.refused_target = target
+        self.last_refusal = self.refused_because = str(error)
+        self.refusal_code, self.refused_target = kind.value, target
 
     def facts(self) -> dict[str, Any]:
         """Facts for the status: all counts, and the last refusal."""
@@ -78,6 +79,7 @@ class Tally:
             'last_refusal': self.last_refusal,
             'refusal_code': self.refusal_code,
             'refused_target': self.refused_target,
+            'refused_because': self.refused_because,
         }
 
 

@@ -24,6 +24,7 @@ from bench import (
 from fabrik_ros.ros.beside.drag_target import DragTarget, FOLLOW_PERIOD
 from fabrik_ros.ros.beside.dragging import PERIOD
 from geometry_msgs.msg import PoseStamped
+from gripper_arm import gripper_arm
 from judging import pose_errors
 import numpy as np
 import pinocchio
@@ -482,3 +483,16 @@ def test_each_tip_has_a_handle_of_its_own(bench, sent):
     assert rviz.checked(right, 'Mode') == ['auto']
     assert list(bench.node.get_parameter('tip_modes').value) == ['position', 'auto']
     assert not rviz.number(left, 'Waypoints'), 'programs are for one tip'
+
+
+def test_menu_opens_and_closes_the_gripper(bench):
+    bench.gripper_joint = 'left_finger_joint'
+    bent = {'shoulder': 0.4, 'elbow': -0.8, 'wrist': 0.4, bench.gripper_joint: 0.01}
+    bench.start_all(gripper_arm(), bent, mode='position')
+    rviz = connected(bench, 'tip')
+    for entry, width in (('Open', 80), ('Close', 0)):
+        rviz.select('tip', 'Gripper', entry)
+        title = f'Gripper: {width} mm'
+        bench.spin_until(lambda title=title: title in rviz.titles('tip'), title)
+    assert bench.gripper_commands
+    assert not bench.commands

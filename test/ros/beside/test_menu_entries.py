@@ -1,5 +1,6 @@
 """What the menu of a handle offers, and what its entries mean however it changes."""
 
+from dataclasses import replace
 import math
 
 import pytest
@@ -14,7 +15,9 @@ from fabrik_ros.ros.beside.menu_entries import (
     Edit,
     entries_of,
     GoTo,
+    Grip,
     Known,
+    KnownGripper,
     KnownWaypoints,
     Step,
 )
@@ -46,6 +49,7 @@ known = st.builds(
         max_size=3,
         unique_by=lambda joint: joint.name,
     ).map(tuple),
+    gripper=st.one_of(st.none(), st.just(KnownGripper(0.05, 0.0, 0.08))),
     waypoints=st.one_of(
         st.none(),
         st.builds(
@@ -201,3 +205,18 @@ def test_waypoints_can_be_added_run_and_taken_back(waypoints, title, inside):
     assert [entry.wish for entry in blends.inside] == [
         Blend(pytest.approx(0.001 * mm)) for mm in offered
     ]
+
+
+def test_gripper_opens_as_far_as_it_goes_and_says_how_wide_it_is():
+    chosen = {name: words[0] for name, words in WORDS.items()}
+    plain = Known('IDLE', False, False, False, (), chosen, 1.0, ())
+    assert all(entry.name != 'Gripper' for entry in entries_of(plain))
+    shown = {0.0503: 'Gripper: 50 mm', -0.0001: 'Gripper: 0 mm', None: 'Gripper'}
+    for width, title in shown.items():
+        known = replace(plain, gripper=KnownGripper(width, 0.01, 0.08))
+        (menu,) = [entry for entry in entries_of(known) if entry.name == 'Gripper']
+        assert menu.title == title
+        assert [(e.name, e.wish) for e in menu.inside] == [
+            ('Open', Grip(0.08)),
+            ('Close', Grip(0.01)),
+        ]

@@ -81,8 +81,11 @@ def test_sender_knows_its_target_again_in_the_status(ready, start):
     assert ready.status['refused_target'] == '13.000000'
     assert ready.status['refusal_code'] == 'bad_request'
     assert ready.status['target_configuration'] == 'upright'
+    why = ready.status['last_refusal']
+    assert 'nowhere' in why
     ready.send(start)
     status = ready.wait_for_count('accepted', 3)
+    assert (status['last_refusal'], status['refused_because']) == ('', why)
     assert (status['target_stamp'], status['target_configuration']) == ('0.000000', '')
     assert ready.ask(Trigger, 'fabrik/home', Trigger.Request()).success
     ready.spin_until(lambda: ready.status['target_configuration'] == 'home', 'home is told')

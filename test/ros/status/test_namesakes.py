@@ -202,11 +202,11 @@ def test_second_node_waits_says_why_and_goes_on_when_the_first_is_gone(
     assert not second.complaints()
 
 
-@pytest.mark.parametrize('rounds', [1, pytest.param(3, marks=long)])
+@long
 def test_of_nodes_that_start_together_one_wins_and_the_others_go_on_in_turn(
-    bench, six_axis, start, rounds
+    bench, six_axis, start
 ):
-    for _ in range(rounds):
+    for _ in range(3):
         processes = [start(), start(), start()]
         while processes:
             winner = wait_for_the_winner(bench, processes)
@@ -256,6 +256,7 @@ def test_activation_asked_for_is_refused_while_another_is_active(bench, start):
     assert second.trigger_activate() == TransitionCallbackReturn.SUCCESS
 
 
+@long
 def test_client_and_doctor_tell_the_two_apart(bench, six_axis, start, domain_id, tmp_path):
     first = start()
     wait_for_state_of(bench, first, 'IDLE')
@@ -279,6 +280,7 @@ def test_client_and_doctor_tell_the_two_apart(bench, six_axis, start, domain_id,
     assert 'HOLDING: another node is /fabrik already' in said
 
 
+@long
 def test_node_that_is_not_configured_takes_nobody_the_name(bench, start):
     idle = start(autostart=False)
     wait_for_state_of(bench, idle, 'WAITING_FOR_MODEL')
