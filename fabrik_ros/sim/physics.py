@@ -21,7 +21,6 @@ from ..errors import JointValueError
 from ..model.urdf import parse_dynamics, parse_urdf
 from ..transforms import Array, transform
 from .mujoco_model import build, failures_told, PhysicsError, PhysicsOptions
-from .stiction import Stiction
 from .surroundings import body_of, stiction, Surroundings
 
 INSTABILITIES = (
@@ -201,17 +200,11 @@ class PhysicalArm:
         if self._stiction is None:
             mujoco.mj_step(self.model, self.data, steps)
         else:
-            self._step_with_parts(self._stiction, steps)
+            for _ in range(steps):
+                self._stiction.step()
         for kind in INSTABILITIES:
             if self.data.warning[kind].number:
                 raise PhysicsError(f'the simulation became unstable soon after {begin:.3f} s')
-
-    def _step_with_parts(self, stiction: Stiction, steps: int) -> None:
-        for _ in range(steps):
-            mujoco.mj_step1(self.model, self.data)
-            stiction.apply()
-            mujoco.mj_step2(self.model, self.data)
-            stiction.look()
 
     @property
     def time(self) -> float:

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from ..transforms import Array
 
+PERIOD = 0.004
+"""Time from one draw to the next [s]."""
 SLIDING = 0.95
 """Share of the greatest friction from which on things slide [1]."""
 
@@ -22,11 +25,10 @@ class Stiction:
 
     MuJoCo's own friction acts against velocities alone, and takes curves for straight lines: what
     a hand carries round a curve at 1 m/s creeps out of it by 5 mm a second. Here friction has
-    springs too: a part is drawn back to where the hand took it, with no more than the friction
-    there is. Where more is needed it slides, and is held where it comes to rest.
+    springs too: every few steps a part is drawn back to where the hand took it, with no more than
+    the friction there is. Where more is needed it slides, and is held where it comes to rest.
 
-    `apply` goes between the two halves of MuJoCo's step, `look` after them. All contacts of parts
-    have friction along two directions and about their normal.
+    All contacts of parts have friction along two directions and about their normal.
 
     Parameters
     ----------
@@ -36,8 +38,8 @@ class Stiction:
         Numbers of the bodies that hold, and of those that are held.
     friction : float
         Friction between the two [1].
-    stiffness : float
-        Acceleration for each unit of displacement [1/s^2].
+    contact_time : float
+        Time in which contacts of MuJoCo give way [s].
 
     """
 
@@ -48,9 +50,16 @@ class Stiction:
         hands: Iterable[int],
         parts: Iterable[int],
         friction: float,
-        stiffness: float,
+        contact_time: float,
     ) -> None:
-        self._data, self._friction, self._stiffness = data, friction, stiffness
+        self._model, self._data, self._friction = model, data, friction
+        timestep = float(model.opt.timestep)
+        self._steps = max(1, round(PERIOD / timestep))
+        """Number of steps from one draw to the next."""
+        # MuJoCo, too, takes contacts for softer where its steps are long.
+        self._stiffness = self._steps / max(contact_time, 2.0 * timestep) ** 2
+        """Acceleration for each unit of displacement, while parts are drawn [1/s^2]."""
+        self._left = 0
         self._body = np.array(model.geom_bodyid)
         """Bodies of geoms."""
         self._is_hand = np.isin(self._body, list(hands))
@@ -63,18 +72,30 @@ class Stiction:
     def forget(self) -> None:
         """Begin anew, with nothing held."""
         self._held.clear()
-        self._rows.clear()
+        self._left = 0
 
-    def apply(self) -> None:
+    def step(self) -> None:
+        """Make a step of MuJoCo."""
+        if self._left > 0:
+            self._left -= 1
+            mujoco.mj_step(self._model, self._data)
+            return
+        self._left = self._steps - 1
+        mujoco.mj_step1(self._model, self._data)
+        self._draw()
+        mujoco.mj_step2(self._model, self._data)
+        self._let_go()
+
+    def _draw(self) -> None:
         """Draw parts back to where hands took them."""
         self._rows.clear()
         geoms = self._data.contact.geom
         if self._is_hand[geoms].any():
-            self._apply(geoms)
+            self._draw_pairs(geoms)
         for pair in self._held.keys() - self._rows.keys():
             del self._held[pair]
 
-    def _apply(self, geoms: Any) -> None:
+    def _draw_pairs(self, geoms: Any) -> None:
         contacts = self._data.contact
         (first, second), (is_hand, is_other_hand) = self._body[geoms].T, self._is_hand[geoms].T
         is_part, is_other_part = self._is_part[geoms].T
@@ -112,7 +133,7 @@ class Stiction:
         wanted[rows + 2] -= stiffness * along[:, 2]
         wanted[rows + 3] -= stiffness * 0.5 * (frames[:, 0] @ axis)
 
-    def look(self) -> None:
+    def _let_go(self) -> None:
         """Let go what slides."""
         force = self._data.efc_force
         for pair, rows in self._rows.items():

@@ -27,8 +27,6 @@ TWISTING, ROLLING = 0.01, 1e-4
 """Friction against twisting and rolling, as radii [m]."""
 CONTACT_TIME, CONTACT = 0.004, (0.98, 0.998, 0.001, 0.5, 2.0)
 """What touches hardly gives way: `solref` [s], `solimp`."""
-STIFFNESS = 1.0 / (CONTACT[1] * CONTACT_TIME) ** 2
-"""How hard it is about that [1/s^2]."""
 COLOUR_STANDING, COLOUR_PART = (0.6, 0.58, 0.55, 1.0), (0.85, 0.45, 0.2, 1.0)
 
 
@@ -200,4 +198,4 @@ def stiction(model: Any, data: Any, robot: Robot, surroundings: Surroundings) ->
     links = gripper_links(robot)
     hands = [0 if link == robot.root_link else of_bodies(link) for link in links]
     parts = [of_bodies(body_of(part.name)) for part in surroundings.parts]
-    return Stiction(model, data, hands, parts, RUBBER, STIFFNESS)
+    return Stiction(model, data, hands, parts, RUBBER, CONTACT_TIME)
