@@ -53,6 +53,7 @@ OUTRUN = [
     kind.value
     for kind in (
         ReasonKind.CLOCK_JUMPED,
+        ReasonKind.DOES_NOT_FOLLOW,
         ReasonKind.STATE_MISSING,
         ReasonKind.WAS_INTERRUPTED,
     )
