@@ -91,7 +91,7 @@ test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; ten minutes on tw
 	$(PYTEST) -m 'not long' $(AT_ONCE) $(WAITING)
 
 # Laws try a few examples in `make test`, and many here.
-LAWS = $(shell grep -rlE --include 'test_*.py' '^(from|import) hypothesis' test | grep -v test/ros | sort)
+LAWS = $(shell grep -rlE --include 'test_*.py' '^(from|import) hypothesis' test | grep -v $(HOSTILE) | sort)
 
 .PHONY: test-long
 test-long: export HYPOTHESIS_PROFILE := many

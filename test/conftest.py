@@ -34,7 +34,7 @@ except ImportError:
 else:
     # Compiling takes seconds, so the first example of a test may be slow: no deadline.
     quiet = [hypothesis.HealthCheck.too_slow]
-    for profile, count in (('quick', 40), ('many', 100)):  # see `examples` of the helpers, too
+    for profile, count in (('quick', 25), ('many', 100)):  # see `examples` of the helpers, too
         hypothesis.settings.register_profile(
             profile,
             deadline=None,

@@ -49,8 +49,16 @@ STILL = 0.02
 """What lag and noise may move a joint by that was not commanded [rad]."""
 PACES = {0.3: 1, 1.0: 2, 5.0: 10, 20.0: 20}
 """Paces of the clock, and how often."""
-OUTRUN = (ReasonKind.CLOCK_JUMPED.value, ReasonKind.WAS_INTERRUPTED.value)
-"""How a move may end where the clock is too fast for the node."""
+OUTRUN = [
+    kind.value
+    for kind in (
+        ReasonKind.CLOCK_JUMPED,
+        ReasonKind.DOES_NOT_FOLLOW,
+        ReasonKind.STATE_MISSING,
+        ReasonKind.WAS_INTERRUPTED,
+    )
+]
+"""How a move may end where the clock is too fast for the node; at pace 1 it must arrive."""
 REPORT_PERIOD = 30.0
 CODES = {kind.value for kind in ReasonKind} | {
     value for name, value in vars(results).items() if name.isupper()

@@ -10,6 +10,7 @@ import time
 from typing import Any, NamedTuple
 
 from bench import JOINTS, START
+from diagnostic_msgs.msg import DiagnosticArray
 from hostile_scene import BEST_EFFORT, LATCHED
 from node_process import NodeProcess
 import numpy as np
@@ -30,6 +31,10 @@ STREAM_STEPS = 5
 """Commands that are farther apart are none of one motion [steps]."""
 PATIENCE = 0.1
 """Longest wait of the clock for the next command of a motion [s]."""
+LATE, GONE = 0.25, 1.0
+"""
+A node whose last status is that old is busy: the clock waits for it, until it is that old [s].
+"""
 LOOK_BACK = 1.0
 """Time for which it is known where the arm was [s]."""
 
@@ -86,6 +91,11 @@ class PacedWorld:
         self._commands = node.create_subscription(
             JointState, 'fabrik/joint_command', lambda message: None, 1000
         )
+        self._statuses = node.create_subscription(
+            DiagnosticArray, 'fabrik/status', lambda message: None, 10
+        )
+        self._told_at = -np.inf
+        """When the last status came, by a steady clock [s]."""
         self._clock = node.create_publisher(Clock, 'clock', BEST_EFFORT)
         self._states = node.create_publisher(JointState, 'joint_states', 10)
         self._ready = node.create_publisher(Bool, 'ready', 1)
@@ -158,9 +168,10 @@ class PacedWorld:
                 self._hear()
 
     def _is_awaited(self, waited: float) -> bool:
-        """Whether the next command of a motion is to come yet."""
+        """Whether the next command of a motion is to come yet, or the node is busy."""
         since = self.time - self._last
-        return 2.0 * STEP < since < STREAM_STEPS * STEP and waited < PATIENCE
+        is_moving = 2.0 * STEP < since < STREAM_STEPS * STEP and waited < PATIENCE
+        return is_moving or LATE < time.monotonic() - self._told_at < GONE
 
     def _step(self, number: int) -> None:
         self._hear()
@@ -185,7 +196,9 @@ class PacedWorld:
             self._ready.publish(Bool(data=self.is_ready))
 
     def _hear(self) -> None:
-        """Take all commands that have come: the arm goes to the newest."""
+        """Take all commands that have come: the arm goes to the newest; and the statuses."""
+        while self._statuses.handle.take_message(DiagnosticArray, False) is not None:
+            self._told_at = time.monotonic()
         while (taken := self._commands.handle.take_message(JointState, False)) is not None:
             message = taken[0]
             stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
