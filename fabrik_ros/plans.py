@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, overload, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from .programs.program import Program
 from .solver.options import SolverOptions
 from .solver.tree_solver import TipOptions
 from .transforms import Array
+
+ArmOptions: TypeAlias = SolverOptions | FollowerOptions
+"""Options of the solver, or of all of the motion."""
 
 
 def _never() -> bool:
@@ -59,7 +62,7 @@ def plan(
     scene: Scene | CheckedPairs | None = None,
     *,
     robot: Robot | None = None,
-    options: SolverOptions | FollowerOptions | None = None,
+    options: ArmOptions | None = None,
     tips: Mapping[str, TipOptions] | None = None,
     posture: npt.ArrayLike | None = None,
     planning_time: float = PLANNING_TIME,

@@ -57,7 +57,7 @@ class GripperDrive:
         self._ramp: Ramp | None = None
         self.target: float | None = None
         self.measured: float | None = None
-        self._still_at, self._still_since = math.inf, math.inf
+        self._still_at, self._still_since, self._measured_at = math.inf, math.inf, -math.inf
         self._ended_at = math.inf
         """Time at which the last command was sent [s]; infinite while they are."""
         self._settled_at: float | None = None
@@ -173,16 +173,16 @@ class GripperDrive:
         """Take note that the last command was sent at a time [s]."""
         self._ended_at = self._still_since = now
 
-    def look(self, value: float | None, now: float) -> None:
-        """Take the measured value of the joint, None where there is none, at a time [s]."""
+    def look(self, value: float | None, measured_at: float) -> None:
+        """Take the value of the joint that was measured at a time [s]; None: there is none."""
         self.measured = value
         if value is None:
             return
+        self._measured_at = measured_at
         width = self.gripper.width_at(value)
         if not abs(width - self._still_at) <= STILL:
-            self._still_at, self._still_since = width, now
-        is_over = not self.is_under_way and now - self._still_since >= STILL_TIME
-        if is_over and self._settled_at is None:
+            self._still_at, self._still_since = width, measured_at
+        if self._is_still and not self.is_under_way and self._settled_at is None:
             self._settled_at = value
 
     def state(self, now: float) -> GripState:
@@ -195,8 +195,12 @@ class GripperDrive:
             is_lost = now - self._ended_at > UNMEASURED_TIME
             return GripState.UNMEASURED if is_lost else GripState.MOVING
         at_rest = self._state_at_rest()
-        is_still = now - self._still_since >= STILL_TIME
-        return at_rest if is_still or at_rest is GripState.REACHED else GripState.MOVING
+        return at_rest if self._is_still or at_rest is GripState.REACHED else GripState.MOVING
+
+    @property
+    def _is_still(self) -> bool:
+        """Whether measurements, not the lack of them, show that the fingers stand still."""
+        return self._measured_at - self._still_since >= STILL_TIME
 
     def _state_at_rest(self) -> GripState:
         """State of fingers that stand still where they are measured."""

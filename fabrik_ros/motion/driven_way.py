@@ -16,7 +16,6 @@ from ..solver.tree_solver import TipOptions
 from ..transforms import Array
 from .choosing.motion import Motion
 from .follower_options import FollowerOptions
-from .paths.planned_path import PlannedPath
 
 LONGEST = 3600.0
 """Longest motion that is driven in advance [s]."""
@@ -91,7 +90,7 @@ def driven_way(
     )
     motion.warm_up()
     motion.reset(plan.knots[0])
-    motion.follow(PlannedPath(motion.limiter, plan.knots, straight_room=plan.straight_room))
+    motion.go_through(plan.knots, plan.straight_room)
     q, dt = [motion.command[0]], 1.0 / options.command_rate
     while not motion.is_at_rest and len(q) * dt < LONGEST:
         motion.step(dt)

@@ -29,10 +29,10 @@ class GripperPanel:
         self._set_at = -math.inf
         self._folder = server.gui.add_folder('Gripper', visible=False)
         with self._folder:
+            self._slider = server.gui.add_slider('width [mm]', 0, 100, 1, 0, marks=())
             server.gui.add_html('<span class="fabrik-row"></span>')
             opens = server.gui.add_button('Open', color=QUIET)
             closes = server.gui.add_button('Close', color=QUIET)
-            self._slider = server.gui.add_slider('width [mm]', 0, 100, 1, 0, marks=())
 
         async def open_it(event: viser.GuiEvent) -> None:
             if self._known is not None:

@@ -44,6 +44,7 @@ from ..limits.stop_trajectory import StopTrajectory
 from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
 from ..paths.path import Path, Progress
+from ..paths.planned_path import PlannedPath
 from ..paths.preview import NO_MOTION, ProposedMotion
 from ..paths.program_path import program_path
 from .arms_apart import ArmsApart
@@ -529,6 +530,10 @@ class Motion:
     def go_along(self, route: Route) -> None:
         """Set out on a route that begins where the arm is, without a look."""
         self.follow(program_path(self.limiter, route))
+
+    def go_through(self, knots: Array, straight_room: Array | None) -> None:
+        """Set out on a way through knots, as `PlannedPath` has them, without a look."""
+        self.follow(PlannedPath(self.limiter, knots, straight_room=straight_room))
 
     def go_to(self, q: Array) -> None:
         """Set out for joint values of shape (n,), straight in joint space, without a look."""

@@ -103,6 +103,13 @@ class MeasuredJoints:
             if abs(now - joint.believed.time) <= timeout
         }
 
+    def reading(self, name: str, now: float, timeout: float) -> tuple[float, float] | None:
+        """Value of a joint and its time [s]; None where there is none, or one too old."""
+        believed = self._joints[name].believed if name in self._joints else None
+        if believed is None or abs(now - believed.time) > timeout:
+            return None
+        return believed.value, believed.time
+
     def newest(self, names: Iterable[str]) -> list[float]:
         """Values of some joints, none of which is missing, however old."""
         joints = self._joints
