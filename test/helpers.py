@@ -24,7 +24,7 @@ def assert_close(actual: npt.ArrayLike, expected: npt.ArrayLike, atol: float = 1
     np.testing.assert_allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=False)
 
 
-def mostly_long(names: Iterable[str], *quick: str) -> list:
+def mostly_long(names: Iterable, *quick: object) -> list:
     """Mark the cases of a test as long, but for the quick ones, which `make test` runs."""
     return [
         name if name in quick else pytest.param(name, marks=pytest.mark.long) for name in names

@@ -10,7 +10,7 @@ pytest.importorskip('xacro')
 from fabrik_ros import example_arm, load_urdf
 from fabrik_ros.kernels._jit import COMPILED
 import followed_circles
-from helpers import example_robot, REAL_ARMS
+from helpers import example_robot, mostly_long, REAL_ARMS
 from judging import Judge
 import numpy as np
 
@@ -76,12 +76,12 @@ def test_every_circle_is_followed_at_its_speed_at_every_rate(name):
     ('name', 'number', 'rate'),
     [
         ('tiago', 2, 15.0),
-        ('tiago', 9, 60.0),
-        ('tiago', 10, 20.0),
+        pytest.param('tiago', 9, 60.0, marks=pytest.mark.long),
+        pytest.param('tiago', 10, 20.0, marks=pytest.mark.long),
         ('tiago', 14, 10.0),
-        ('tiago', 19, 120.0),
+        pytest.param('tiago', 19, 120.0, marks=pytest.mark.long),
         ('xarm7', 0, 15.0),
-        ('xarm7', 17, 100.0),
+        pytest.param('xarm7', 17, 100.0, marks=pytest.mark.long),
         pytest.param('tiago', 37, 60.0, marks=pytest.mark.long),
         pytest.param('xarm7', 35, 60.0, marks=pytest.mark.long),
     ],
@@ -90,7 +90,7 @@ def test_circle_that_was_slow_is_followed_at_its_speed(name, number, rate):
     check(name, number, rate)
 
 
-@pytest.mark.parametrize('rate', [15.0, 60.0, 100.0])
+@pytest.mark.parametrize('rate', mostly_long([15.0, 60.0, 100.0], 60.0))
 def test_spare_joints_on_their_way_back_leave_centres_room_for_the_line(rate):
     """With all of their way back an elbow was at its limit, and the tip at 93 % for 0.16 s."""
     check('xarm7', 8, rate, seed=3)
