@@ -31,6 +31,11 @@ announcements of Fast DDS are lost, the next ones come three seconds later.
 """
 REMAPS = 'joint_command:=fabrik/joint_command', 'parts:=fabrik/obstacles'
 """How the arm finds the topics of the node."""
+FARTHEST_BEHIND = 0.3
+"""
+Gap between commands and an arm with physics that its node bears [rad or m]: both share the machine
+with a browser, which keeps them from their work for some 0.1 s now and then.
+"""
 GLOBAL_TOPICS = '/tf', '/tf_static', '/diagnostics'
 """Topics that the node would share with all other nodes."""
 
@@ -142,7 +147,7 @@ class Simulation:
             raise SimulationError('an arm with physics needs MuJoCo: pip install mujoco')
         descriptions = self._node.create_publisher(String, 'robot_description', LATCHED)
         descriptions.publish(String(data=robot.source))
-        parameters = {'base_link': chain.base_link, 'tip_link': chain.tip_link}
+        parameters: dict[str, object] = {'base_link': chain.base_link, 'tip_link': chain.tip_link}
         lists = {
             'mesh_paths': [absolute_folder(path) for path in mesh_paths],
             'allowed_collisions': ['/'.join(pair) for pair in allowed_collisions],
@@ -152,6 +157,8 @@ class Simulation:
         scenes = {'scene': str(Path(scene).absolute())} if scene else {}
         for_parts = parameters_for_parts(parts) if parts else {}
         of_node = {**parameters, **lists, **homes, **scenes, **for_parts}
+        if has_physics:
+            of_node['resync_tolerance'] = FARTHEST_BEHIND
         self._start(NODE, 'fabrik_ros.ros.main', of_node)
         places = {'start_names': list(start), 'start_values': list(map(float, start.values()))}
         around = {
