@@ -18,7 +18,7 @@ SAFE = 0.2
 GRIP = 0.015
 """How far below the top of a part the fingers hold it [m]."""
 GAP = 0.003
-"""Distance from the bin at which parts are let go [m]: more than the node's obstacle_clearance."""
+"""Distance from the bin at which parts are let go [m]: more than its `clearance` in the scene."""
 BIN = 0.01
 """Height of the floor of the bin [m]."""
 PARTS = {

@@ -13,6 +13,8 @@ from ..transforms import Array, as_pose, why_no_pose
 
 MOST_OBSTACLES = 1000
 """Number of obstacles of a scene: with more, each step of a motion would take too long [1]."""
+MOST_CLEARANCE = 1.0
+"""[m]"""
 LARGEST = 1e3
 """Nothing that stands around an arm is larger, or farther away [m]."""
 
@@ -43,11 +45,15 @@ class Obstacle:
         The link that it is attached to and moves with; '' where it stands in the root link.
     touch_links : tuple of str
         Names of links that may touch it.
+    clearance : float or None
+        Distance that links, and what they carry, keep from it [m]; None: as from all others. Of
+        two obstacles that have one the smaller counts.
 
     Raises
     ------
     SceneError
-        If its shape has no size, its pose is none, or it is farther away than 1000 m.
+        If its shape has no size, its pose is none, it is farther away than 1000 m, or its
+        clearance is no length up to 1 m.
 
     """
 
@@ -56,6 +62,7 @@ class Obstacle:
     T_link_obstacle: Array
     link: str = ''
     touch_links: tuple[str, ...] = ()
+    clearance: float | None = None
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -73,6 +80,11 @@ class Obstacle:
             sizes = ', '.join(f'{length:g}' for length in _lengths(self.shape))
             raise SceneError(
                 f"obstacle '{shown(self.name)}': its sizes are {sizes}; they must be above 0"
+            )
+        if self.clearance is not None and not 0.0 <= self.clearance <= MOST_CLEARANCE:
+            raise SceneError(
+                f"obstacle '{shown(self.name)}': its clearance is {self.clearance:g} m; expected "
+                f'0 to {MOST_CLEARANCE:g}'
             )
         if self.link and isinstance(self.shape, HalfSpace):
             raise SceneError(

@@ -23,7 +23,7 @@ from ..transforms import Array, rotation_from_rpy, transform
 from .scene import Obstacle, Scene
 
 SHAPES = ('box', 'sphere', 'cylinder', 'capsule', 'mesh', 'half_space')
-KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'frame', 'link', 'touch_links')
+KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'frame', 'link', 'touch_links', 'clearance')
 TOP = 'obstacles'
 
 READ = Reader(SceneError)
@@ -124,9 +124,10 @@ def _obstacle(name: str, entry: object, pose_of: PoseOf) -> Obstacle:
     if not isinstance(touch_links, list | tuple):
         raise SceneError(f'{where}, touch_links: expected a list of names of links')
     names = tuple(READ.text(touched, f'{where}, touch_links') for touched in touch_links)
-    return Obstacle(
-        name, _shape(keys, where), T if link else _placed(T, frame, pose_of, where), link, names
-    )
+    placed = T if link else _placed(T, frame, pose_of, where)
+    given = keys.get('clearance')
+    clearance = None if given is None else READ.number(given, f'{where}, clearance')
+    return Obstacle(name, _shape(keys, where), placed, link, names, clearance)
 
 
 def _placed(T_frame_obstacle: Array, frame: str, pose_of: PoseOf, where: str) -> Array:

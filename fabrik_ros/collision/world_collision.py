@@ -111,6 +111,8 @@ class WorldCollision(CheckedPairs):
         """The same, with obstacles by their names: one that has moved is no other obstacle."""
         self._unmet: set[tuple[object, object]] = set()
         """Keys of pairs that are new."""
+        self._whole: Array = np.empty(0)
+        """Clearances of the pairs with obstacles, that they keep once they have come apart [m]."""
         self._places: dict[object, Array] = {}
         """Where links were when something new was so near that they keep less from it [m]."""
         bounds = MotionBounds(own.frames.model, own.frames.moving, own.solids)
@@ -307,7 +309,9 @@ class WorldCollision(CheckedPairs):
             (names_of_parts[a], names_of_parts[b]) for a, b in (p.solids for p in added)
         ]
         before = dict(zip(self._keys, self.clearances.tolist(), strict=False))
-        clearances = np.array([before.get(key, self._clearance) for key in keys])
+        self._whole = np.array([self._whole_clearance(*pair) for pair in ends[count:]])
+        whole = np.concatenate([own.clearances[:count], self._whole])
+        clearances = np.array([before.get(k, w) for k, w in zip(keys, whole, strict=True)])
         self._unmet = {key for key in keys if key in self._unmet or key not in before}
         carried = {key[0] for key in keys[count:]}
         self._places = {
@@ -321,6 +325,11 @@ class WorldCollision(CheckedPairs):
         self.version += 1
         return numbers
 
+    def _whole_clearance(self, *parts: object) -> float:
+        """Clearance of a pair [m]: the smallest that its obstacles have of their own."""
+        own = (part.clearance for part in parts if isinstance(part, Obstacle))
+        return min((c for c in own if c is not None), default=self._clearance)
+
     def keep_distances_at(self, q: Array) -> None:
         """
         Let links that are nearer to obstacles than their clearance keep the distance they have.
@@ -330,12 +339,13 @@ class WorldCollision(CheckedPairs):
         not shrink from start to start.
         """
         before, self.clearances = self.clearances, self.clearances.copy()
-        self.clearances[self._own_count :] = self._clearance
+        self.clearances[self._own_count :] = self._whole
         self._unmet = set(self._keys[self._own_count :])
         self._places.clear()
         self.meet_obstacles_at(q)
         self._places.clear()
-        is_kept = (before < self._clearance) & (before < self.clearances + EASE)
+        is_kept = before < self.clearances + EASE
+        is_kept[self._own_count :] &= before[self._own_count :] < self._whole
         is_kept[: self._own_count] = False
         self.clearances[is_kept] = np.maximum(before, self.clearances)[is_kept]
 
@@ -353,11 +363,15 @@ class WorldCollision(CheckedPairs):
         """
         self.clearances = self.clearances.copy()
         obstacles = np.arange(self._own_count, len(self.distances))
-        lowered = obstacles[self.clearances[obstacles] < self._clearance]
+        whole = self._whole
+        lowered = obstacles[self.clearances[obstacles] < whole]
         for p in lowered[self.distances.bounds(q, pairs=lowered) == -math.inf]:
             self.distances.measure(int(p), q)
-        is_apart = self.distances.bounds(q, pairs=lowered) > APART * self._clearance
-        self.clearances[lowered[is_apart]] = self._clearance
+        is_apart = (
+            self.distances.bounds(q, pairs=lowered) > APART * whole[lowered - self._own_count]
+        )
+        lowered = lowered[is_apart]
+        self.clearances[lowered] = whole[lowered - self._own_count]
         if not self._unmet:
             return
         new = obstacles[[self._keys[p] in self._unmet for p in obstacles]]
@@ -366,7 +380,7 @@ class WorldCollision(CheckedPairs):
             distance = self.distances.measure(int(p), q)
             is_carried = min(self.distances.pairs[p]) >= len(self._own.solids)
             least = -EASE if is_carried else 0.0
-            if least < distance <= self._clearance and self._may_keep_less(int(p), q):
+            if least < distance <= whole[p - self._own_count] and self._may_keep_less(int(p), q):
                 self.clearances[p] = max(distance - EASE, least)
 
     def _may_keep_less(self, p: int, q: Array) -> bool:

@@ -39,7 +39,7 @@ obstacles:
   floor: {half_space: true, xyz: [0, 0, -0.1]}
   shelf: {mesh: shelf.stl, scale: 0.001}
   statue: {mesh: statue.obj, scale: [1, 1, -1]}
-  tool: {cylinder: [0.02, 0.2], link: l4, xyz: [0.1, 0, 0], touch_links: [l3]}
+  tool: {cylinder: [0.02, 0.2], link: l4, xyz: [0.1, 0, 0], touch_links: [l3], clearance: 0.002}
 """
 
 
@@ -70,6 +70,7 @@ def test_every_shape_in_every_place(tmp_path):
     assert_close(scene['crate'].T_link_obstacle[:3, 3], [1.0, 2.0, 3.5])
     assert_close(scene['crate'].T_link_obstacle[:3, 0], [0.0, 1.0, 0.0], 1e-12)
     assert (scene['tool'].link, scene['tool'].touch_links) == ('l4', ('l3',))
+    assert scene['tool'].clearance == 0.002
 
 
 @pytest.mark.parametrize('text', ['obstacles:', 'obstacles: {}'])
@@ -98,6 +99,9 @@ def test_file_may_have_no_obstacles(tmp_path, text):
         ('{sphere: 1, frame: stand, link: l4}', 'has a frame and a link'),
         ('{sphere: 1, frame: nowhere}', "no frame 'nowhere'"),
         ('{sphere: 1, touch_links: l3}', 'touch_links: expected a list'),
+        ('{sphere: 1, clearance: near}', 'clearance: expected a finite number, got near'),
+        ('{sphere: 1, clearance: -0.01}', 'clearance is -0.01 m; expected 0 to 1'),
+        ('{sphere: 1, clearance: 1.5}', 'clearance is 1.5 m'),
         ('{sphere: 1, rpy: 3}', 'rpy: expected 3 numbers, got 3'),
         ('5', "obstacle 'x': expected keys and values, got 5"),
     ],

@@ -7,6 +7,7 @@ that may meet it; distances of the planar arm are worked out on paper.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count, islice
 import math
 
@@ -175,6 +176,39 @@ def test_guarded_arm_never_comes_near_an_obstacle(scene, seed):
         return
     for q in guarded_walk(CollisionGuard(world), start, rng, 200):
         assert judge.distance(q) > clearance - 1e-5
+
+
+own_clearances = st.lists(st.sampled_from([None, 0.0, 0.05, 0.2]), min_size=4, max_size=4)
+
+
+@settings(max_examples=EXAMPLES)
+@given(scenes(), own_clearances, seeds)
+def test_guarded_arm_keeps_the_clearance_that_an_obstacle_has_of_its_own(scene, own, seed):
+    usual, rng = 0.02, np.random.default_rng(seed)
+    obstacles = [replace(o, clearance=c) for o, c in zip(scene, own, strict=False)]
+    world = world_of(Scene(obstacles), clearance=usual)
+    start = next((q for q in walk(rng, 300, 3.0) if world.is_collision_free(q)), None)
+    if start is None:
+        return
+    judges = [SceneJudge(DRUMS, Scene([obstacle])) for obstacle in obstacles]
+    for q in guarded_walk(CollisionGuard(world), start, rng, 200):
+        for obstacle, judge in zip(obstacles, judges, strict=True):
+            kept = usual if obstacle.clearance is None else obstacle.clearance
+            assert judge.distance(q) > kept - 1e-5
+
+
+def test_what_is_carried_comes_as_near_to_a_table_as_that_allows():
+    """On paper: a ball at 2 m from the base, 0.3 m from a wall; of two clearances the smaller."""
+    held = Obstacle('held', Sphere(0.1), transform(np.eye(3), np.array([0.5, 0.0, 0.0])), 'l4')
+    (wall,) = wall_at(-0.5, 'wall')
+    for of_wall, of_held, kept in ((None, None, 0.02), (0.002, None, 0.002), (0.05, 0.01, 0.01)):
+        scene = Scene([replace(wall, clearance=of_wall), replace(held, clearance=of_held)])
+        world = world_of(scene, CAPSULES, clearance=0.02, checks_links=False)
+        pairs = [world.links(p) for p in range(len(world.distances))]
+        number = next(p for p, names in enumerate(pairs) if set(names) == {'held', 'wall'})
+        guard = CollisionGuard(world)
+        guard.reset(np.zeros(JOINTS))
+        assert world.clearances[number] == kept
 
 
 def test_arm_that_swings_at_a_wall_is_stopped_in_front_of_it():

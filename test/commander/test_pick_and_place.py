@@ -45,13 +45,7 @@ def world(tmp_path, network):
     rig = Rig(urdf, tmp_path, network)
     for_parts = parameters_for_parts(PARTS)
     graspable = ', '.join(f"'{name}'" for name in for_parts['graspable'])
-    clearance = for_parts['obstacle_clearance']
-    rig.start_node(
-        'use_sim_time:=true',
-        f'scene:={SCENE}',
-        f'graspable:=[{graspable}]',
-        f'obstacle_clearance:={clearance}',
-    )
+    rig.start_node('use_sim_time:=true', f'scene:={SCENE}', f'graspable:=[{graspable}]')
     rig.start_arm(
         'fabrik/joint_command',
         BENT,

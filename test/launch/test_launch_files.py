@@ -271,7 +271,6 @@ def test_parts_are_for_the_arm_with_physics_and_its_node_may_grasp_them(prefix):
     assert arm.parameters['parts'] == str(parts)
     assert arm.remappings['parts'] == 'mover/obstacles'
     assert node.parameters['graspable'] == ['part/1', 'part/2', 'part/3']
-    assert node.parameters['obstacle_clearance'] < 0.003
     shared = f'scene:=fabrik_ros/config/{scene.name}'
     launched = prefix.launch('bringup.launch.py', ACME, shared, 'simulate:=physics')
     found = Path(launched.processes['fabrik_node'].parameters['scene'])

@@ -8,9 +8,6 @@ import numpy as np
 from ...collision.scene_file import load_scene
 from ..inputs.marker_names import name_in_node
 
-NEAR = 0.002
-"""Obstacle clearance of an arm that puts parts down [m]: they fall as far."""
-
 
 def parameters_for_parts(file: str) -> dict[str, Any]:
     """
@@ -23,7 +20,4 @@ def parameters_for_parts(file: str) -> dict[str, Any]:
 
     """
     names = [part.name for part in load_scene(file, lambda frame: np.eye(4))]
-    return {
-        'graspable': [escape(name_in_node(name)) for name in names],
-        'obstacle_clearance': NEAR,
-    }
+    return {'graspable': [escape(name_in_node(name)) for name in names]}

@@ -98,7 +98,7 @@ class HandledObstacles:
             raise SceneError(f"obstacle '{shown(name)}': '{shown(now.link)}' carries it already")
         touch_links = tuple(dict.fromkeys((*now.touch_links, *self._hand.touch_links)))
         T = inverse(T_root_link) @ now.T_link_obstacle
-        result = Obstacle(name, now.shape, T, self._hand.link, touch_links)
+        result = replace(now, T_link_obstacle=T, link=self._hand.link, touch_links=touch_links)
         after = copy(self)
         after._attached = self._attached | {name: _Handled(source, result)}
         return after
@@ -124,7 +124,7 @@ class HandledObstacles:
         source = next((obstacle for obstacle in known if obstacle.name == name), None)
         if source is not None:
             T = T_root_link @ carried.T_link_obstacle
-            result = Obstacle(name, carried.shape, T, '', source.touch_links)
+            result = replace(carried, T_link_obstacle=T, link='', touch_links=source.touch_links)
             after._put_down = self._put_down | {name: _Handled(source, self._touched(result))}
         return after
 

@@ -304,7 +304,8 @@ def _unmoved(before: Obstacle | None, obstacle: Obstacle) -> Obstacle:
 def _is_alike(before: Obstacle, obstacle: Obstacle) -> bool:
     """Whether two obstacles are the same, but for where they are."""
     mine, theirs = (
-        (each.name, each.shape, each.link, each.touch_links) for each in (before, obstacle)
+        (each.name, each.shape, each.link, each.touch_links, each.clearance)
+        for each in (before, obstacle)
     )
     return mine == theirs
 
