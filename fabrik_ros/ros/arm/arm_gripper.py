@@ -11,6 +11,7 @@ from ...gripper.gripper import find_gripper, Gripper
 from ...model.chain import Chain
 from ...model.robot import Robot
 from ...model.tree import Tree
+from ...motion.following.measured_joints import MeasuredJoints
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
 from ..parameters.node_parameters import NodeParameters
@@ -74,10 +75,11 @@ class ArmGripper:
         """Move by other parameters from now on."""
         self._parameters = parameters
 
-    def look(self, values: Mapping[str, float], now: float) -> None:
-        """Take joint values that are fresh, by name, at a time [s]."""
+    def look(self, values: Mapping[str, float], now: float, measured: MeasuredJoints) -> None:
+        """Take joint values that are fresh, by name, at a time [s]; `measured` tells their age."""
         if self.drive is not None:
-            self.drive.look(values.get(self.drive.gripper.joint.name), now)
+            name = self.drive.gripper.joint.name
+            self.drive.look(values.get(name), now, measured.oldest_time((name,)))
 
     @property
     def commanded(self) -> Mapping[str, float]:

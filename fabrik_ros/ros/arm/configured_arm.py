@@ -255,7 +255,7 @@ class ConfiguredArm:
         now = self._clock.now()
         awaited = self.chain.joint_names if self._parameters.wait_for_state else ()
         values = self.fresh_values(now)
-        self.gripper.look(values, now)
+        self.gripper.look(values, now, self.measured)
         self.others.take({**self.gripper.commanded, **values}, now, awaited)
         try:
             self._update_world()
@@ -268,7 +268,7 @@ class ConfiguredArm:
     def look_at_gripper(self) -> None:
         """Take up where the gripper is measured."""
         now = self._clock.now()
-        self.gripper.look(self.fresh_values(now), now)
+        self.gripper.look(self.fresh_values(now), now, self.measured)
 
     def attach(self, name: str) -> None:
         """
