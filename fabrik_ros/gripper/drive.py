@@ -176,6 +176,13 @@ class GripperDrive:
             self.end(now)
         return True
 
+    def drop(self, now: float) -> None:
+        """Send no more commands from a time on [s]: what is left of the way counts no more."""
+        if self._ramp is not None and self.is_under_way:
+            self._ramp = Ramp(self._ramp.value)
+            self.target = self.gripper.width_at(self._ramp.goal)
+            self.end(now)
+
     def end(self, now: float) -> None:
         """Take note that the last command was sent at a time [s]."""
         self._ended_at = self._still_since = now
