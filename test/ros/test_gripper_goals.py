@@ -38,7 +38,7 @@ class Controller:
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Action with a goal that was just sent, its controller, and what is told of the end."""
+    """Send a goal; return action, controller, and what is told of the end."""
     kind = SimpleNamespace(Goal=SimpleNamespace)
     monkeypatch.setattr(gripper_action, '_action_type', lambda: kind)
     controller, ends = Controller(), []
