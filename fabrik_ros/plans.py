@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .collision.checked_pairs import CheckedPairs
 from .collision.scene import Scene
-from .errors import CollisionError, ProgramError, TargetError
+from .errors import CollisionError, MotionError, ProgramError, TargetError
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
@@ -117,6 +117,8 @@ def plan(
         If the chain is something else, as a robot or a path; says how to get one.
     JointValueError, TargetError, CollisionError, ProgramError
         If joint values, the target, the scene or the program make no sense.
+    MotionError
+        If the arm would never arrive.
 
     Examples
     --------
@@ -138,6 +140,8 @@ def plan(
     if isinstance(target, Program):
         direct = DirectPlanner(planner, planning_time, should_stop)
         return driven_program(_one_tip(chain), q, with_values(target, {}), collision, direct, how)
+    if how.speed_scaling == 0.0:
+        raise MotionError('speed_scaling is 0: the arm would never arrive')
     T, q_goals = _goal(chain, target)
     request = PlanRequest(
         q,

@@ -243,11 +243,11 @@ def request(
             link.publish(topic, message)
             sent_at = now
         facts = link.facts
+        if is_done(facts):  # a repeat of what was done is refused
+            return
         is_refused = facts['refused_target'] == f'{topic} {mark}'
         if is_refused and int(facts['refused']) > refused:
             raise MoveRefused(facts['refusal_code'], facts['refused_because'], link.status)
-        if is_done(facts):
-            return
         time.sleep(PERIOD)
     text = f'the node did not answer for {ANSWER_TIME:g} s: {standing_in(link.facts)}'
     raise MoveRefused(NO_ANSWER, text, link.status)
@@ -265,6 +265,7 @@ def _wait_for(holds: Callable[[], bool], patience: float) -> bool:
 def _in_thread(work: Callable[[], GripperResult]) -> 'Future[GripperResult]':
     """Do something in a thread of its own; return its future."""
     future: Future[GripperResult] = Future()
+    future.set_running_or_notify_cancel()
 
     def run() -> None:
         try:

@@ -57,7 +57,9 @@ class GripperDrive:
         self._ramp: Ramp | None = None
         self.target: float | None = None
         self.measured: float | None = None
-        self._still_at, self._still_since, self._measured_at = math.inf, math.inf, -math.inf
+        self._still_at, self._still_since = math.inf, math.inf
+        self._measured_at, self._looked_at = -math.inf, -math.inf
+        self._is_driven_elsewhere = False
         self._ended_at = math.inf
         """Time at which the last command was sent [s]; infinite while they are."""
         self._settled_at: float | None = None
@@ -104,19 +106,16 @@ class GripperDrive:
         if self._ramp is None or start != self._ramp.value:
             self._ramp = Ramp(start)
         self._ramp.go_to(goal, speed, acceleration)
+        self._is_driven_elsewhere = False
         self.target, self._ended_at, self._settled_at = width, math.inf, None
 
     def _start(self, goal: float, assumed: float | None) -> float:
         """Value to set out from: no finger leaps, and none lets go of what it holds."""
         ramp, measured = self._ramp, self.measured
-        if ramp is not None and (not ramp.is_at_rest or measured is None):
+        if ramp is not None and not ramp.is_at_rest:
             return ramp.value
         if measured is None:
-            measured = assumed
-        if measured is None:
-            name = shown(self.gripper.joint.name)
-            text = f"gripper joint '{name}' is not measured: publish its joint states"
-            raise RefusedError(Reason(ReasonKind.STATE_MISSING, text))
+            return self._unmeasured_start(assumed)
         if ramp is None:
             return measured
         settled_at = measured if self._settled_at is None else self._settled_at
@@ -126,13 +125,21 @@ class GripperDrive:
             return ramp.value
         return min(measured, ramp.value, key=lambda value: abs(value - goal))
 
+    def _unmeasured_start(self, assumed: float | None) -> float:
+        """Value to set out from where nothing is measured; RefusedError where none may be."""
+        if assumed is None:
+            name = shown(self.gripper.joint.name)
+            text = f"gripper joint '{name}' is not measured: publish its joint states"
+            raise RefusedError(Reason(ReasonKind.STATE_MISSING, text))
+        return assumed if self._ramp is None else self._ramp.value
+
     def hold(self) -> None:
         """Stand still from now on, pressing as before on what is held."""
         ramp = self._ramp
         if ramp is None or not self.is_under_way:
             return
-        if ramp.is_at_rest:  # somebody else drives the joint
-            ramp = self._ramp = Ramp(ramp.value if self.measured is None else self.measured)
+        if self._is_driven_elsewhere and self.measured is not None:
+            ramp = self._ramp = Ramp(self.measured)
         ramp.stop()
         self.target = self.gripper.width_at(ramp.goal)
 
@@ -144,7 +151,7 @@ class GripperDrive:
     def skip(self) -> None:
         """Leave the way to the goal to whoever drives the joint; `end` tells that it is over."""
         if self._ramp is not None:
-            self._ramp = Ramp(self._ramp.goal)
+            self._ramp, self._is_driven_elsewhere = Ramp(self._ramp.goal), True
 
     def step(self, dt: float, now: float) -> bool:
         """
@@ -169,38 +176,61 @@ class GripperDrive:
             self.end(now)
         return True
 
+    def drop(self, now: float) -> None:
+        """Send no more commands from a time on [s]: what is left of the way counts no more."""
+        if self._ramp is not None and self.is_under_way:
+            self._ramp = Ramp(self._ramp.value)
+            self.target = self.gripper.width_at(self._ramp.goal)
+            self.end(now)
+
     def end(self, now: float) -> None:
         """Take note that the last command was sent at a time [s]."""
         self._ended_at = self._still_since = now
 
-    def look(self, value: float | None, measured_at: float) -> None:
-        """Take the value of the joint that was measured at a time [s]; None: there is none."""
-        self.measured = value
+    def look(self, value: float | None, now: float, measured_at: float | None = None) -> None:
+        """
+        Take the measured value of the joint.
+
+        Parameters
+        ----------
+        value : float or None
+            The newest one; None where there is none [rad or m].
+        now : float
+            The time [s].
+        measured_at : float, optional
+            When it was measured [s]; left out: now.
+
+        """
+        if now < self._looked_at:  # the clock was set back
+            self._still_since = now
+            self._ended_at = now if self._ended_at < math.inf else math.inf
+        self.measured, self._looked_at = value, now
+        self._measured_at = now if measured_at is None else measured_at
         if value is None:
             return
-        self._measured_at = measured_at
         width = self.gripper.width_at(value)
         if not abs(width - self._still_at) <= STILL:
-            self._still_at, self._still_since = width, measured_at
+            self._still_at, self._still_since = width, self._measured_at
         if self._is_still and not self.is_under_way and self._settled_at is None:
             self._settled_at = value
+
+    @property
+    def _is_still(self) -> bool:
+        """Whether measurements say so: fingers seldom measured may move between two of them."""
+        return self._measured_at - self._still_since >= STILL_TIME
 
     def state(self, now: float) -> GripState:
         """State at a time [s]."""
         if self.target is None:
             return GripState.IDLE
-        if now < self._ended_at:
+        if self.is_under_way:
             return GripState.MOVING
         if self.measured is None:
             is_lost = now - self._ended_at > UNMEASURED_TIME
             return GripState.UNMEASURED if is_lost else GripState.MOVING
         at_rest = self._state_at_rest()
-        return at_rest if self._is_still or at_rest is GripState.REACHED else GripState.MOVING
-
-    @property
-    def _is_still(self) -> bool:
-        """Whether measurements, not the lack of them, show that the fingers stand still."""
-        return self._measured_at - self._still_since >= STILL_TIME
+        has_settled = self._is_still or at_rest is GripState.REACHED
+        return at_rest if has_settled else GripState.MOVING
 
     def _state_at_rest(self) -> GripState:
         """State of fingers that stand still where they are measured."""

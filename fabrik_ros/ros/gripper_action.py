@@ -35,8 +35,10 @@ class GripperAction:
         self._goals = 0
         """Number of goals so far: the end of an old one means nothing."""
         self._handle: Any = None
-        self._give_up: tuple[float, OnEnd] | None = None
-        """When a goal without an answer is given up [s], and who is told."""
+        self._end: OnEnd = _end_nothing
+        self._is_cancelled = False
+        self._give_up_at: float | None = None
+        """When a goal without an answer is given up [s]."""
 
     def check(self, name: str) -> None:
         """
@@ -95,33 +97,43 @@ class GripperAction:
 
         def end(why_not: str) -> None:
             if number == self._goals:
-                self._handle = self._give_up = None
+                self._handle = self._give_up_at = None
                 on_end(why_not)
 
         def answered(done: Any) -> None:
             handle = done.result()
             if number == self._goals:
-                self._give_up = None
+                self._give_up_at = None
             if not handle.accepted:
                 end('it refused the goal')
                 return
             if number == self._goals:
                 self._handle = handle
+                if self._is_cancelled:
+                    handle.cancel_goal_async()
             handle.get_result_async().add_done_callback(lambda _: end(''))
 
         goal = self._client.send_goal_async(_action_type().Goal(command=command))
-        self._give_up = time.monotonic() + ANSWER_TIME, end
+        self._give_up_at = time.monotonic() + ANSWER_TIME
+        self._end, self._is_cancelled = end, False
         goal.add_done_callback(answered)
 
     def attend(self) -> None:
-        """Give up a goal that nobody answers; to be called now and then."""
-        if self._give_up is not None and time.monotonic() > self._give_up[0]:
-            self._give_up[1](f'no answer for {ANSWER_TIME:g} s')
+        """Give up a goal that nobody answers, or sees to the end; to be called now and then."""
+        if self._give_up_at is not None and time.monotonic() > self._give_up_at:
+            self._end(f'no answer for {ANSWER_TIME:g} s')
+        elif self._handle is not None and not self._client.server_is_ready():
+            self._end('it is gone')
 
     def cancel(self) -> None:
-        """Let the controller stop where it is."""
+        """Let the controller stop where it is, also where it has yet to take the goal."""
+        self._is_cancelled = True
         if self._handle is not None:
             self._handle.cancel_goal_async()
+
+
+def _end_nothing(why_not: str) -> None:
+    """Stand in for the end of a goal before the first one."""
 
 
 def _action_type() -> Any:

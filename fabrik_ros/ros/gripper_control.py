@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 import math
+import time
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -19,6 +20,8 @@ from .outputs.topics import Topics
 
 GRIPPER, ATTACH, DETACH = 'gripper', 'attach', 'detach'
 """Topics, and beginnings of the marks by which their senders know what was refused."""
+LONGEST_STOP = 0.5
+"""Fingers that brake for longer are left where they are [s]."""
 
 
 class GripperControl:
@@ -62,6 +65,22 @@ class GripperControl:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
+
+    def come_to_rest(self) -> None:
+        """Brake the fingers in real time; a controller is asked to do so."""
+        drive = None if self._state.arm is None else self._state.arm.gripper.drive
+        if self._state.arm is None or drive is None or not drive.is_under_way:
+            return
+        self._state.arm.look_at_gripper()
+        drive.hold()
+        if self._uses_action:
+            self._action.cancel()
+        else:
+            period, deadline = self._state.arm.loop.period, time.monotonic() + LONGEST_STOP
+            while drive.is_under_way and time.monotonic() < deadline:
+                self._step(drive, period)
+                time.sleep(period)
+        drive.drop(self._state.clock.now())
 
     # -- widths
 
@@ -108,7 +127,7 @@ class GripperControl:
             )
 
     def _tick(self) -> None:
-        """Send the next command, as long as the arm is active and the fingers are under way."""
+        """Send the next command, as long as the fingers are under way."""
         arm = self._state.arm
         drive = None if arm is None else arm.gripper.drive
         if arm is None or drive is None or not drive.is_under_way:
@@ -116,12 +135,8 @@ class GripperControl:
         elif self._uses_action:
             self._action.attend()
             if self._must_hold():
-                arm.look_at_gripper()
-                drive.hold()
-                self._action.cancel()
+                self.come_to_rest()
                 self.stop()
-        elif self._state.follower is None:
-            self.stop()
         else:
             if self._must_hold():
                 drive.hold()

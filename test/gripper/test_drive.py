@@ -188,3 +188,52 @@ def test_fingers_that_are_seldom_measured_do_not_stand_still(every, lag):
         is_far = abs(fingers.value - STROKE) > 5e-3
         assert not (is_far and state in (GripState.BLOCKED, GripState.GRASPED))
     assert fingers.run(3.0, every=every) is GripState.REACHED
+
+
+def test_measurements_that_are_lost_leave_the_fingers_where_they_are():
+    """Somebody may have moved them meanwhile: where commands ended is no start."""
+    fingers = Fingers(0.0)
+    fingers.go_to(0.05)
+    fingers.run(3.0)
+    fingers.drive.look(None, fingers.now)
+    with pytest.raises(RefusedError, match="'left_finger_joint' is not measured"):
+        fingers.drive.go_to(0.0, SPEED, ACCELERATION)
+    fingers.drive.go_to(0.0, SPEED, ACCELERATION, assumed=STROKE)
+    assert fingers.drive.command[0] == 0.025
+
+
+def test_hold_presses_on_where_the_same_width_was_just_asked_for_again():
+    fingers = Fingers(STROKE, part=0.03)
+    fingers.go_to(0.0)
+    fingers.run(2.0)
+    del fingers.commands[:]
+    fingers.go_to(0.0)
+    fingers.drive.hold()
+    fingers.run(0.5)
+    assert max(fingers.commands) == 0.0
+
+
+def test_fingers_stay_where_they_are_said_to_be_when_the_clock_is_set_back():
+    fingers = Fingers(STROKE, part=0.03)
+    fingers.go_to(0.0)
+    fingers.run(2.0)
+    fingers.now = 0.0
+    assert fingers.run(0.5) is GripState.GRASPED
+
+
+@given(st.floats(2.0, 8.0), st.floats(0.005, 0.02))
+def test_slow_fingers_that_are_seldom_measured_grasp_nothing(rate, speed):
+    """They move on between two measurements after the commands have ended."""
+    drive = GripperDrive(find_gripper(load_urdf(gripper_arm())))
+    drive.look(STROKE, 0.0)
+    drive.go_to(0.0, 1.0, 10.0)
+    value, now, measured, measured_at, states = STROKE, 0.0, STROKE, 0.0, set()
+    while value > 0.0:
+        now += DT
+        drive.step(DT, now)
+        value = max(0.0, value - speed * DT)
+        if now - measured_at >= 1.0 / rate:
+            measured, measured_at = value, now
+        drive.look(measured, now, measured_at)
+        states.add(drive.state(now))
+    assert states <= {GripState.MOVING, GripState.REACHED}

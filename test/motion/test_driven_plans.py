@@ -2,6 +2,7 @@
 
 from command_judge import accelerations, velocities
 from fabrik_ros import ArmFollower, FollowerOptions, load_urdf, plan, SolverOptions
+from fabrik_ros.errors import MotionError
 from helpers import examples, SIX_AXIS
 from hypothesis import given, settings, strategies as st
 from judging import Judge
@@ -72,3 +73,8 @@ def test_plan_that_was_not_found_has_no_duration(arm):
     way = plan(arm, arm.mid_configuration(), nowhere)
     with pytest.raises(ValueError, match='no way was found'):
         way.at(0.0)
+
+
+def test_plan_of_an_arm_that_is_paused_is_refused(arm):
+    with pytest.raises(MotionError, match='never arrive'):
+        way_between(arm, 1, options=FollowerOptions(speed_scaling=0.0))

@@ -10,6 +10,7 @@ pytest.importorskip('coal', reason='coal measures the distances')
 from bench import pose_message, stamp_seconds, values_at
 from gripper_arm import gripper_arm, STROKE
 import numpy as np
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker, MarkerArray
@@ -108,6 +109,25 @@ def test_hold_stops_the_fingers_and_resume_does_not_move_them(bench):
     send(bench, 0.0)
     wait_for_gripper(bench, 'REACHED', 2)
     assert abs(bench.gripper_commands[count].position[0] - last) < 1e-3
+
+
+def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they_are(bench):
+    start(bench, gripper_speed=0.02)
+    send(bench, 0.08)
+    bench.spin_until(lambda: len(bench.gripper_commands) > 20, 'fingers that move')
+    bench.node.trigger_deactivate()
+    bench.wait_for_statuses(5)
+    assert bench.gripper_commands[-1].velocity[0] == 0.0
+    assert bench.status['gripper_state'] == 'REACHED'
+    assert float(bench.status['gripper_target']) < 2 * STROKE
+    bench._publish('fabrik/joint_command', JointState(name=[JOINT], position=[0.0]))
+    bench.spin_until(lambda: float(bench.status['gripper_width']) < 1e-4, 'fingers moved by hand')
+    count = len(bench.gripper_commands)
+    bench.node.trigger_activate()
+    bench.wait_for_state('IDLE')
+    send(bench, 0.08)
+    bench.spin_until(lambda: len(bench.gripper_commands) > count, 'commands')
+    assert bench.gripper_commands[count].position[0] < 1e-3
 
 
 @pytest.mark.parametrize(

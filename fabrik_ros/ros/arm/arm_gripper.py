@@ -79,7 +79,8 @@ class ArmGripper:
         """Take up where its joint is measured, as far as that is fresh at a time [s]."""
         if self.drive is not None:
             name, timeout = self.drive.gripper.joint.name, self._parameters.state_timeout
-            self.drive.look(*(measured.reading(name, now, timeout) or (None, now)))
+            value, measured_at = measured.reading(name, now, timeout) or (None, None)
+            self.drive.look(value, now, measured_at)
 
     @property
     def commanded(self) -> Mapping[str, float]:

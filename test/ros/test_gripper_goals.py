@@ -1,0 +1,68 @@
+"""Goals for a gripper controller: one that takes its time, or dies; a client stands in for it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from fabrik_ros.ros import gripper_action
+from fabrik_ros.ros.gripper_action import GripperAction
+from rclpy.task import Future
+
+
+class Controller:
+    """Stands in for the client of an action; answers when it is told to."""
+
+    def __init__(self):
+        self.is_there, self.cancelled = True, 0
+        self.answer, self.result = Future(), Future()
+
+    def server_is_ready(self):
+        return self.is_there
+
+    def send_goal_async(self, goal):
+        return self.answer
+
+    def accept(self):
+        self.answer.set_result(self)
+
+    accepted = True
+
+    def get_result_async(self):
+        return self.result
+
+    def cancel_goal_async(self):
+        self.cancelled += 1
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Send a goal; return action, controller, and what is told of the end."""
+    kind = SimpleNamespace(Goal=SimpleNamespace)
+    monkeypatch.setattr(gripper_action, '_action_type', lambda: kind)
+    controller, ends = Controller(), []
+    monkeypatch.setattr(gripper_action, 'ActionClient', lambda *given: controller)
+    action = GripperAction(None)
+    action.check('hand/gripper_cmd')
+    action.send('finger', 0.01, 0.0, ends.append)
+    return action, controller, ends
+
+
+def test_goal_that_is_taken_once_it_was_cancelled_is_cancelled(asked):
+    action, controller, _ = asked
+    action.cancel()
+    controller.accept()
+    assert controller.cancelled == 1
+
+
+def test_controller_that_dies_is_given_up(asked):
+    action, controller, ends = asked
+    controller.accept()
+    action.attend()
+    assert ends == []
+    controller.is_there = False
+    action.attend()
+    assert ends == ['it is gone']
+    action.attend()
+    assert ends == ['it is gone']
