@@ -10,6 +10,7 @@ from typing import NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from .neighbours import node_of, UNKNOWN
 
@@ -74,6 +75,8 @@ class Namesakes:
         self._looks = 0
         self._count = 0
         """Number of others in the graph."""
+        self._strangers: set[tuple[int, ...]] = set()
+        """Publishers that were seen under another name: as they leave, they may lose it first."""
         self._heard: dict[Instance, tuple[Claim, float]] = {}
         """Claims of others, and when they said so [s]."""
         self._subscription: Subscription | None = None
@@ -144,10 +147,18 @@ class Namesakes:
 
     def _count_others(self) -> int:
         if self._node.count_publishers(self._topic) < 2:
+            self._strangers.clear()
             return 0
         publishers = self._node.get_publishers_info_by_topic(self._topic)
-        names = map(node_of, publishers)
-        return max(0, sum(name == self._name or UNKNOWN in name for name in names) - 1)
+        self._strangers = {tuple(one.endpoint_gid) for one in publishers if self._is_strange(one)}
+        return max(0, len(publishers) - len(self._strangers) - 1)
+
+    def _is_strange(self, publisher: TopicEndpointInfo) -> bool:
+        """Whether a publisher belongs to a node of another name."""
+        name = node_of(publisher)
+        if UNKNOWN in name:
+            return tuple(publisher.endpoint_gid) in self._strangers
+        return name != self._name
 
     def _take(self, message: DiagnosticArray) -> None:
         facts = {pair.key: pair.value for one in message.status for pair in one.values}

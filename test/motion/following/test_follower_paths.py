@@ -6,6 +6,7 @@ way, so that no line leads from one side behind the base to the other.
 
 """
 
+import contextlib
 from dataclasses import replace
 import math
 
@@ -56,10 +57,10 @@ class Scene:
 
     def __init__(self, start=START, path='auto', in_pieces=False, rules=None, **options):
         limits = MotionLimits(0.5, 2.0, 2.0, np.full(2, FASTEST), np.full(2, HARDEST))
-        solver = SolverOptions(
+        self.solver = SolverOptions(
             mode='position', position_tolerance=TOLERANCE, budget=math.inf, max_restarts=20
         )
-        self.motion = Motion(CHAIN, limits, solver, MotionOptions(path=path, **options))
+        self.motion = Motion(CHAIN, limits, self.solver, MotionOptions(path=path, **options))
         self.measured = MeasuredJoints()
         self.follower = Follower(CHAIN, self.motion, rules or FollowingRules(), self.measured)
         self.follower.looks_in_ticks = not in_pieces
@@ -457,6 +458,19 @@ class TestExecute:
         scene.rest()
         scene.check_arrival((2.2, 1.2))
 
+    @pytest.mark.parametrize('path', ['auto', 'line', 'joint'])
+    def test_arm_that_braked_for_a_path_that_waits_is_silent(self, path):
+        scene = self.proposing(path=path)
+        scene.execute()
+        scene.go(0.3)
+        scene.accept((2.2, 1.2))
+        scene.rest()
+        assert scene.kind is ReasonKind.AWAITS_EXECUTE
+        before = len(scene.commands)
+        assert before > 0
+        scene.go(1.0)
+        assert len(scene.commands) == before
+
     def test_held_arm_executes_nothing(self):
         scene = self.proposing()
         scene.follower.hold_when_told()
@@ -535,3 +549,97 @@ def elbow_at_nearest(start, goal):
     """Angle of the elbow where the line between two places is nearest to the base [rad]."""
     nearest = np.linalg.norm(0.5 * (tip(start) + tip(goal)))
     return math.acos((nearest**2 - 1.64) / 1.6)
+
+
+REQUESTS = 'target', 'near', 'joints', 'jog', 'execute', 'hold', 'resume', 'confirm', 'speed'
+EVENTS = 'lie', 'silence', 'hand', 'late', 'nothing'
+CONFIRMATIONS = 'always', 'leaving_line', 'never'
+LONGEST_PAUSE = 0.1
+"""A node counts its arm as at rest after a longer one [s]."""
+
+
+class HostileScene(Scene):
+    """A scene whose arm may lie, be silent or be moved, and whose steps may be late."""
+
+    def __init__(self, rng, **options):
+        self.rng, self.lie, self.silent_until = rng, np.zeros(2), 0.0
+        super().__init__(in_pieces=True, **options)
+
+    def report(self):
+        if self.now >= self.silent_until:
+            self.measured.update(CHAIN.joint_names, self.at + self.lie, self.now)
+
+    def step(self, dt=DT):
+        """Take a step as a node does; while a path waits it may say no more than that it rests."""
+        follower, waited = self.follower, self.motion.waits_for_execute
+        self.now += dt
+        if dt > LONGEST_PAUSE:
+            self.motion.halt()
+        look_time = self.rng.choice([0.0, 1.0])
+        if follower.is_at_rest:
+            follower.look(self.now, dt, look_time)
+        command = follower.tick(self.now, dt)
+        if not follower.is_at_rest:
+            follower.look(self.now, 0.0, look_time)
+        if command is not None:
+            assert not waited
+            assert not (self.motion.waits_for_execute and command.velocity.any())
+            self.at = command.q
+        self.report()
+
+    def ask(self, what):
+        follower, motion, rng = self.follower, self.motion, self.rng
+        q = rng.uniform(-2.9, 2.9, 2)
+        near = np.clip(motion.q + 0.1 * q, -2.9, 2.9)
+        twist = 0.1 * np.array([*q, 0.0, 0.0, 0.0, 0.0])
+        options = replace(motion.pursuit.options, confirm=rng.choice(CONFIRMATIONS))
+        asking = {
+            'target': lambda: self.accept(q),
+            'near': lambda: self.accept(near),
+            'joints': lambda: follower.go_to_joints({CHAIN.joint_names[0]: q[0]}, self.now),
+            'jog': lambda: follower.jog(twist, self.now),
+            'execute': lambda: follower.execute(self.now),
+            'hold': follower.hold_when_told,
+            'resume': lambda: follower.resume(self.now),
+            'confirm': lambda: motion.change(motion.limits, self.solver, options),
+            'speed': lambda: motion.scale_speed(rng.choice([0.0, 1.0])),
+        }
+        with contextlib.suppress(RefusedError):
+            asking[what]()
+
+    def happen(self, what):
+        rng = self.rng
+        q = rng.uniform(-3.0, 3.0, 2)
+        if what == 'lie':
+            self.lie = q * rng.choice([0.0, 0.0, 0.003, 0.3])
+        elif what == 'silence':
+            self.silent_until = self.now + rng.choice([0.1, 0.7])
+        elif what == 'hand':
+            self.at = np.clip(self.at + 0.1 * q, -3.0, 3.0)
+        elif what == 'late':
+            self.step(rng.choice([0.03, 0.09, 0.4]))
+
+
+@settings(max_examples=5 * EXAMPLES)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(REQUESTS + EVENTS), st.sampled_from([1, 5, 20, 130])),
+        min_size=10,
+        max_size=30,
+    ),
+    st.integers(0, 2**32 - 1),
+    paths,
+    st.sampled_from(CONFIRMATIONS),
+    st.sampled_from([0.2, 1.0, math.pi]),
+)
+def test_nothing_is_sent_while_a_path_waits(happenings, seed, path, confirm, max_detour):
+    scene = HostileScene(
+        np.random.default_rng(seed), path=path, confirm=confirm, max_detour=max_detour
+    )
+    for what, steps in happenings:
+        if what in REQUESTS:
+            scene.ask(what)
+        else:
+            scene.happen(what)
+        for _ in range(steps):
+            scene.step()

@@ -102,7 +102,7 @@ class Graph:
     """Stands for a node, in a graph where so many others have its name."""
 
     def __init__(self, others):
-        self.others = others
+        self.names = ['fabrik'] * (1 + others)
 
     def get_fully_qualified_name(self):
         return '/fabrik'
@@ -111,11 +111,13 @@ class Graph:
         return name
 
     def count_publishers(self, topic):
-        return 1 + self.others
+        return len(self.names)
 
     def get_publishers_info_by_topic(self, topic):
-        endpoint = SimpleNamespace(node_namespace='/', node_name='fabrik')
-        return [endpoint] * (1 + self.others)
+        return [
+            SimpleNamespace(node_namespace='/', node_name=name, endpoint_gid=[number])
+            for number, name in enumerate(self.names)
+        ]
 
     def create_subscription(self, *given):
         return None
@@ -136,6 +138,19 @@ def make(claims):
 def tell(speaker, listener):
     values = [KeyValue(key=key, value=value) for key, value in speaker.facts().items()]
     listener._take(DiagnosticArray(status=[DiagnosticStatus(values=values)]))
+
+
+@pytest.mark.parametrize(
+    ('before', 'is_rival'), [('guest', False), ('fabrik', True), ('_UNKNOWN_', True)]
+)
+def test_publisher_that_lost_its_name_is_a_rival_unless_it_had_another_one(before, is_rival):
+    """The endpoints of a node that leaves may stay in the graph for longer than its name."""
+    graph = Graph(1)
+    one = Namesakes(graph, lambda: True)
+    for name in (before, '_NODE_NAME_UNKNOWN_'):
+        graph.names[1] = name
+        one.look()
+    assert bool(one.rival()) == is_rival
 
 
 @given(st.lists(st.sampled_from(Claim), min_size=1, max_size=5))
