@@ -44,6 +44,7 @@ from .services import Services
 from .status.namesakes import Namesakes
 from .status.neighbours import Neighbours
 from .status.reporter import Reporter
+from .world.handled_obstacles import HandledObstacles
 
 NAME_PERIOD = 0.05
 """Time between two looks at other nodes of the same name [s]."""
@@ -78,6 +79,7 @@ class FabrikNode(LifecycleNode):
         state = NodeState(parameters, clock, parameters.robot_description)
         self.node_state = state
         self._stream: StreamState | None = None
+        self._carried: HandledObstacles | None = None
         self._starts_by_itself = False
         self.inbox = Inbox(self, state, self._on_new_description)
         state.description_topic = str(self.inbox.descriptions.topic_name)
@@ -285,6 +287,7 @@ class FabrikNode(LifecycleNode):
             self._prepare,
             shared.groups,
             self._stream,
+            self._carried,
         )
         arm.measured.hear = self.inbox.hear_joint_states
         shared.arm = arm
@@ -323,7 +326,7 @@ class FabrikNode(LifecycleNode):
         arm = self.node_state.arm
         if arm is not None:
             arm.close()
-            self._stream = arm.loop.stream_state
+            self._stream, self._carried = arm.loop.stream_state, arm.world.handled
         self.node_state.arm = None
 
     def _end(self, reason: Reason) -> None:

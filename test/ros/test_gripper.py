@@ -254,3 +254,14 @@ def test_what_is_attached_stays_when_its_source_is_gone(bench):
     assert bench.status['obstacles'] == '1'
     attached(bench, topic='detach')
     bench.wait_for_count('obstacles', 0)
+
+
+def test_hand_carries_on_when_another_description_comes(bench):
+    start(bench)
+    show(bench, block(PALM + 0.16, 0.0, (0.04,) * 3, 'cup'))
+    attached(bench)
+    bench.describe(gripper_arm().replace('</robot>', '<!-- another one --></robot>'))
+    bench.spin_until(lambda: 'description has changed' in bench.status['reason'], 'the new arm')
+    bench.wait_for_statuses(3)
+    assert bench.status['attached'] == 'cup/0'
+    attached(bench, topic='detach')

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import GripperError, RefusedError
+from ...errors import GripperError, RefusedError, shown
 from ...gripper.drive import GripperDrive
 from ...gripper.gripper import find_gripper, Gripper
 from ...model.chain import Chain
@@ -14,6 +14,7 @@ from ...model.tree import Tree
 from ...motion.following.measured_joints import MeasuredJoints
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
+from ..inputs.frame_resolver import joint_names_between
 from ..parameters.node_parameters import NodeParameters
 from ..world.collision_watch import CollisionWatch
 from ..world.handled_obstacles import Hand
@@ -62,9 +63,9 @@ class ArmGripper:
         gripper: Gripper | None = None
         name, widths = parameters.gripper_joint, parameters.gripper_widths
         try:
-            gripper = find_gripper(robot, name, widths)
-            _check_outside(gripper, arm)
-            self.drive = GripperDrive(gripper)
+            found = find_gripper(robot, name, widths)
+            _check_carried(robot, found, arm)
+            gripper, self.drive = found, GripperDrive(found)
         except GripperError as error:
             if name or widths or parameters.gripper_action:
                 raise
@@ -154,9 +155,15 @@ class ArmGripper:
         }
 
 
-def _check_outside(gripper: Gripper, arm: Chain | Tree) -> None:
+def _check_carried(robot: Robot, gripper: Gripper, arm: Chain | Tree) -> None:
+    """Make sure that the gripper hangs on the arm, and is none of its joints; GripperError."""
+    name = shown(gripper.joint.name)
     if gripper.joint.name in arm.joint_names:
-        raise GripperError(f"gripper_joint '{gripper.joint.name}' is a joint of the arm")
+        raise GripperError(f"gripper_joint '{name}' is a joint of the arm")
+    if not set(joint_names_between(robot, robot.root_link, gripper.palm)) & set(arm.joint_names):
+        raise GripperError(
+            f"gripper_joint '{name}' hangs on '{shown(gripper.palm)}', which the arm does not move"
+        )
 
 
 def _hand(robot: Robot, arm: Chain | Tree, gripper: Gripper | None) -> Hand | None:

@@ -69,6 +69,8 @@ class ConfiguredArm:
         Obstacles in markers that came before.
     stream : StreamState, optional
         What remains of the commands of the arm before this one.
+    carried : HandledObstacles, optional
+        What its hand carried.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class ConfiguredArm:
         planner: NodePlanner | None,
         groups: Groups,
         stream: StreamState | None = None,
+        carried: HandledObstacles | None = None,
     ) -> None:
         self._node = node = surroundings.node
         self._clock, self._log = surroundings.clock, node.get_logger()
@@ -136,6 +139,8 @@ class ConfiguredArm:
         )
         self.gripper = ArmGripper(robot, chain, parameters, watch)
         handled = HandledObstacles(self.gripper.hand, parameters.graspable)
+        if carried is not None:
+            handled = handled.carrying_on(carried)
         self.world = World(
             parameters, robot, chain.base_link, self.frames, groups, self._set_scene, handled
         )
@@ -495,6 +500,7 @@ def configure_arm(
     prepare: Callable[[Motion], None],
     groups: Groups,
     stream: StreamState | None,
+    carried: HandledObstacles | None,
 ) -> ConfiguredArm:
     """
     Make an arm of a robot description.
@@ -513,6 +519,8 @@ def configure_arm(
         Obstacles in markers that came before.
     stream : StreamState or None
         What remains of the commands of the arm before this one.
+    carried : HandledObstacles or None
+        What its hand carried.
 
     Raises
     ------
@@ -544,7 +552,7 @@ def configure_arm(
     for warning in robot.warnings:
         node.get_logger().warning(f'robot description: {warning}')
     arm = ConfiguredArm(
-        surroundings, parameters, robot, chain, motion, watch, planner, groups, stream
+        surroundings, parameters, robot, chain, motion, watch, planner, groups, stream, carried
     )
     if planner is not None:
         planner.start()

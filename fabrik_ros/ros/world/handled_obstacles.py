@@ -50,6 +50,13 @@ class HandledObstacles:
         self._attached: dict[str, _Handled] = {}
         self._put_down: dict[str, _Handled] = {}
 
+    def carrying_on(self, before: 'HandledObstacles') -> 'HandledObstacles':
+        """Return these, with what the same hand carried before."""
+        after = copy(self)
+        if self._hand == before._hand:
+            after._attached = before._attached
+        return after
+
     @property
     def attached(self) -> tuple[str, ...]:
         """Names of the obstacles that are attached."""

@@ -50,6 +50,8 @@ class World:
 
     Attributes
     ----------
+    handled : HandledObstacles
+        What the hand has made of obstacles.
     fault : Reason or None
         What is not known of the world, so that the arm may not move.
 
@@ -72,7 +74,7 @@ class World:
     ) -> None:
         self._parameters, self._robot, self._base_link = parameters, robot, base_link
         self._frames, self._groups, self._set_scene = frames, groups, set_scene
-        self._handled = handled
+        self.handled = handled
         self._placed: dict[MarkedObstacle, Obstacle] = {}
         """Places of the obstacles in markers."""
         self._known: dict[str, Obstacle] = {}
@@ -88,19 +90,19 @@ class World:
     @property
     def of_file(self) -> tuple[Obstacle, ...]:
         """Obstacles of the scene file."""
-        return tuple(self._handled.applied(self._of_file))
+        return tuple(self.handled.applied(self._of_file))
 
     @property
     def in_markers(self) -> tuple[Obstacle, ...]:
         """Obstacles in markers, and what is attached that came in markers which are gone."""
         names = [obstacle.name for obstacle in self._told]
-        placed = self._handled.applied(self._placed.values())
-        return *placed, *self._handled.without_source(names)
+        placed = self.handled.applied(self._placed.values())
+        return *placed, *self.handled.without_source(names)
 
     @property
     def attached(self) -> tuple[str, ...]:
         """Names of the obstacles that were attached to the hand."""
-        return self._handled.attached
+        return self.handled.attached
 
     @property
     def _told(self) -> list[Obstacle]:
@@ -117,18 +119,18 @@ class World:
             If it cannot; nothing changes.
 
         """
-        self._handle(self._handled.attaching(self._told, name, T_root_link))
+        self._handle(self.handled.attaching(self._told, name, T_root_link))
 
     def detach(self, name: str, T_root_link: Array) -> None:
         """Put an obstacle down where it is now; FabrikError if it is not attached."""
-        self._handle(self._handled.detaching(self._told, name, T_root_link))
+        self._handle(self.handled.detaching(self._told, name, T_root_link))
 
     def _handle(self, handled: HandledObstacles) -> None:
-        before, self._handled = self._handled, handled
+        before, self.handled = self.handled, handled
         try:
             self._put_scene_in_force()
         except FabrikError:
-            self._handled = before
+            self.handled = before
             raise
 
     def set_groups(self, groups: Groups, now: float, values: JointValues) -> None:
@@ -199,7 +201,7 @@ class World:
         scene = Scene([*self.of_file, *self.in_markers])
         if scene.obstacles != self._scene.obstacles:
             self._set_scene(scene, _changed(self._scene, scene))
-            self._handled.forget(self._told)
+            self.handled.forget(self._told)
         self._scene = scene
 
     def _from_file(self, now: float, faults: list[str]) -> tuple[Obstacle, ...]:

@@ -1,0 +1,53 @@
+"""Which gripper an arm has, of a robot with two arms."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from fabrik_ros import load_urdf
+from fabrik_ros.errors import GripperError
+from fabrik_ros.ros.arm.arm_gripper import ArmGripper
+from gripper_arm import MIMIC, OPENING, WIDE
+from helpers import joint_xml, robot_xml
+
+
+def gripper_of(tip, name=''):
+    """Return what the arm to a tip has: a gripper hangs on the right one alone."""
+    robot = load_urdf(
+        robot_xml(
+            'base left_tip right_tip palm finger other_finger',
+            joint_xml('left', 'base', 'left_tip', body=f'<axis xyz="0 0 1"/>{WIDE}'),
+            joint_xml('right', 'base', 'right_tip', body=f'<axis xyz="0 0 1"/>{WIDE}'),
+            joint_xml('hand', 'right_tip', 'palm', 'fixed', ''),
+            joint_xml(
+                'left_finger_joint',
+                'palm',
+                'finger',
+                'prismatic',
+                f'<origin xyz="0 0.01 0"/><axis xyz="0 1 0"/>{OPENING}',
+            ),
+            joint_xml(
+                'right_finger_joint',
+                'palm',
+                'other_finger',
+                'prismatic',
+                f'<origin xyz="0 -0.01 0"/><axis xyz="0 -1 0"/>{OPENING}{MIMIC}',
+            ),
+        )
+    )
+    parameters = SimpleNamespace(gripper_joint=name, gripper_widths=(), gripper_action='')
+    return ArmGripper(robot, robot.chain('base', tip), parameters, None)
+
+
+def test_gripper_hangs_on_the_arm():
+    right, left = gripper_of('right_tip'), gripper_of('left_tip')
+    assert right.hand.link == 'palm'
+    assert left.drive is None
+    assert left.hand.link == 'left_tip'
+    assert left.missing == (
+        "gripper_joint 'left_finger_joint' hangs on 'palm', which the arm does not move"
+    )
+    with pytest.raises(GripperError, match='which the arm does not move'):
+        gripper_of('left_tip', 'left_finger_joint')
