@@ -12,6 +12,7 @@ from ..collision.checked_pairs import CheckedPairs
 from ..collision.guard import CollisionGuard
 from ..model.mechanism import Mechanism
 from ..planning.plan_result import Plan
+from ..planning.timed_way import SAME_KNOT
 from ..solver.tree_solver import TipOptions
 from ..transforms import Array
 from .choosing.motion import Motion
@@ -79,6 +80,8 @@ def driven_way(
         What is asked of the tips of a tree, by tip link.
 
     """
+    if np.all(np.abs(plan.knots - plan.knots[0]) <= SAME_KNOT):
+        return DrivenWay(np.zeros(1), plan.knots[:1])
     motion = Motion(
         arm,
         options.limits_for(arm),

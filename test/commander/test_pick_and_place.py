@@ -24,6 +24,8 @@ from visualization_msgs.msg import MarkerArray
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / 'config'
 SCENE, PARTS = CONFIG / 'pick_and_place.yaml', CONFIG / 'pick_and_place_parts.yaml'
+FLOOR_OF_BIN = 0.01
+"""Its height [m]."""
 STANDS = 5e-3
 """How far from its place a part may stand [m]."""
 
@@ -81,32 +83,36 @@ def check_stands(T, xy, bottom, height):
     assert T[2, 2] > np.cos(0.05), 'upright'
 
 
-def test_every_part_of_the_example_stands_in_its_place_in_the_bin(world, example, capsys):
+def put_away(arm, example):
+    return {name: example.take_away(arm, name) for name in example.PARTS}
+
+
+def test_every_part_of_the_example_stands_in_its_place_in_the_bin(world, example):
     arm, parts = world
     arm.wait_until_ready(120.0)
     for name, T in parts.poses.items():
-        x, y, height = example.PARTS[name]
-        check_stands(T, (x, y), 0.0, height)
-    assert example.put_all_away(arm) == list(example.PARTS), capsys.readouterr().out
-    until(lambda: all(arm.state.facts[key] == '' for key in ('attached',)), 'nothing in the hand')
+        here, height, _ = example.PARTS[name]
+        check_stands(T, here, 0.0, height)
+    assert put_away(arm, example) == dict.fromkeys(example.PARTS, 'is in the bin')
+    assert arm.state.facts['attached'] == ''
     for name, T in parts.poses.items():
-        check_stands(T, example.PLACES[name], example.BIN, example.PARTS[name][2])
+        _, height, there = example.PARTS[name]
+        check_stands(T, there, FLOOR_OF_BIN, height)
 
 
-def test_part_that_is_not_there_is_said_and_the_next_one_is_tried(world, example, capsys):
+def test_part_that_is_not_there_is_said_and_the_next_one_is_tried(world, example):
     arm, parts = world
     arm.wait_until_ready(120.0)
-    example.PARTS = {'part/1': (0.45, 0.0, 0.045), 'part/2': example.PARTS['part/2']}
-    assert example.put_all_away(arm) == ['part/2']
-    assert 'part/1: the gripper closed on nothing; on to the next one' in capsys.readouterr().out
-    there = parts.poses['part/1']
-    x, y = (0.45, -0.12)
-    check_stands(there, (x, y), 0.0, 0.045)
+    there = example.PARTS['part/1'][2]
+    example.PARTS = {'part/1': ((0.45, 0.0), 0.045, there), 'part/2': example.PARTS['part/2']}
+    said = put_away(arm, example)
+    assert said == {'part/1': 'the gripper closed on nothing', 'part/2': 'is in the bin'}
+    check_stands(parts.poses['part/1'], (0.45, -0.12), 0.0, 0.045)
 
 
 def test_example_knows_the_parts_of_the_file(example):
     parts = load_scene(PARTS, link_poses(load_urdf(example_arm('six_axis_gripper'))))
     for part in parts:
-        x, y, height = example.PARTS[part.name]
+        (x, y), height, _ = example.PARTS[part.name]
         np.testing.assert_allclose(part.T_link_obstacle[:3, 3], (x, y, height / 2))
-    assert example.PARTS.keys() == example.PLACES.keys() == {part.name for part in parts}
+    assert example.PARTS.keys() == {part.name for part in parts}

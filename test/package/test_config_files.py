@@ -238,9 +238,10 @@ def test_words_and_lines_can_be_read_and_told_apart(rviz):
     for name in ('GREY', 'WHITE', 'VIOLET', 'BLUE', 'GREEN', 'YELLOW', 'RED'):
         for behind in backgrounds:
             assert contrast(rgb(name), behind) >= 3.0, f'{name}: WCAG 2, large text'
-    drawn = [lab(rgb(name)) for name in ('CHAIN', 'GHOST', 'PATH', 'ERROR', 'COLLIDING')]
+    drawn = [lab(rgb(name)) for name in ('CHAIN', 'GHOST', 'ERROR', 'COLLIDING')]
+    path = [lab((color.r, color.g, color.b)) for color in palette.SPEEDS]
     for k, one in enumerate(drawn):
-        for other in drawn[:k]:
+        for other in (*drawn[:k], *path):
             assert math.dist(one, other) > 25.0, 'ten just noticeable differences'
 
 

@@ -26,7 +26,7 @@ RED = _color(1.0, 0.5, 0.45)
 
 # -- the arm, its goal and what is ahead
 CHAIN = _color(0.95, 0.65, 0.25)
-GHOST = _color(0.3, 0.6, 0.9, 0.65)
+GHOST = _color(0.65, 0.85, 1.0, 0.65)
 SPEEDS = tuple(_color(*rgb) for rgb in RAMP.tolist())
 """Of the path ahead, slow to fast."""
 WAYPOINT = _color(0.78, 0.66, 0.98, 0.9)

@@ -12,7 +12,7 @@ from ...transforms import Array
 
 STEPS = 24
 """Number of the colours [1]."""
-_MARKS = np.array([(0.25, 0.42, 0.88), (0.16, 0.66, 0.66), (0.95, 0.76, 0.2)])
+_MARKS = np.array([(0.25, 0.42, 0.88), (0.16, 0.66, 0.66), (0.96, 0.82, 0.25)])
 """Red, green and blue at rest, at half of the greatest speed, and there; shape (3, 3)."""
 RAMP: Array = np.column_stack(
     [np.interp(np.linspace(0.0, 2.0, STEPS), (0.0, 1.0, 2.0), part) for part in _MARKS.T]
