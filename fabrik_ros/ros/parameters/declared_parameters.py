@@ -264,7 +264,7 @@ def _value(node: Node, spec: Spec) -> Any:
 def _check_topics(node: Node, parameters: NodeParameters) -> None:
     """Look whether the node could have the topics: each message has one of its own."""
     topics = {name: _resolved(node, name, getattr(parameters, name)) for name in TOPIC_OF.values()}
-    for name in ('base_odometry', 'ready_topic', 'speed_scaling_topic'):
+    for name in ('base_odometry', 'ready_topic', 'speed_scaling_topic', 'gripper_action'):
         _resolved(node, name, getattr(parameters, name) or name)
     tips = [f'~/{name}' for name in topic_names(parameters.tip_links)] or ['~']
     own = [*OWN_TOPICS, *(f'{tip}/{topic}' for tip in tips for topic in TOPICS_OF_TIPS)]

@@ -247,6 +247,7 @@ class TestSeveralTips:
             ({'tip_links': TWO, 'tool_offset': [0.0] * 18}, 'tool_offset must hold 12 numbers'),
             ({'base_odometry': 'odom'}, "base_odometry 'odom' needs world_frame"),
             ({'base_odometry': 'a b', 'world_frame': 'odom'}, 'base_odometry: Invalid topic name'),
+            ({'gripper_action': 'a b'}, 'gripper_action: Invalid topic name'),
         ],
     )
     def test_what_makes_no_sense_together_is_refused(self, make_node, parameters, reason):
@@ -499,7 +500,7 @@ class TestWhileConfigured:
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
         rest |= {'arrival_tolerance_position', 'arrival_tolerance_orientation'}
         rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout', 'on_blocked'}
-        rest |= {'blend_radius', 'tip_speed'}
+        rest |= {'blend_radius', 'tip_speed', 'gripper_speed', 'gripper_effort'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''
         assert len(changes) == (name not in rest)
