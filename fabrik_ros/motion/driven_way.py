@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..collision.checked_pairs import CheckedPairs
 from ..collision.guard import CollisionGuard
+from ..errors import MotionError
 from ..model.mechanism import Mechanism
 from ..planning.plan_result import Plan
 from ..planning.timed_way import SAME_KNOT
@@ -79,6 +80,11 @@ def driven_way(
     tips : mapping, optional
         What is asked of the tips of a tree, by tip link.
 
+    Raises
+    ------
+    MotionError
+        If it takes more than an hour.
+
     """
     if np.all(np.abs(plan.knots - plan.knots[0]) <= SAME_KNOT):
         return DrivenWay(np.zeros(1), plan.knots[:1])
@@ -95,7 +101,9 @@ def driven_way(
     motion.reset(plan.knots[0])
     motion.go_through(plan.knots, plan.straight_room)
     q, dt = [motion.command[0]], 1.0 / options.command_rate
-    while not motion.is_at_rest and len(q) * dt < LONGEST:
+    while not motion.is_at_rest:
+        if len(q) * dt > LONGEST:
+            raise MotionError(f'the way takes more than {LONGEST:g} s')
         motion.step(dt)
         q.append(motion.command[0])
     return DrivenWay(np.arange(len(q)) * np.float64(dt), np.array(q))

@@ -125,7 +125,15 @@ class Plan:
 
     @property
     def duration(self) -> float:
-        """Duration of the way, from rest to rest [s]; it is driven once for that."""
+        """
+        Duration of the way, from rest to rest [s]; it is driven once for that.
+
+        Raises
+        ------
+        MotionError
+            If it is more than an hour.
+
+        """
         return self._timed.duration
 
     def at(self, time: npt.ArrayLike) -> Array:

@@ -140,7 +140,7 @@ class GripperControl:
         else:
             if self._must_hold():
                 drive.hold()
-            self._step(drive, arm.loop.period)
+            self._step(drive, arm.loop.period * arm.motion.limits.speed_scaling)
 
     def _step(self, drive: GripperDrive, dt: float) -> None:
         now = self._state.clock.now_ns()

@@ -3,6 +3,7 @@
 from command_judge import accelerations, velocities
 from fabrik_ros import ArmFollower, FollowerOptions, load_urdf, plan, SolverOptions
 from fabrik_ros.errors import MotionError
+from fabrik_ros.motion import driven_way
 from helpers import examples, SIX_AXIS
 from hypothesis import given, settings, strategies as st
 from judging import Judge
@@ -78,3 +79,10 @@ def test_plan_that_was_not_found_has_no_duration(arm):
 def test_plan_of_an_arm_that_is_paused_is_refused(arm):
     with pytest.raises(MotionError, match='never arrive'):
         way_between(arm, 1, options=FollowerOptions(speed_scaling=0.0))
+
+
+def test_plan_that_takes_hours_is_refused(arm, monkeypatch):
+    monkeypatch.setattr(driven_way, 'LONGEST', 0.5)
+    way = way_between(arm, 3)
+    with pytest.raises(MotionError, match=r'more than 0\.5 s'):
+        way.at(0.0)

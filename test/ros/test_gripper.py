@@ -141,6 +141,21 @@ def test_width_that_makes_no_sense_is_refused(bench, width, said):
     assert bench.gripper_commands == []
 
 
+def test_fingers_go_at_the_share_of_all_speeds_and_pause_with_the_arm(bench):
+    start(bench, fingers=0.0, speed_scaling=0.5)
+    send(bench, 0.08)
+    bench.spin_until(lambda: len(bench.gripper_commands) > 30, 'fingers that move')
+    assert bench.set(speed_scaling=0.0) == []
+    bench.wait_for_statuses(2)
+    paused = bench.gripper_commands[-1].position[0]
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values)).max() <= 0.5 * FASTEST * 0.01 * 1.001
+    bench.wait_for_statuses(3)
+    assert bench.gripper_commands[-1].position[0] == paused < STROKE
+    assert bench.set(speed_scaling=1.0) == []
+    wait_for_gripper(bench, 'REACHED')
+
+
 def test_arm_without_a_gripper_says_so(bench, six_axis):
     bench.start_all(six_axis)
     assert 'none was found' in refusal(bench, 'gripper', Float64(data=0.01))
@@ -217,7 +232,7 @@ def test_what_is_attached_moves_with_the_hand_and_stays_where_it_is_put_down(ben
 
 def test_what_is_carried_is_kept_clear_of_the_rest(bench):
     """A bar in the hand, 0.3 m to its right, would be swept through a post."""
-    start(bench, graspable=['bar'], max_tip_speed=1.0)
+    start(bench, graspable=['bar*'], max_tip_speed=1.0)
     bar = block(PALM + 0.16, -0.1, (0.02, 0.3, 0.02), 'bar')
     post = block(PALM + 0.16 + 0.1, -0.2, (0.02, 0.02, 0.2), 'post')
     show(bench, bar, post)
@@ -243,6 +258,13 @@ def test_what_cannot_be_attached_or_put_down_is_refused(bench, topic, name, said
     assert said in refusal(bench, topic, String(data=name))
     assert bench.status['refused_target'] == f'{topic} {name}'
     assert bench.status['attached'] == ''
+
+
+def test_what_is_not_graspable_is_not_attached_where_that_is_told(bench):
+    start(bench, graspable=['part*'])
+    show(bench, block(0.0, 0.6, (0.04,) * 3, 'table'))
+    said = refusal(bench, 'attach', String(data='table/0'))
+    assert said == "obstacle 'table/0' is none of `graspable`: part*"
 
 
 def test_what_is_attached_stays_when_its_source_is_gone(bench):

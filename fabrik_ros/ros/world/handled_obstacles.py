@@ -100,6 +100,9 @@ class HandledObstacles:
             there = f'there are: {listed(names)}' if names else 'there are none'
             cure = did_you_mean(name, names)
             raise SceneError(f"no obstacle is called '{shown(name)}'; {there}{cure}")
+        if self._graspable and not self._is_graspable(name):
+            patterns = ', '.join(self._graspable)
+            raise SceneError(f"obstacle '{shown(name)}' is none of `graspable`: {patterns}")
         now = self._now(source)
         if now.link:
             raise SceneError(f"obstacle '{shown(name)}': '{shown(now.link)}' carries it already")
@@ -154,9 +157,12 @@ class HandledObstacles:
             self._touchable[name] = _Handled(source, result)
         return result
 
+    def _is_graspable(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self._graspable)
+
     def _touched(self, obstacle: Obstacle) -> Obstacle:
         """Let the hand touch an obstacle that it may grasp."""
-        is_graspable = any(fnmatchcase(obstacle.name, pattern) for pattern in self._graspable)
+        is_graspable = self._is_graspable(obstacle.name)
         if self._hand is None or not is_graspable or obstacle.link:
             return obstacle
         links = tuple(dict.fromkeys((*obstacle.touch_links, *self._hand.touch_links)))

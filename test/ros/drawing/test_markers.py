@@ -226,24 +226,23 @@ def test_motion_that_waits_to_be_executed_is_played_along_its_line(bench, shown,
     assert bench.set(confirm='always') == []
     bench.send(goal)
     bench.spin_until(lambda: bench.status['waits_for_execute'] == 'True', 'a proposal')
-    places, last = [], [0]
+    seen = []
+
+    def places():
+        """Of the last link; where that of the arm is it has no ghost, as at the beginning."""
+        last = max(number for number, _ in seen)
+        return np.array([(p.x, p.y, p.z) for number, p in seen if number == last])
 
     def has_played_twice():
-        solids = {
-            marker.id: marker.pose.position
+        seen.extend(
+            (marker.id, marker.pose.position)
             for marker in shown.markers.values()
             if marker.ns == 'fabrik/ghost' and marker.type != Marker.SPHERE_LIST
-        }
-        # A link that is where that of the arm is has no ghost: the last one, at the beginning.
-        last[0] = max(last[0], *solids, 0)
-        if last[0] in solids:
-            p = solids[last[0]]
-            places.append((p.x, p.y, p.z))
-        ends = np.flatnonzero(np.diff([y for _, y, _ in places]) < -0.1)
-        return len(ends) > 1
+        )
+        return bool(seen) and np.count_nonzero(np.diff(places()[:, 1]) < -0.1) > 1
 
     bench.spin_until(has_played_twice, 'two beginnings')
-    x, y, z = np.array(places).T
+    x, y, z = places().T
     assert max(np.ptp(x), np.ptp(z)) < 2e-3, 'the last link goes straight to the side'
     assert 0.1 < np.ptp(y) < 0.2 + 1e-3
     assert len(np.unique(np.round(y, 3))) > 4, 'it does not jump'
