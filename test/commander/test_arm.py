@@ -120,7 +120,8 @@ def test_same_target_again_is_reached_at_once(arm):
 
 
 def test_python_of_the_page_moves_the_arm(arm, capsys):
-    exec('\n'.join(blocks(ROOT / 'docs' / 'commander.md', 'python')), {})
+    moves, _ = blocks(ROOT / 'docs' / 'commander.md', 'python')  # the other one is a part of one
+    exec(moves, {})
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 3
     assert all(line.startswith('there, within ') for line in said)

@@ -127,6 +127,7 @@ class Spoken:
         for request in Request:
             node.create_service(Trigger, f'fabrik/{request.value}', self._answer(request))
         node.declare_parameter('speed_scaling', 0.7)
+        node.declare_parameter('max_tip_speed', 0.25)
         node.declare_parameter('stream_timeout', 0.9)
         node.declare_parameter('tip_links', [''])
         for name, word in (('path', 'auto'), ('mode', 'auto'), ('confirm', 'never')):

@@ -299,7 +299,7 @@ def test_page_puts_the_handle_to_the_tool_and_follows_a_change_of_it(robots):
         """An arm that is given another tool."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
-        has_programs = False
+        has_programs, send_width = False, None
         choices = None
 
         def __init__(self) -> None:
@@ -338,7 +338,7 @@ def test_page_that_is_open_draws_another_robot_anew(robots):
         """A source whose robot changes."""
 
         name, requests, has_speed, set_speed = 'the arm', frozenset(), False, None
-        has_programs = False
+        has_programs, send_width = False, None
         choices = None
 
         def __init__(self) -> None:

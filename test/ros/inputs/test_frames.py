@@ -13,6 +13,7 @@ from fabrik_ros import load_urdf, TargetError
 from fabrik_ros.ros.inputs.frame_resolver import FrameResolver
 from fabrik_ros.ros.inputs.joint_history import JointHistory
 from fabrik_ros.ros.inputs.marker_obstacles import after
+from fabrik_ros.ros.world.handled_obstacles import HandledObstacles
 from fabrik_ros.ros.world.obstacles import World
 from geometry_msgs.msg import TransformStamped
 from helpers import assert_close, joint_xml, mostly_long, robot_xml, Segment, serial_xml
@@ -404,7 +405,13 @@ class TestWithTf:
         parameters = SimpleNamespace(scene='', scene_timeout=0.0)
         scenes = []
         world = World(
-            parameters, robot, 'torso', resolver, {}, lambda scene, changed: scenes.append(scene)
+            parameters,
+            robot,
+            'torso',
+            resolver,
+            {},
+            lambda scene, changed: scenes.append(scene),
+            HandledObstacles(None, ()),
         )
         marker = Marker(ns='ball', type=Marker.SPHERE, frame_locked=is_locked)
         marker.scale.x = marker.scale.y = marker.scale.z = 0.1
