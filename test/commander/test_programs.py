@@ -109,7 +109,7 @@ def test_stop_ends_a_program_and_the_next_one_sets_out(arm):
 
 
 def test_later_target_supersedes_a_program_and_a_program_a_target(arm):
-    first = begun(arm, across())
+    first = begun(arm, across(speed=0.05))  # slowly: the other one has to find the node first
     with Arm('fabrik') as other:
         second = other.move_to(far_turn(arm), wait=False, timeout=PATIENCE)
         with pytest.raises(MoveStopped) as caught:
