@@ -84,8 +84,8 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; ten minutes on two cores
-	@echo 'make test takes about ten minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; fifteen minutes on two cores
+	@echo 'make test takes about fifteen minutes on two cores; make test-long runs the rest.'
 	$(LINT)
 	$(PYTEST) -m 'not long' $(addprefix --ignore ,$(WAITING))
 	$(PYTEST) -m 'not long' $(AT_ONCE) $(WAITING)

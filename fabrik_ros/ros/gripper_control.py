@@ -140,12 +140,15 @@ class GripperControl:
         else:
             if self._must_hold():
                 drive.hold()
-            self._step(drive, arm.loop.period * arm.motion.limits.speed_scaling)
+            self._step(drive, arm.loop.period, arm.motion.limits.speed_scaling)
 
-    def _step(self, drive: GripperDrive, dt: float) -> None:
+    def _step(self, drive: GripperDrive, dt: float, share: float = 1.0) -> None:
+        """Send the command after a time [s], at a share of all speeds."""
         now = self._state.clock.now_ns()
-        if drive.step(dt, 1e-9 * now) and drive.command is not None:
-            self._topics.outputs.send_joint(drive.gripper.joint.name, *drive.command, now)
+        if drive.step(share * dt, 1e-9 * now) and drive.command is not None:
+            value, velocity = drive.command
+            name = drive.gripper.joint.name
+            self._topics.outputs.send_joint(name, value, share * velocity, now)
 
     def _must_hold(self) -> bool:
         """Whether the fingers have to stand still; they never open by themselves."""

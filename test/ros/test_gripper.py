@@ -152,6 +152,7 @@ def test_fingers_go_at_the_share_of_all_speeds_and_pause_with_the_arm(bench):
     assert np.abs(np.diff(values)).max() <= 0.5 * FASTEST * 0.01 * 1.001
     bench.wait_for_statuses(3)
     assert bench.gripper_commands[-1].position[0] == paused < STROKE
+    assert bench.gripper_commands[-1].velocity[0] == 0.0
     assert bench.set(speed_scaling=1.0) == []
     wait_for_gripper(bench, 'REACHED')
 
