@@ -62,6 +62,8 @@ class GripperDrive:
         self._is_driven_elsewhere = False
         self._ended_at = math.inf
         """Time at which the last command was sent [s]; infinite while they are."""
+        self._left_at: float | None = None
+        """Value of the joint that was measured when that was sent [rad or m]."""
         self._settled_at: float | None = None
         """Value of the joint at which the fingers came to a stand behind it [rad or m]."""
 
@@ -118,12 +120,19 @@ class GripperDrive:
             return self._unmeasured_start(assumed)
         if ramp is None:
             return measured
-        settled_at = measured if self._settled_at is None else self._settled_at
-        if not self._is_near(measured, settled_at):
+        if not self._is_where_they_were_left(measured, ramp):
             return measured
         if self._is_near(measured, ramp.value):
             return ramp.value
         return min(measured, ramp.value, key=lambda value: abs(value - goal))
+
+    def _is_where_they_were_left(self, measured: float, ramp: Ramp) -> bool:
+        """Whether nobody has moved the fingers since the last command."""
+        if self._settled_at is not None:
+            return self._is_near(measured, self._settled_at)
+        left_at = measured if self._left_at is None else self._left_at
+        on_the_way = min(max(measured, min(left_at, ramp.value)), max(left_at, ramp.value))
+        return self._is_near(measured, on_the_way)
 
     def _unmeasured_start(self, assumed: float | None) -> float:
         """Value to set out from where nothing is measured; RefusedError where none may be."""
@@ -186,6 +195,7 @@ class GripperDrive:
     def end(self, now: float) -> None:
         """Take note that the last command was sent at a time [s]."""
         self._ended_at = self._still_since = now
+        self._left_at = self.measured
 
     def look(self, value: float | None, now: float, measured_at: float | None = None) -> None:
         """

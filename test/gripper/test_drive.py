@@ -155,14 +155,22 @@ def test_hold_never_opens(steps, part):
     assert fingers.commands[-1] >= before - SPEED**2 / (2 * ACCELERATION) - SPEED * DT
 
 
-def test_fingers_that_somebody_moved_do_not_leap():
-    fingers = Fingers(0.0)
-    fingers.go_to(0.02)
-    fingers.run(2.0)
-    fingers.value = 0.035
-    fingers.drive.look(0.035, fingers.now)
-    fingers.go_to(0.0)
-    assert fingers.drive.command[0] == 0.035
+@given(
+    moved_to=st.floats(0.0, 0.005) | st.floats(0.03, STROKE),
+    goal=st.floats(0.0, STROKE),
+    rest=st.floats(0.0, 1.0),
+)
+def test_fingers_that_somebody_moved_do_not_leap(moved_to, goal, rest):
+    """However soon after they were stopped that was."""
+    fingers = Fingers(0.01)
+    fingers.go_to(0.04)
+    while fingers.drive.is_under_way:
+        fingers.run(DT)
+    fingers.run(rest)
+    fingers.value = moved_to
+    fingers.drive.look(moved_to, fingers.now)
+    fingers.go_to(2 * goal)
+    assert fingers.drive.command[0] == moved_to
 
 
 def test_fingers_that_nobody_measures_are_not_moved():
