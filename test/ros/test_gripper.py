@@ -120,7 +120,8 @@ def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they
     bench.node.trigger_deactivate()
     bench.wait_for_statuses(5)
     assert bench.gripper_commands[-1].velocity[0] == 0.0
-    assert bench.status['gripper_state'] == 'REACHED'
+    bench.spin_until(lambda: bench.status['gripper_state'] == 'STOPPED', 'fingers at rest')
+    assert bench.status['gripper_reason'] == 'the node is being deactivated'
     assert float(bench.status['gripper_target']) < 2 * STROKE
     bench._publish('fabrik/joint_command', JointState(name=[JOINT], position=[0.0]))
     bench.spin_until(lambda: float(bench.status['gripper_width']) < 1e-4, 'fingers moved by hand')

@@ -45,7 +45,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(gripper_action, 'ActionClient', lambda *given: controller)
     action = GripperAction(None)
     action.check('hand/gripper_cmd')
-    action.send('finger', 0.01, 0.0, ends.append)
+    action.send('finger', 0.01, 0.0, lambda *end: ends.append(end))
     return action, controller, ends
 
 
@@ -63,6 +63,6 @@ def test_controller_that_dies_is_given_up(asked):
     assert ends == []
     controller.is_there = False
     action.attend()
-    assert ends == ['it is gone']
+    assert ends == [('it is gone', None)]
     action.attend()
-    assert ends == ['it is gone']
+    assert ends == [('it is gone', None)]

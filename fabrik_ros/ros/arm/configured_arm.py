@@ -267,6 +267,7 @@ class ConfiguredArm:
         except FabrikError as error:
             self._log.error(f'obstacles: {error}', throttle_duration_sec=WARNING_PERIOD)
         self._tell_world_fault()
+        self.gripper.look_ahead(self.shown_configuration())
         if self.planner is not None:
             self.planner.attend()
 
@@ -332,6 +333,7 @@ class ConfiguredArm:
 
     def _note_points(self, before: PointCells | None, cells: PointCells) -> None:
         """Look at what is ahead, among other points."""
+        self.gripper.look_ahead(self.shown_configuration())
         follower, q = self.follower, self.motion.command[0]
         if follower is None:
             return
@@ -349,6 +351,7 @@ class ConfiguredArm:
         if self._points is not None and carried != self._carried:
             self._points.change_shape()
         self._carried = carried
+        self.gripper.look_ahead(self.shown_configuration())
         if follower is not None:
             follower.change_world(self._clock.now(), was_near or self._is_near(changed, q))
 
@@ -380,7 +383,7 @@ class ConfiguredArm:
 
     def heed_clock(self, system: int, steady: int | None) -> None:
         """
-        Take note if the system's clock was set; back, only a moving arm minds (CommandLoop).
+        Take note if the system's clock was set; back, only what moves minds (CommandLoop).
 
         Takes the time, and that of a clock that never jumps [ns], as of `NodeClock.read_ns`.
         """
@@ -391,6 +394,8 @@ class ConfiguredArm:
         self.relative_targets.clock_jumped(self._clock.now())
         if by > 0.0:
             self.take_clock_jump(by)
+        else:
+            self.gripper.hold(_jump(by))
 
     def take_clock_jump(self, by: float) -> None:
         """
@@ -408,7 +413,7 @@ class ConfiguredArm:
         if 0.0 < by <= self._parameters.state_timeout:
             return
         now, follower = self._clock.now(), self.follower
-        reason = Reason(ReasonKind.CLOCK_JUMPED, _jump_text(by))
+        reason = _jump(by)
         self._log.warning(f'{reason}: joint states have to come anew')
         self.measured.forget()
         self.joints.forget()
@@ -416,6 +421,7 @@ class ConfiguredArm:
         if by <= 0.0:
             self._forget_world_times()
         self.clock_jump = reason
+        self.gripper.hold(reason)
         if follower is None:
             return
         if follower.is_under_way or follower.is_held_in_world:
@@ -567,11 +573,12 @@ def scaled_limits(
     return replace(limits, speed_scaling=limits.speed_scaling * robot.speed_scaling)
 
 
-def _jump_text(by: float) -> str:
+def _jump(by: float) -> Reason:
     """Say how the clock jumped by a time [s]."""
+    text = f'the clock jumped {"forward" if by > 0.0 else "back"} by {abs(by):.2f} s'
     if by == 0.0:
-        return 'another clock tells the time (use_sim_time)'
-    return f'the clock jumped {"forward" if by > 0.0 else "back"} by {abs(by):.2f} s'
+        text = 'another clock tells the time (use_sim_time)'
+    return Reason(ReasonKind.CLOCK_JUMPED, text)
 
 
 def _commanded_joints(
