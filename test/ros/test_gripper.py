@@ -1,13 +1,14 @@
 """The gripper over ROS: widths, refusals, and what the hand carries; judged on the wire."""
 
 import math
+import time
 
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal measures the distances')
 
-from bench import pose_message, stamp_seconds, values_at
+from bench import pose_message, Puppet, stamp_seconds, values_at
 from gripper_arm import gripper_arm, STROKE
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -133,6 +134,82 @@ def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they
     assert bench.gripper_commands[count].position[0] < 1e-3
 
 
+def set_out(bench):
+    send(bench, 0.08)
+    bench.spin_until(lambda: len(bench.gripper_commands) > 20, 'fingers that move')
+
+
+def check_stopped(bench, code, said, resolve):
+    """Check that fingers that open have braked, say why, and stay when the cause is gone."""
+    bench.spin_until(lambda: bench.status['gripper_reason_code'] == code, f'a reason: {code}')
+    assert said in bench.status['gripper_reason']
+    bench.wait_for_statuses(3)
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2)).max() <= HARDEST * 0.01**2 * 1.001
+    assert bench.gripper_commands[-1].velocity[0] == 0.0
+    assert values[-1] < STROKE - 0.005
+    resolve()
+    bench.spin_until(lambda: bench.status['gripper_state'] == 'STOPPED', 'fingers at rest')
+    bench.wait_for_statuses(3)
+    assert len(bench.gripper_commands) == len(values)
+
+
+@pytest.mark.parametrize('y', [None, 0.3], ids=['appears', 'moves'])
+def test_fingers_under_way_stop_for_an_obstacle_in_their_way(bench, y):
+    start(bench, fingers=0.0, gripper_speed=0.02)
+    if y is not None:
+        show(bench, block(PALM + 0.15, y, (0.1, 0.02, 0.2), 'wall'))
+    set_out(bench)
+    show(bench, block(PALM + 0.15, 0.085, (0.1, 0.02, 0.2), 'wall'))
+    check_stopped(
+        bench,
+        'collision_ahead',
+        "'left_finger' would come",
+        lambda: show(bench, Marker(ns='wall', action=Marker.DELETE)),
+    )
+    send(bench, 0.08)
+    wait_for_gripper(bench, 'REACHED', 2)
+
+
+def test_fingers_under_way_stop_where_the_hand_takes_them_to_a_wall(bench):
+    """The arm stops in time for closed fingers, which then open towards the wall."""
+    start(bench, fingers=0.0, gripper_speed=0.005, max_joint_velocity=0.3)
+    show(bench, block(PALM + 0.15, 0.105, (0.1, 0.02, 0.2), 'wall'))
+    set_out(bench)
+    bench.send_joints(NAMES, np.add(BENT, (0.0, 0.0, 0.12)))
+    check_stopped(bench, 'collision_ahead', "'wall/0'", lambda: None)
+
+
+def puppets(bench):
+    """Let two sources measure arm and fingers; return that of the fingers."""
+    bench.gripper_joint = JOINT
+    bench.start_node(mode='position', gripper_speed=0.02)
+    Puppet(bench, values_at(NAMES, BENT))
+    fingers = Puppet(bench, {JOINT: 0.0})
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    bench.spin_until(lambda: bench.status.get('gripper_width'), 'a measured width')
+    return fingers
+
+
+def test_fingers_under_way_stop_where_they_are_measured_no_more(bench):
+    fingers = puppets(bench)
+    set_out(bench)
+    fingers.fall_silent()
+    said = "no joint states come any more of the gripper joint 'left_finger_joint'"
+    check_stopped(bench, 'state_missing', said, fingers.speak_again)
+
+
+@pytest.mark.parametrize('by', [-100, -1, 100], ids=str)
+def test_fingers_under_way_stop_where_the_clock_jumps(bench, monkeypatch, by):
+    puppets(bench)
+    set_out(bench)
+    time_now = time.time_ns
+    monkeypatch.setattr(time, 'time_ns', lambda: time_now() + by * 10**9)
+    text = f'the clock jumped {"forward" if by > 0 else "back"} by {abs(by)}.00 s'
+    check_stopped(bench, 'clock_jumped', text, monkeypatch.undo)
+
+
 @pytest.mark.parametrize(
     ('width', 'said'), [(math.nan, 'expected a number'), (0.1, '0 to 0.08 m'), (-0.01, '0 to')]
 )
@@ -156,6 +233,8 @@ def test_fingers_go_at_the_share_of_all_speeds_and_pause_with_the_arm(bench):
     assert bench.gripper_commands[-1].velocity[0] == 0.0
     assert bench.set(speed_scaling=1.0) == []
     wait_for_gripper(bench, 'REACHED')
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2)).max() <= HARDEST * 0.01**2 * 1.001
 
 
 def test_arm_without_a_gripper_says_so(bench, six_axis):
