@@ -348,15 +348,65 @@ def test_what_is_not_graspable_is_not_attached_where_that_is_told(bench):
     assert said == "obstacle 'table/0' is none of `graspable`: part*"
 
 
-def test_what_is_attached_stays_when_its_source_is_gone(bench):
+DELETE = Marker(ns='cup', action=Marker.DELETE)
+DELETEALL = Marker(action=Marker.DELETEALL)
+DELETE_OTHERS = Marker(ns='cups', action=Marker.DELETEALL)
+
+
+def tell(bench, *markers):
+    bench._publish('fabrik/obstacles', MarkerArray(markers=list(markers)))
+    bench.wait_for_statuses(4)
+
+
+def cup(*, lasts=0):
+    marker = block(PALM + 0.16, 0.0, (0.04,) * 3, 'cup')
+    marker.lifetime.sec = lasts
+    return marker
+
+
+@pytest.mark.parametrize('end', [DELETE, DELETEALL], ids=['delete', 'deleteall'])
+def test_what_was_put_down_stands_where_its_source_forgot_it_before(bench, end):
     start(bench)
-    show(bench, block(PALM + 0.16, 0.0, (0.04,) * 3, 'cup'))
+    show(bench, cup())
     attached(bench)
-    bench._publish('fabrik/obstacles', MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
-    bench.wait_for_statuses(5)
+    tell(bench, end)
     assert bench.status['obstacles'] == '1'
     attached(bench, topic='detach')
+    tell(bench, DELETE_OTHERS)
+    assert bench.status['obstacles'] == '1'
+    attached(bench)
+    attached(bench, topic='detach')
+    bench._publish('fabrik/obstacles', MarkerArray(markers=[end]))
     bench.wait_for_count('obstacles', 0)
+
+
+def test_what_was_put_down_stands_where_its_source_falls_silent(bench):
+    start(bench)
+    show(bench, cup(lasts=1))
+    attached(bench)
+    attached(bench, topic='detach')
+    bench.spin_until(lambda: not bench.node.node_state.arm.world._groups, 'the end of its time')
+    bench.wait_for_statuses(3)
+    assert bench.status['obstacles'] == '1'
+    tell(bench, DELETEALL, block(0.0, -0.5, (0.04,) * 3, 'cup'))
+    (told,) = bench.node.node_state.arm.world.in_markers
+    assert told.T_link_obstacle[1, 3] == -0.5
+
+
+def test_what_was_put_down_stays_where_its_source_tells_all_again(bench):
+    """Also one that deletes all before; and when another description comes."""
+    start(bench)
+    show(bench, cup())
+    attached(bench)
+    bench.send_joints(NAMES, np.add(BENT, (0.3, 0.0, 0.0)))
+    bench.wait_for_state('REACHED')
+    attached(bench, topic='detach')
+    tell(bench, DELETEALL, cup())
+    bench.describe(gripper_arm().replace('</robot>', '<!-- another one --></robot>'))
+    bench.spin_until(lambda: 'description has changed' in bench.status['reason'], 'the new arm')
+    bench.wait_for_statuses(3)
+    (stands,) = bench.node.node_state.arm.world.in_markers
+    assert stands.T_link_obstacle[1, 3] > 0.1
 
 
 def test_hand_carries_on_when_another_description_comes(bench):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+import re
 
 import numpy as np
 from rclpy.node import Node
@@ -240,9 +241,9 @@ class ConfiguredArm:
 
     # -- the world
 
-    def set_groups(self, groups: Groups) -> None:
+    def set_groups(self, groups: Groups, deleted: re.Pattern[str]) -> None:
         """
-        Keep clear of the obstacles in markers, and of no others in markers.
+        Keep clear of the obstacles in markers, and of no others: see `World.set_groups`.
 
         Raises
         ------
@@ -250,7 +251,7 @@ class ConfiguredArm:
             If one makes no sense; nothing changes.
 
         """
-        self.world.set_groups(groups, self._clock.now(), self.values_at)
+        self.world.set_groups(groups, self._clock.now(), self.values_at, deleted)
         self._tell_world_fault()
 
     def look_around(self) -> None:
