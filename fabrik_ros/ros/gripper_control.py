@@ -101,6 +101,8 @@ class GripperControl:
             raise RefusedError(follower.observer.not_ready)
         self._check_driven(arm)
         arm.look_at_gripper()
+        for warning in arm.gripper.warnings():
+            self._node.get_logger().warning(warning)
         drive = arm.gripper.go_to(width, arm.shown_configuration())
         self._state.tally.last_refusal = ''
         if self._uses_action:

@@ -210,6 +210,32 @@ def test_fingers_under_way_stop_where_the_clock_jumps(bench, monkeypatch, by):
     check_stopped(bench, 'clock_jumped', text, monkeypatch.undo)
 
 
+@pytest.mark.parametrize('self_collision', ['auto', 'never'])
+def test_fingers_that_nobody_measures_begin_where_they_were_said_to_be(bench, self_collision):
+    """Where they are not there, the first command is a leap: it is said before."""
+    bench.gripper_joint = JOINT
+    bench.start_node(mode='position', wait_for_state=False, self_collision=self_collision)
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    assert 'the fingers count as 0 m wide, and leap there' in bench.status['warnings']
+    send(bench, 0.08)
+    wait_for_gripper(bench, 'UNMEASURED')
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2, prepend=[0.0, 0.0])).max() <= HARDEST * 0.01**2 * 1.001
+    assert 'leap' not in bench.status['warnings']
+
+
+def test_fingers_that_nobody_measures_do_not_open_into_a_wall(bench):
+    bench.start_node(mode='position', wait_for_state=False)
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    q = bench.node.node_state.arm.shown_configuration()
+    T = bench.node.node_state.arm.robot.pose('base', 'palm', values_at(NAMES, q))
+    x, y, _ = (T @ [0.15, 0.07, 0.0, 1.0])[:3]
+    show(bench, block(x, y, (0.02, 0.02, 0.2), 'post'))
+    assert "'post/0'" in refusal(bench, 'gripper', Float64(data=0.08))
+
+
 @pytest.mark.parametrize(
     ('width', 'said'), [(math.nan, 'expected a number'), (0.1, '0 to 0.08 m'), (-0.01, '0 to')]
 )

@@ -1,6 +1,6 @@
 """The gripper of a configured arm: which one there is, what it may touch, and what it does."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,7 @@ class ArmGripper:
         if self.drive is None:
             return
         name, timeout = self.drive.gripper.joint.name, self._parameters.state_timeout
+        measured.missing([name], now, timeout)  # hears what has come
         value, measured_at = measured.reading(name, now, timeout) or (None, None)
         self.drive.look(value, now, measured_at)
         if self._parameters.wait_for_state and self.drive.fingers.is_lost:
@@ -131,7 +132,7 @@ class ArmGripper:
             raise GripperError(self.missing)
         limits, joint = self._parameters, drive.gripper.joint
         is_blind = limits.gripper_action or not limits.wait_for_state
-        assumed = min(max(0.0, joint.lower), joint.upper) if is_blind else None
+        assumed = _assumed(drive.gripper) if is_blind else None
         met = self._met(drive, drive.gripper.value_for(width), q, assumed)
         if met is not None:
             raise RefusedError(met)
@@ -162,6 +163,17 @@ class ArmGripper:
         )
         return Reason(ReasonKind.COLLISION_AHEAD, text)
 
+    def warnings(self) -> Iterator[str]:
+        """Say that the fingers may leap with the first command."""
+        drive, parameters = self.drive, self._parameters
+        leaps = not (parameters.wait_for_state or parameters.gripper_action)
+        if drive is not None and leaps and drive.here is None:
+            width = drive.gripper.width_at(_assumed(drive.gripper))
+            yield (
+                f"gripper joint '{shown(drive.gripper.joint.name)}' is not measured: the fingers "
+                f'count as {width:g} m wide, and leap there with the first command if they are not'
+            )
+
     def facts(self, now: float) -> dict[str, Any]:
         """Say what the gripper does, at a time [s]."""
         drive = self.drive
@@ -179,6 +191,11 @@ class ArmGripper:
             'gripper_widest': gripper.widest,
             'gripper_requests': self.requests,
         }
+
+
+def _assumed(gripper: Gripper) -> float:
+    """Value of the joint where nothing is known of it, as for collisions [rad or m]."""
+    return min(max(0.0, gripper.joint.lower), gripper.joint.upper)
 
 
 def _check_carried(robot: Robot, gripper: Gripper, arm: Chain | Tree) -> None:
