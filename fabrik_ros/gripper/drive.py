@@ -125,14 +125,15 @@ class GripperDrive:
     def _start(self, goal: float, assumed: float | None) -> float:
         """Value to set out from: no finger leaps, and none lets go of what it holds."""
         ramp, here = self._ramp, self.fingers.value
+        if here is None and assumed is None:
+            name = shown(self.gripper.joint.name)
+            text = f"gripper joint '{name}' is not measured: publish its joint states"
+            raise RefusedError(Reason(ReasonKind.STATE_MISSING, text))
         if ramp is not None and not ramp.is_at_rest:
             return ramp.value
         if here is None:
-            if assumed is None:
-                name = shown(self.gripper.joint.name)
-                text = f"gripper joint '{name}' is not measured: publish its joint states"
-                raise RefusedError(Reason(ReasonKind.STATE_MISSING, text))
-            here = assumed if self.here is None else self.here
+            here = _first(self.here, assumed)
+            assert here is not None
         if ramp is None or not self._is_where_they_were_left(here, ramp):
             return here
         if self._is_near(here, ramp.value):

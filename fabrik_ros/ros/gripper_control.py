@@ -162,7 +162,7 @@ class GripperControl:
             self._topics.outputs.send_joint(drive.gripper.joint.name, *drive.command, now)
 
     def _why_hold(self) -> Reason | None:
-        """Say why the fingers have to stand still; they never open by themselves."""
+        """Say why the fingers have to stand still; None where they need not."""
         follower = self._state.follower
         if self._state.gate.is_held:
             return TOLD_TO_HOLD

@@ -244,6 +244,16 @@ def test_fingers_that_nobody_measures_are_not_moved():
     assert drive.command is None
 
 
+def test_fingers_that_are_lost_are_not_sent_on_while_they_brake():
+    fingers = Fingers(0.0)
+    fingers.go_to(0.05)
+    fingers.run(0.2)
+    fingers.drive.look(None, fingers.now)
+    fingers.drive.hold(HELD)
+    with pytest.raises(RefusedError, match="'left_finger_joint' is not measured"):
+        fingers.drive.go_to(0.08, SPEED, ACCELERATION)
+
+
 def test_fingers_that_are_measured_no_more_are_not_said_to_be_there():
     fingers = Fingers(0.0)
     fingers.go_to(0.05)
