@@ -38,6 +38,55 @@ class Ending(NamedTuple):
     sentence: str
 
 
+class OpenRequest:
+    """
+    A message to a node that has not done what it says yet.
+
+    Parameters
+    ----------
+    name : str
+        What the status calls it in `refused_target`; '' where a service answers.
+    facts : mapping
+        The newest status before it was sent.
+    now : float
+        Time at which it was sent, by a steady clock [s].
+
+    """
+
+    def __init__(self, name: str, facts: Facts, now: float) -> None:
+        self._name, self._instance = name, facts.get('instance')
+        self._refused = int(facts['refused'])
+        """Count before it was sent."""
+        self._begin = self._sent_at = now
+
+    def waited(self, now: float) -> float:
+        """Time since it was sent first [s]."""
+        return now - self._begin
+
+    def is_due_again(self, now: float) -> bool:
+        """Tell, once, whether it is to be sent again, as nobody answers."""
+        is_due = bool(self._name) and now - self._sent_at > RESEND_TIME
+        self._sent_at = now if is_due else self._sent_at
+        return is_due
+
+    def why_lost(self, facts: Facts) -> Ending | None:
+        """Say whether the node was started anew, and knows nothing of it."""
+        if facts.get('instance') == self._instance:
+            return None
+        text = f'the node was started anew: {standing_in(facts)}'
+        return Ending(Outcome.STOPPED, NODE_RESTARTED, text)
+
+    def refusal(self, facts: Facts, now: float) -> Ending | None:
+        """Say why the node refused it, or that it did not answer in time; None before that."""
+        is_refused = int(facts['refused']) > self._refused
+        if is_refused and self._name and facts['refused_target'] == self._name:
+            return Ending(Outcome.REFUSED, facts['refusal_code'], facts['refused_because'])
+        if self.waited(now) > ANSWER_TIME:
+            text = f'the node did not answer for {ANSWER_TIME:g} s: {standing_in(facts)}'
+            return Ending(Outcome.UNANSWERED, NO_ANSWER, text)
+        return None
+
+
 class FollowedRequest:
     """
     Follows a request through the statuses of the node until it is known what became of it.
@@ -65,14 +114,13 @@ class FollowedRequest:
     def __init__(
         self, marks: Facts, name: str, facts: Facts, now: float, prefix: str = ''
     ) -> None:
-        self._marks, self._name, self._prefix = marks, name, prefix
+        self._marks, self._prefix = marks, prefix
+        self._open = OpenRequest(name, facts, now)
         self._goal_before = self._goal_in(facts)
-        self._instance = facts.get('instance')
-        self._accepted, self._refused = int(facts['accepted']), int(facts['refused'])
-        """Counts before it was sent."""
+        self._accepted = int(facts['accepted'])
+        """Count before it was sent."""
         self._taken_as: float = math.inf
         """Count of those accepted with which it was among them first; infinite before."""
-        self._begin = self._sent_at = now
         self._held_since: float | None = None
         """Time since which the arm holds [s]; None while it does not."""
         self._answer: Ending | None = None
@@ -90,9 +138,7 @@ class FollowedRequest:
     def is_due_again(self, facts: Facts, now: float) -> bool:
         """Tell, once, whether it is to be sent again: nobody answered, and nobody else came."""
         is_open = not self.was_accepted and self._goal_in(facts) == self._goal_before
-        is_due = is_open and bool(self._name) and now - self._sent_at > RESEND_TIME
-        self._sent_at = now if is_due else self._sent_at
-        return is_due
+        return is_open and self._open.is_due_again(now)
 
     def is_pursued(self, facts: Facts) -> bool:
         """Whether the arm goes there, or may go on there by itself."""
@@ -101,9 +147,8 @@ class FollowedRequest:
 
     def see(self, facts: Facts, now: float) -> Ending | None:
         """Take a look at the newest status; say how the request ended, or None."""
-        if facts.get('instance') != self._instance:
-            text = f'the node was started anew: {standing_in(facts)}'
-            return Ending(Outcome.STOPPED, NODE_RESTARTED, text)
+        if (lost := self._open.why_lost(facts)) is not None:
+            return lost
         is_newest = self._is_newest(facts)
         count = int(facts['accepted'])
         if is_newest and count > self._accepted:
@@ -143,17 +188,12 @@ class FollowedRequest:
 
     def _refusal(self, facts: Facts, now: float) -> Ending | None:
         """Say why a request was not accepted; None while that may come."""
-        is_refused = int(facts['refused']) > self._refused
-        if is_refused and self._name and facts['refused_target'] == self._name:
-            return Ending(Outcome.REFUSED, facts['refusal_code'], facts['refused_because'])
-        waited, goal = now - self._begin, self._goal_in(facts)
-        if waited > RESEND_TIME and goal and goal != self._goal_before:
+        goal, refusal = self._goal_in(facts), self._open.refusal(facts, now)
+        is_late = self._open.waited(now) > RESEND_TIME
+        if refusal is None and is_late and goal and goal != self._goal_before:
             text = 'another target came in its place'
             return Ending(Outcome.STOPPED, SUPERSEDED, text)
-        if waited > ANSWER_TIME:
-            text = f'the node did not answer for {ANSWER_TIME:g} s: {standing_in(facts)}'
-            return Ending(Outcome.UNANSWERED, NO_ANSWER, text)
-        return None
+        return refusal
 
     def _arrival(self, facts: Facts) -> str:
         position, turn, is_measured = errors_in(facts, self._prefix)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-import math
 import threading
 import time
 from typing import Any
@@ -13,13 +12,12 @@ from std_msgs.msg import Float64, String
 from ..gripper.drive import GripState
 from ..reasons import ReasonKind
 from ..ros.status.diagnostics import standing_in
-from .followed_request import ANSWER_TIME, Facts, RESEND_TIME
+from .followed_request import Facts, OpenRequest
 from .move import READY_TIME
 from .node_link import NodeLink
 from .results import (
     MoveRefused,
     MoveStopped,
-    NO_ANSWER,
     NO_NODE,
     NODE_RESTARTED,
     REFUSED,
@@ -44,7 +42,7 @@ class GripperResult:
     width : float
         Width between the fingers [m].
     holds : bool
-        Whether they stand still before they were closed as far as asked: something is between.
+        Whether they moved, and stand still before they were closed as asked: something is between.
     is_measured : bool
         Whether that is measured; else it is that of the commands.
 
@@ -120,7 +118,8 @@ class Gripper:
         MoveRefused
             If the node did not take it: nothing has changed.
         MoveStopped
-            If the fingers cannot open so far, were held, or were sent elsewhere.
+            If the fingers stand still short of it and hold nothing, were stopped, or were sent
+            elsewhere; says why.
 
         """
         return self._begin(lambda facts: width, wait, timeout)
@@ -147,49 +146,45 @@ class Gripper:
         return facts
 
     def _move(self, width: float, deadline: float) -> GripperResult:
-        before = int(self._link.facts['gripper_requests'])
+        before = self._link.facts
 
         def is_taken(facts: Facts) -> bool:
-            return int(facts['gripper_requests']) > before
+            return int(facts['gripper_requests']) > int(before['gripper_requests'])
 
         request(self._link, GRIPPER, Float64(data=float(width)), repr(float(width)), is_taken)
-        taken = int(self._link.facts['gripper_requests'])
+        taken = self._link.facts['gripper_requests']
         while True:
-            facts = self._following()
-            if abs(float(facts['gripper_target']) - width) > SAME:
-                self._raise_stopped(facts, int(facts['gripper_requests']) == taken)
+            facts = self._following(before.get('instance'))
+            is_newest, why = facts['gripper_requests'] == taken, facts['gripper_reason']
+            is_changed = abs(float(facts['gripper_target']) - width) > SAME
+            if is_changed and not (is_newest and why):
+                text = 'the gripper was sent to another width'
+                raise MoveStopped(SUPERSEDED, text, self._link.status)
+            if why:
+                raise MoveStopped(facts['gripper_reason_code'], why, self._link.status)
             if facts['gripper_state'] != GripState.MOVING.value:
-                return self._result(GripState(facts['gripper_state']), facts)
+                return _result(facts)
             if self._link.time.passed > deadline:
                 text = 'the fingers took longer than the timeout'
                 raise MoveStopped(TIMED_OUT, text, self._link.status)
             time.sleep(PERIOD)
 
-    def _following(self) -> Facts:
+    def _following(self, instance: str | None) -> Facts:
         """Facts of the node that was asked; MoveStopped where it is gone."""
         status = self._link.status
         if status.code == NO_NODE:
             raise MoveStopped(NO_NODE, status.reason, status)
-        if 'gripper_state' not in status.facts:
-            text = f'the node has no gripper any more: {standing_in(status.facts)}'
+        if 'gripper_state' not in status.facts or status.facts.get('instance') != instance:
+            text = f'the node knows no more of the width: {standing_in(status.facts)}'
             raise MoveStopped(NODE_RESTARTED, text, status)
         return status.facts
 
-    def _raise_stopped(self, facts: Facts, is_newest: bool) -> None:
-        status = self._link.status
-        if not is_newest:
-            raise MoveStopped(SUPERSEDED, 'the gripper was sent to another width', status)
-        text = f'the fingers were stopped on their way: {standing_in(facts)}'
-        raise MoveStopped(ReasonKind.HELD.value, text, status)
 
-    def _result(self, state: GripState, facts: Facts) -> GripperResult:
-        if state is GripState.BLOCKED:
-            text = f'the fingers stopped at {float(facts["gripper_width"]):g} m, not opening on'
-            raise MoveStopped(ReasonKind.STAYS_SHORT.value, text, self._link.status)
-        is_measured = state is not GripState.UNMEASURED
-        return GripperResult(
-            float(facts['gripper_width']), state is GripState.GRASPED, is_measured
-        )
+def _result(facts: Facts) -> GripperResult:
+    """Say what has come of fingers that stand still."""
+    state = GripState(facts['gripper_state'])
+    is_measured = state is not GripState.UNMEASURED
+    return GripperResult(float(facts['gripper_width']), state is GripState.GRASPED, is_measured)
 
 
 def attach(link: NodeLink, name: str) -> None:
@@ -224,6 +219,8 @@ def request(
     ------
     MoveRefused
         If the node refuses it, or does not answer.
+    MoveStopped
+        If the node was started anew meanwhile.
 
     """
     kind = type(message)
@@ -235,22 +232,17 @@ def request(
     if not _wait_for(is_ready, READY_TIME):
         missing = link.missing(topic) or link.status
         raise MoveRefused(missing.code, missing.reason, link.status)
-    refused, begin = int(link.facts['refused']), link.time.slower
-    sent_at = -math.inf
-    while (now := link.time.slower) - begin < ANSWER_TIME:
-        if now - sent_at > RESEND_TIME:
+    asked = OpenRequest(f'{topic} {mark}', link.facts, link.time.slower)
+    link.publish(topic, message)
+    while not is_done(facts := link.facts):  # else a repeat of what was done may be refused
+        if (lost := asked.why_lost(facts)) is not None:
+            raise MoveStopped(lost.code, lost.sentence, link.status)
+        if (refusal := asked.refusal(facts, link.time.slower)) is not None:
+            raise MoveRefused(refusal.code, refusal.sentence, link.status)
+        if asked.is_due_again(link.time.slower):
             link.advertise(topic, kind)
             link.publish(topic, message)
-            sent_at = now
-        facts = link.facts
-        if is_done(facts):  # a repeat of what was done is refused
-            return
-        is_refused = facts['refused_target'] == f'{topic} {mark}'
-        if is_refused and int(facts['refused']) > refused:
-            raise MoveRefused(facts['refusal_code'], facts['refused_because'], link.status)
         time.sleep(PERIOD)
-    text = f'the node did not answer for {ANSWER_TIME:g} s: {standing_in(link.facts)}'
-    raise MoveRefused(NO_ANSWER, text, link.status)
 
 
 def _wait_for(holds: Callable[[], bool], patience: float) -> bool:

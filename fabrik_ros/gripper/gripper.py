@@ -58,6 +58,10 @@ class Gripper:
         """Width at a value of the joint [m]."""
         return self.at_lower + (value - self.joint.lower) * self.width_per_value
 
+    def apart(self, value: float, other: float) -> float:
+        """Difference of the widths at two values of the joint [m]."""
+        return abs((value - other) * self.width_per_value)
+
     def value_for(self, width: float) -> float:
         """
         Value of the joint for a width.

@@ -42,13 +42,14 @@ class Ramp:
         way = self.velocity * abs(self.velocity) / (2.0 * self._acceleration)
         self.goal = self.value + way
 
-    def step(self, dt: float) -> None:
-        """Go on for a time [s]."""
+    def step(self, dt: float, share: float = 1.0) -> None:
+        """Go on for a time [s], at a share of the greatest speed [1]."""
         left, change = self.goal - self.value, self._acceleration * dt
         if abs(left) <= ARRIVED and abs(self.velocity) <= change:
             self.value, self.velocity = self.goal, 0.0
             return
         towards = 1.0 if left > 0.0 else -1.0
-        wanted = towards * min(self._speed, stopping_speed(abs(left), self._acceleration, dt))
+        most = stopping_speed(abs(left), self._acceleration, dt)
+        wanted = towards * min(share * self._speed, most)
         self.velocity = min(max(wanted, self.velocity - change), self.velocity + change)
         self.value += self.velocity * dt

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 import importlib
+import math
 import time
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -13,8 +15,28 @@ from ..errors import GripperError, shown
 
 ANSWER_TIME = 5.0
 """A goal that was not answered for so long is given up [s]."""
-OnEnd = Callable[[str], None]
-"""Gets why the controller did not do it; '' where it did, as far as that went."""
+OnEnd = Callable[[str, float | None], None]
+"""
+Gets why the controller gave up, '' where it did not, as where something keeps the fingers from
+going on; and the value of the joint that it tells, if it does [rad or m].
+"""
+
+
+class _Goal:
+    """A goal that was sent."""
+
+    def __init__(self, on_end: OnEnd) -> None:
+        self.on_end = on_end
+        self.handle: Any = None
+        self.is_cancelled = False
+        self.give_up_at = time.monotonic() + ANSWER_TIME
+        """When it is given up; infinite once it was answered [s]."""
+
+    def cancel(self) -> None:
+        """Let the controller stop where it is, also where it has yet to take the goal."""
+        self.is_cancelled = True
+        if self.handle is not None:
+            self.handle.cancel_goal_async()
 
 
 class GripperAction:
@@ -32,13 +54,8 @@ class GripperAction:
         self._node = node
         self._client: Any = None
         self._name = ''
-        self._goals = 0
-        """Number of goals so far: the end of an old one means nothing."""
-        self._handle: Any = None
-        self._end: OnEnd = _end_nothing
-        self._is_cancelled = False
-        self._give_up_at: float | None = None
-        """When a goal without an answer is given up [s]."""
+        self._goal: _Goal | None = None
+        """The newest one, until it has ended."""
 
     def check(self, name: str) -> None:
         """
@@ -71,7 +88,7 @@ class GripperAction:
         """Ask no more."""
         if self._client is not None:
             self._client.destroy()
-        self._name, self._client, self._handle = '', None, None
+        self._name, self._client, self._goal = '', None, None
 
     def send(self, joint: str, value: float, effort: float, on_end: OnEnd) -> None:
         """
@@ -89,51 +106,67 @@ class GripperAction:
             Is called once it is over, unless another goal was sent meanwhile.
 
         """
-        self._goals += 1
-        number = self._goals
         command = JointState(name=[joint], position=[value])
         if effort > 0.0:
             command.effort = [effort]
-
-        def end(why_not: str) -> None:
-            if number == self._goals:
-                self._handle = self._give_up_at = None
-                on_end(why_not)
+        before, goal = self._goal, _Goal(on_end)
+        self._goal = goal
 
         def answered(done: Any) -> None:
-            handle = done.result()
-            if number == self._goals:
-                self._give_up_at = None
-            if not handle.accepted:
-                end('it refused the goal')
+            handle, goal.give_up_at = done.result(), math.inf
+            if handle.accepted:
+                goal.handle = handle
+                if goal.is_cancelled:
+                    goal.cancel()
+                handle.get_result_async().add_done_callback(ended)
                 return
-            if number == self._goals:
-                self._handle = handle
-                if self._is_cancelled:
-                    handle.cancel_goal_async()
-            handle.get_result_async().add_done_callback(lambda _: end(''))
+            if before is not None:  # the controller is on its way there
+                before.cancel()
+            self._end(goal, 'it refused the goal')
 
-        goal = self._client.send_goal_async(_action_type().Goal(command=command))
-        self._give_up_at = time.monotonic() + ANSWER_TIME
-        self._end, self._is_cancelled = end, False
-        goal.add_done_callback(answered)
+        def ended(done: Any) -> None:
+            answer = done.result()
+            self._end(goal, _why_given_up(answer), _value_of(joint, answer.result.state))
+
+        sent = self._client.send_goal_async(_action_type().Goal(command=command))
+        sent.add_done_callback(answered)
+
+    def _end(self, goal: _Goal, why_not: str, value: float | None = None) -> None:
+        """Tell of the end of a goal, unless that is over or another was sent."""
+        if goal is self._goal:
+            self._goal = None
+            goal.on_end(why_not, value)
 
     def attend(self) -> None:
         """Give up a goal that nobody answers, or sees to the end; to be called now and then."""
-        if self._give_up_at is not None and time.monotonic() > self._give_up_at:
-            self._end(f'no answer for {ANSWER_TIME:g} s')
-        elif self._handle is not None and not self._client.server_is_ready():
-            self._end('it is gone')
+        goal = self._goal
+        if goal is None:
+            return
+        if time.monotonic() > goal.give_up_at:
+            goal.cancel()
+            self._end(goal, f'no answer for {ANSWER_TIME:g} s')
+        elif goal.handle is not None and not self._client.server_is_ready():
+            self._end(goal, 'it is gone')
 
     def cancel(self) -> None:
-        """Let the controller stop where it is, also where it has yet to take the goal."""
-        self._is_cancelled = True
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
+        """Let the controller stop where it is; nobody is told of the end."""
+        if self._goal is not None:
+            self._goal.cancel()
+            self._goal = None
 
 
-def _end_nothing(why_not: str) -> None:
-    """Stand in for the end of a goal before the first one."""
+def _why_given_up(answer: Any) -> str:
+    """Say why a controller has ended a goal; '' where it stands there, or cannot go on."""
+    if answer.status == GoalStatus.STATUS_CANCELED:
+        return 'it cancelled the goal'
+    gave_up = answer.status != GoalStatus.STATUS_SUCCEEDED and not answer.result.stalled
+    return 'it aborted the goal' if gave_up else ''
+
+
+def _value_of(joint: str, state: JointState) -> float | None:
+    """Value of a joint in a state; None where that is not told [rad or m]."""
+    values = dict(zip(state.name, state.position, strict=False))
+    return values.get(joint)
 
 
 def _action_type() -> Any:

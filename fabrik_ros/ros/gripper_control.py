@@ -11,6 +11,7 @@ from std_msgs.msg import Float64, String
 
 from ..errors import FabrikError, GripperError, RefusedError
 from ..gripper.drive import GripperDrive
+from ..motion.following.start_gate import TOLD_TO_HOLD
 from ..reasons import Reason, ReasonKind
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import NodeState
@@ -66,17 +67,18 @@ class GripperControl:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
-    def come_to_rest(self) -> None:
-        """Brake the fingers in real time; a controller is asked to do so."""
-        drive = None if self._state.arm is None else self._state.arm.gripper.drive
-        if self._state.arm is None or drive is None or not drive.is_under_way:
+    def come_to_rest(self, reason: Reason) -> None:
+        """Brake the fingers in real time, for a reason; a controller is asked to do so."""
+        arm = self._state.arm
+        drive = None if arm is None else arm.gripper.drive
+        if arm is None or drive is None or not drive.is_under_way:
             return
-        self._state.arm.look_at_gripper()
-        drive.hold()
+        arm.look_at_gripper()
+        drive.hold(reason)
         if self._uses_action:
             self._action.cancel()
         else:
-            period, deadline = self._state.arm.loop.period, time.monotonic() + LONGEST_STOP
+            period, deadline = arm.loop.period, time.monotonic() + LONGEST_STOP
             while drive.is_under_way and time.monotonic() < deadline:
                 self._step(drive, period)
                 time.sleep(period)
@@ -99,11 +101,13 @@ class GripperControl:
             raise RefusedError(follower.observer.not_ready)
         self._check_driven(arm)
         arm.look_at_gripper()
+        for warning in arm.gripper.warnings():
+            self._node.get_logger().warning(warning)
         drive = arm.gripper.go_to(width, arm.shown_configuration())
         self._state.tally.last_refusal = ''
         if self._uses_action:
             drive.skip()
-            self._send(drive)
+            self._send(arm, drive)
         if self._timer is None:
             simulated = self._node.get_parameter('use_sim_time').value
             steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -127,44 +131,55 @@ class GripperControl:
             )
 
     def _tick(self) -> None:
-        """Send the next command, as long as the fingers are under way."""
+        """Go on for as long as the fingers are under way; say why they were stopped."""
         arm = self._state.arm
         drive = None if arm is None else arm.gripper.drive
-        if arm is None or drive is None or not drive.is_under_way:
-            self.stop()
-        elif self._uses_action:
-            self._action.attend()
-            if self._must_hold():
-                self.come_to_rest()
-                self.stop()
-        else:
-            if self._must_hold():
-                drive.hold()
+        if arm is not None and drive is not None and drive.is_under_way:
+            self._go_on(arm, drive)
+            return
+        self.stop()
+        if drive is not None and drive.stopped_by is not None:
+            self._node.get_logger().warning(f'the fingers were stopped: {drive.stopped_by}')
+
+    def _go_on(self, arm: ConfiguredArm, drive: GripperDrive) -> None:
+        """Send the next command, or see to the goal of a controller."""
+        arm.heed_clock(*self._state.clock.read_ns())
+        arm.look_at_gripper()
+        if (reason := self._why_hold()) is not None:
+            drive.hold(reason)
+        if not self._uses_action:
             self._step(drive, arm.loop.period, arm.motion.limits.speed_scaling)
+        elif drive.stopped_by is None:
+            self._action.attend()
+        else:
+            self._action.cancel()
+            drive.drop(self._state.clock.now())
 
     def _step(self, drive: GripperDrive, dt: float, share: float = 1.0) -> None:
-        """Send the command after a time [s], at a share of all speeds."""
+        """Send the command after a time [s], at a share of the greatest speed."""
         now = self._state.clock.now_ns()
-        if drive.step(share * dt, 1e-9 * now) and drive.command is not None:
-            value, velocity = drive.command
-            name = drive.gripper.joint.name
-            self._topics.outputs.send_joint(name, value, share * velocity, now)
+        if drive.step(dt, 1e-9 * now, share) and drive.command is not None:
+            self._topics.outputs.send_joint(drive.gripper.joint.name, *drive.command, now)
 
-    def _must_hold(self) -> bool:
-        """Whether the fingers have to stand still; they never open by themselves."""
+    def _why_hold(self) -> Reason | None:
+        """Say why the fingers have to stand still; None where they need not."""
         follower = self._state.follower
-        is_ready = follower is not None and follower.observer.not_ready is None
-        return self._state.gate.is_held or not is_ready
+        if self._state.gate.is_held:
+            return TOLD_TO_HOLD
+        return self._state.inactivity() if follower is None else follower.observer.not_ready
 
-    def _send(self, drive: GripperDrive) -> None:
+    def _send(self, arm: ConfiguredArm, drive: GripperDrive) -> None:
         """Send the goal to the controller."""
         assert drive.command is not None
 
-        def end(why_not: str) -> None:
-            drive.end(self._state.clock.now())
-            if why_not:
+        def end(why_not: str, told: float | None) -> None:
+            arm.look_at_gripper()
+            if why_not and not drive.is_there:
                 reason = Reason(ReasonKind.ERROR, f'the gripper controller: {why_not}')
                 self._refuse(RefusedError(reason), f'{GRIPPER} {drive.target!r}')
+                drive.hold(reason)
+            if drive.is_under_way:
+                drive.end(self._state.clock.now(), told)
 
         name, effort = drive.gripper.joint.name, self._state.parameters.gripper_effort
         self._action.send(name, drive.command[0], effort, end)

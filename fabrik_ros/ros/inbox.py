@@ -25,7 +25,7 @@ from .clocks.receiving import age_of, hear_waiting, with_receipt
 from .clocks.stamps import check_age
 from .clocks.turns import Turns
 from .inputs.controller_state import ControllerReference
-from .inputs.marker_obstacles import after
+from .inputs.marker_obstacles import after, deleted_by
 from .inputs.obstacle_topic import ObstacleTopic
 from .inputs.program_topics import lines_through, name_in, program_in
 from .inputs.relative_targets import SaidTarget
@@ -321,7 +321,7 @@ class Inbox:
         try:
             groups = after(state.groups, message, state.clock.now())
             if state.arm is not None:
-                state.arm.set_groups(groups)
+                state.arm.set_groups(groups, deleted_by(message))
         except FabrikError as error:
             state.tally.last_refusal = f'obstacles refused: {error}'
             self._node.get_logger().error(

@@ -212,7 +212,7 @@ class FabrikNode(LifecycleNode):
         """Send the stop trajectory, in real time; returns when the arm is at rest."""
         if self.node_state.arm is not None:
             self.node_state.arm.loop.come_to_rest(reason)
-            self._gripper.come_to_rest()
+            self._gripper.come_to_rest(reason)
 
     def interrupt(self) -> None:
         """Bring the arm to rest as the process is about to end, and say so in the last status."""

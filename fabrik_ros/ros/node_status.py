@@ -69,7 +69,8 @@ class NodeStatus:
             'attached': ', '.join(arm.world.attached),
             **arm.point_facts(),
         }
-        facts['warnings'] = '; '.join(filter(None, [facts['warnings'], *arm.others.warnings()]))
+        more = [*arm.others.warnings(), *arm.gripper.warnings()]
+        facts['warnings'] = '; '.join(filter(None, [facts['warnings'], *more]))
         if follower is not None:
             facts |= self._path_facts(follower) | self._goal_facts(follower)
         return Report(state, reason, awaited, facts, follower)

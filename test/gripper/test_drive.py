@@ -5,20 +5,22 @@ from fabrik_ros.errors import RefusedError
 from fabrik_ros.gripper.drive import GripperDrive, GripState
 from fabrik_ros.gripper.gripper import find_gripper
 from fabrik_ros.gripper.ramp import Ramp
+from fabrik_ros.reasons import Reason, ReasonKind
 from gripper_arm import gripper_arm, STROKE
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
 DT, SPEED, ACCELERATION = 0.01, 0.1, 2.0
+HELD = Reason(ReasonKind.HELD, 'told to hold')
 ROUNDING = 1e-9
 
 
-def walk(ramp, steps):
+def walk(ramp, steps, share=1.0):
     """Values of so many steps, from where the ramp is, shape (m,)."""
     values = [ramp.value]
     for _ in range(steps):
-        ramp.step(DT)
+        ramp.step(DT, share)
         values.append(ramp.value)
     return np.array(values)
 
@@ -26,17 +28,20 @@ def walk(ramp, steps):
 @given(
     start=st.floats(0.0, STROKE),
     goals=st.lists(
-        st.tuples(st.one_of(st.floats(0.0, STROKE), st.none()), st.integers(1, 80)), min_size=1
+        st.tuples(
+            st.one_of(st.floats(0.0, STROKE), st.none()), st.integers(1, 80), st.floats(0.0, 1.0)
+        ),
+        min_size=1,
     ),
 )
 def test_ramp_keeps_its_limits_and_arrives(start, goals):
     ramp, values = Ramp(start), []
-    for goal, steps in goals:
+    for goal, steps, share in goals:
         if goal is None:
             ramp.stop()
         else:
             ramp.go_to(goal, SPEED, ACCELERATION)
-        values.extend(walk(ramp, steps)[1:])
+        values.extend(walk(ramp, steps, share)[1:])
     values.extend(walk(ramp, 300)[1:])
     values = np.array([start, start, *values])
     velocities = np.diff(values) / DT
@@ -141,6 +146,9 @@ def test_what_cannot_open_is_blocked():
     fingers = Fingers(0.0, stop=0.04)
     fingers.go_to(0.08)
     assert fingers.run(2.0) is GripState.BLOCKED
+    assert fingers.drive.reason(fingers.now).text == (
+        'the fingers stand still at 0.04 m, not opening on'
+    )
 
 
 @given(st.integers(1, 60), st.floats(0.0, 0.06))
@@ -149,7 +157,7 @@ def test_hold_never_opens(steps, part):
     fingers.go_to(0.0)
     fingers.run(steps * DT)
     before = fingers.drive.command[0]
-    fingers.drive.hold()
+    fingers.drive.hold(HELD)
     fingers.run(1.0)
     assert all(command <= before for command in fingers.commands[steps:])
     assert fingers.commands[-1] >= before - SPEED**2 / (2 * ACCELERATION) - SPEED * DT
@@ -173,11 +181,77 @@ def test_fingers_that_somebody_moved_do_not_leap(moved_to, goal, rest):
     assert fingers.drive.command[0] == moved_to
 
 
+def test_blind_fingers_set_out_from_what_was_known_of_them_last():
+    """Measured behind the commands, that counts; commanded behind it, the command does."""
+    fingers = Fingers(0.01)
+    fingers.go_to(0.04)
+    fingers.run(2.0)
+    fingers.drive.look(STROKE, fingers.now)
+    fingers.drive.look(None, fingers.now)
+    fingers.drive.go_to(0.0, SPEED, ACCELERATION, assumed=0.0)
+    assert fingers.drive.command[0] == STROKE
+    fingers.run(2.0, measured=False)
+    fingers.drive.go_to(0.05, SPEED, ACCELERATION, assumed=0.0)
+    assert fingers.drive.command[0] == 0.0
+
+
+@given(start=st.floats(0.0, STROKE), goal=st.floats(0.0, STROKE), noise=st.floats(0.0, 4e-5))
+def test_fingers_that_have_not_moved_have_grasped_nothing(start, goal, noise):
+    """As those without power; noise is far less than what counts as still."""
+    drive = GripperDrive(find_gripper(load_urdf(gripper_arm())))
+    drive.look(start, 0.0)
+    drive.go_to(2 * goal, SPEED, ACCELERATION)
+    for step in range(150):
+        drive.step(DT, step * DT)
+        drive.look(start + noise * (-1) ** step, step * DT)
+    if abs(2 * (goal - start)) > 1.5e-3:
+        assert drive.state(1.5) is GripState.BLOCKED
+        assert 'have not moved' in drive.reason(1.5).text
+
+
+@given(st.floats(0.0, 1.5))
+def test_closing_again_at_any_time_has_grasped_what_is_between(when):
+    fingers = Fingers(STROKE, part=0.03)
+    fingers.go_to(0.0)
+    fingers.run(when)
+    fingers.drive.go_to(0.0, SPEED, ACCELERATION)
+    assert fingers.run(2.0) is GripState.GRASPED
+    assert fingers.drive.reason(fingers.now) is None
+
+
+def test_hold_says_why_and_whether_something_is_held():
+    fingers = Fingers(0.0)
+    fingers.go_to(0.08)
+    fingers.run(0.3)
+    fingers.drive.hold(HELD)
+    assert fingers.run(1.0) is GripState.STOPPED
+    assert fingers.drive.reason(fingers.now) is HELD
+    fingers = Fingers(STROKE, part=0.04)
+    fingers.go_to(0.0)
+    fingers.run(0.38)
+    fingers.drive.hold(HELD)
+    assert fingers.run(1.0) is GripState.GRASPED
+    assert fingers.drive.reason(fingers.now) is HELD
+    fingers.go_to(0.08)
+    assert fingers.run(2.0) is GripState.REACHED
+    assert fingers.drive.reason(fingers.now) is None
+
+
 def test_fingers_that_nobody_measures_are_not_moved():
     drive = GripperDrive(find_gripper(load_urdf(gripper_arm())))
     with pytest.raises(RefusedError, match="'left_finger_joint' is not measured"):
         drive.go_to(0.02, SPEED, ACCELERATION)
     assert drive.command is None
+
+
+def test_fingers_that_are_lost_are_not_sent_on_while_they_brake():
+    fingers = Fingers(0.0)
+    fingers.go_to(0.05)
+    fingers.run(0.2)
+    fingers.drive.look(None, fingers.now)
+    fingers.drive.hold(HELD)
+    with pytest.raises(RefusedError, match="'left_finger_joint' is not measured"):
+        fingers.drive.go_to(0.08, SPEED, ACCELERATION)
 
 
 def test_fingers_that_are_measured_no_more_are_not_said_to_be_there():
@@ -216,7 +290,7 @@ def test_hold_presses_on_where_the_same_width_was_just_asked_for_again():
     fingers.run(2.0)
     del fingers.commands[:]
     fingers.go_to(0.0)
-    fingers.drive.hold()
+    fingers.drive.hold(HELD)
     fingers.run(0.5)
     assert max(fingers.commands) == 0.0
 

@@ -23,6 +23,7 @@ KEYS = {
 }
 """In rosdep/python.yaml, for Debian and Ubuntu."""
 PACKAGES = {
+    'action_msgs',
     'ament_index_python',
     'builtin_interfaces',
     'control_msgs',

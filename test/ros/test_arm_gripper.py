@@ -8,6 +8,8 @@ pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
 from fabrik_ros import load_urdf
 from fabrik_ros.errors import GripperError
+from fabrik_ros.motion.following.measured_joints import MeasuredJoints
+from fabrik_ros.reasons import ReasonKind
 from fabrik_ros.ros.arm.arm_gripper import ArmGripper
 from gripper_arm import MIMIC, OPENING, WIDE
 from helpers import joint_xml, robot_xml
@@ -37,7 +39,13 @@ def gripper_of(tip, name=''):
             ),
         )
     )
-    parameters = SimpleNamespace(gripper_joint=name, gripper_widths=(), gripper_action='')
+    parameters = SimpleNamespace(
+        gripper_joint=name,
+        gripper_widths=(),
+        gripper_action='',
+        state_timeout=0.5,
+        wait_for_state=True,
+    )
     return ArmGripper(robot, robot.chain('base', tip), parameters, None)
 
 
@@ -51,3 +59,15 @@ def test_gripper_hangs_on_the_arm():
     )
     with pytest.raises(GripperError, match='which the arm does not move'):
         gripper_of('left_tip', 'left_finger_joint')
+
+
+def test_states_that_wait_to_be_heard_are_not_missing():
+    gripper, measured = gripper_of('right_tip'), MeasuredJoints()
+    measured.update(['left_finger_joint'], [0.0], 0.0)
+    gripper.look(measured, 0.0)
+    gripper.drive.go_to(0.08, 0.1, 1.0)
+    measured.hear = lambda: measured.update(['left_finger_joint'], [0.01], 0.9)
+    gripper.look(measured, 1.0)
+    assert gripper.drive.stopped_by is None
+    gripper.look(measured, 2.0)
+    assert gripper.drive.stopped_by.kind is ReasonKind.STATE_MISSING

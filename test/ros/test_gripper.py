@@ -1,13 +1,14 @@
 """The gripper over ROS: widths, refusals, and what the hand carries; judged on the wire."""
 
 import math
+import time
 
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('coal', reason='coal measures the distances')
 
-from bench import pose_message, stamp_seconds, values_at
+from bench import pose_message, Puppet, stamp_seconds, values_at
 from gripper_arm import gripper_arm, STROKE
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -120,7 +121,8 @@ def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they
     bench.node.trigger_deactivate()
     bench.wait_for_statuses(5)
     assert bench.gripper_commands[-1].velocity[0] == 0.0
-    assert bench.status['gripper_state'] == 'REACHED'
+    bench.spin_until(lambda: bench.status['gripper_state'] == 'STOPPED', 'fingers at rest')
+    assert bench.status['gripper_reason'] == 'the node is being deactivated'
     assert float(bench.status['gripper_target']) < 2 * STROKE
     bench._publish('fabrik/joint_command', JointState(name=[JOINT], position=[0.0]))
     bench.spin_until(lambda: float(bench.status['gripper_width']) < 1e-4, 'fingers moved by hand')
@@ -130,6 +132,108 @@ def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they
     send(bench, 0.08)
     bench.spin_until(lambda: len(bench.gripper_commands) > count, 'commands')
     assert bench.gripper_commands[count].position[0] < 1e-3
+
+
+def set_out(bench):
+    send(bench, 0.08)
+    bench.spin_until(lambda: len(bench.gripper_commands) > 20, 'fingers that move')
+
+
+def check_stopped(bench, code, said, resolve):
+    """Check that fingers that open have braked, say why, and stay when the cause is gone."""
+    bench.spin_until(lambda: bench.status['gripper_reason_code'] == code, f'a reason: {code}')
+    assert said in bench.status['gripper_reason']
+    bench.wait_for_statuses(3)
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2)).max() <= HARDEST * 0.01**2 * 1.001
+    assert bench.gripper_commands[-1].velocity[0] == 0.0
+    assert values[-1] < STROKE - 0.005
+    resolve()
+    bench.spin_until(lambda: bench.status['gripper_state'] == 'STOPPED', 'fingers at rest')
+    bench.wait_for_statuses(3)
+    assert len(bench.gripper_commands) == len(values)
+
+
+@pytest.mark.parametrize('y', [None, 0.3], ids=['appears', 'moves'])
+def test_fingers_under_way_stop_for_an_obstacle_in_their_way(bench, y):
+    start(bench, fingers=0.0, gripper_speed=0.02)
+    if y is not None:
+        show(bench, block(PALM + 0.15, y, (0.1, 0.02, 0.2), 'wall'))
+    set_out(bench)
+    show(bench, block(PALM + 0.15, 0.085, (0.1, 0.02, 0.2), 'wall'))
+    check_stopped(
+        bench,
+        'collision_ahead',
+        "'left_finger' would come",
+        lambda: show(bench, Marker(ns='wall', action=Marker.DELETE)),
+    )
+    send(bench, 0.08)
+    wait_for_gripper(bench, 'REACHED', 2)
+
+
+def test_fingers_under_way_stop_where_the_hand_takes_them_to_a_wall(bench):
+    """The arm stops in time for closed fingers, which then open towards the wall."""
+    start(bench, fingers=0.0, gripper_speed=0.005, max_joint_velocity=0.3)
+    show(bench, block(PALM + 0.15, 0.105, (0.1, 0.02, 0.2), 'wall'))
+    set_out(bench)
+    bench.send_joints(NAMES, np.add(BENT, (0.0, 0.0, 0.12)))
+    check_stopped(bench, 'collision_ahead', "'wall/0'", lambda: None)
+
+
+def puppets(bench):
+    """Let two sources measure arm and fingers; return that of the fingers."""
+    bench.gripper_joint = JOINT
+    bench.start_node(mode='position', gripper_speed=0.02)
+    Puppet(bench, values_at(NAMES, BENT))
+    fingers = Puppet(bench, {JOINT: 0.0})
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    bench.spin_until(lambda: bench.status.get('gripper_width'), 'a measured width')
+    return fingers
+
+
+def test_fingers_under_way_stop_where_they_are_measured_no_more(bench):
+    fingers = puppets(bench)
+    set_out(bench)
+    fingers.fall_silent()
+    said = "no joint states come any more of the gripper joint 'left_finger_joint'"
+    check_stopped(bench, 'state_missing', said, fingers.speak_again)
+
+
+@pytest.mark.parametrize('by', [-100, -1, 100], ids=str)
+def test_fingers_under_way_stop_where_the_clock_jumps(bench, monkeypatch, by):
+    puppets(bench)
+    set_out(bench)
+    time_now = time.time_ns
+    monkeypatch.setattr(time, 'time_ns', lambda: time_now() + by * 10**9)
+    text = f'the clock jumped {"forward" if by > 0 else "back"} by {abs(by)}.00 s'
+    check_stopped(bench, 'clock_jumped', text, monkeypatch.undo)
+
+
+@pytest.mark.parametrize('self_collision', ['auto', 'never'])
+def test_fingers_that_nobody_measures_begin_where_they_were_said_to_be(bench, self_collision):
+    """Where they are not there, the first command is a leap: it is said before."""
+    bench.gripper_joint = JOINT
+    bench.start_node(mode='position', wait_for_state=False, self_collision=self_collision)
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    assert 'the fingers count as 0 m wide, and leap there' in bench.status['warnings']
+    send(bench, 0.08)
+    wait_for_gripper(bench, 'UNMEASURED')
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2, prepend=[0.0, 0.0])).max() <= HARDEST * 0.01**2 * 1.001
+    assert 'leap' not in bench.status['warnings']
+
+
+def test_fingers_that_nobody_measures_do_not_open_into_a_wall(bench):
+    bench.start_node(mode='position', wait_for_state=False)
+    bench.describe(gripper_arm())
+    bench.wait_for_state('IDLE')
+    q = bench.node.node_state.arm.shown_configuration()
+    T = bench.node.node_state.arm.robot.pose('base', 'palm', values_at(NAMES, q))
+    x, y, _ = (T @ [0.15, 0.07, 0.0, 1.0])[:3]
+    show(bench, block(x, y, (0.02, 0.02, 0.2), 'post'))
+    assert "'post/0'" in refusal(bench, 'gripper', Float64(data=0.08))
 
 
 @pytest.mark.parametrize(
@@ -155,6 +259,8 @@ def test_fingers_go_at_the_share_of_all_speeds_and_pause_with_the_arm(bench):
     assert bench.gripper_commands[-1].velocity[0] == 0.0
     assert bench.set(speed_scaling=1.0) == []
     wait_for_gripper(bench, 'REACHED')
+    values = np.array([message.position[0] for message in bench.gripper_commands])
+    assert np.abs(np.diff(values, 2)).max() <= HARDEST * 0.01**2 * 1.001
 
 
 def test_arm_without_a_gripper_says_so(bench, six_axis):
@@ -268,15 +374,65 @@ def test_what_is_not_graspable_is_not_attached_where_that_is_told(bench):
     assert said == "obstacle 'table/0' is none of `graspable`: part*"
 
 
-def test_what_is_attached_stays_when_its_source_is_gone(bench):
+DELETE = Marker(ns='cup', action=Marker.DELETE)
+DELETEALL = Marker(action=Marker.DELETEALL)
+DELETE_OTHERS = Marker(ns='cups', action=Marker.DELETEALL)
+
+
+def tell(bench, *markers):
+    bench._publish('fabrik/obstacles', MarkerArray(markers=list(markers)))
+    bench.wait_for_statuses(4)
+
+
+def cup(*, lasts=0):
+    marker = block(PALM + 0.16, 0.0, (0.04,) * 3, 'cup')
+    marker.lifetime.sec = lasts
+    return marker
+
+
+@pytest.mark.parametrize('end', [DELETE, DELETEALL], ids=['delete', 'deleteall'])
+def test_what_was_put_down_stands_where_its_source_forgot_it_before(bench, end):
     start(bench)
-    show(bench, block(PALM + 0.16, 0.0, (0.04,) * 3, 'cup'))
+    show(bench, cup())
     attached(bench)
-    bench._publish('fabrik/obstacles', MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
-    bench.wait_for_statuses(5)
+    tell(bench, end)
     assert bench.status['obstacles'] == '1'
     attached(bench, topic='detach')
+    tell(bench, DELETE_OTHERS)
+    assert bench.status['obstacles'] == '1'
+    attached(bench)
+    attached(bench, topic='detach')
+    bench._publish('fabrik/obstacles', MarkerArray(markers=[end]))
     bench.wait_for_count('obstacles', 0)
+
+
+def test_what_was_put_down_stands_where_its_source_falls_silent(bench):
+    start(bench)
+    show(bench, cup(lasts=1))
+    attached(bench)
+    attached(bench, topic='detach')
+    bench.spin_until(lambda: not bench.node.node_state.arm.world._groups, 'the end of its time')
+    bench.wait_for_statuses(3)
+    assert bench.status['obstacles'] == '1'
+    tell(bench, DELETEALL, block(0.0, -0.5, (0.04,) * 3, 'cup'))
+    (told,) = bench.node.node_state.arm.world.in_markers
+    assert told.T_link_obstacle[1, 3] == -0.5
+
+
+def test_what_was_put_down_stays_where_its_source_tells_all_again(bench):
+    """Also one that deletes all before; and when another description comes."""
+    start(bench)
+    show(bench, cup())
+    attached(bench)
+    bench.send_joints(NAMES, np.add(BENT, (0.3, 0.0, 0.0)))
+    bench.wait_for_state('REACHED')
+    attached(bench, topic='detach')
+    tell(bench, DELETEALL, cup())
+    bench.describe(gripper_arm().replace('</robot>', '<!-- another one --></robot>'))
+    bench.spin_until(lambda: 'description has changed' in bench.status['reason'], 'the new arm')
+    bench.wait_for_statuses(3)
+    (stands,) = bench.node.node_state.arm.world.in_markers
+    assert stands.T_link_obstacle[1, 3] > 0.1
 
 
 def test_hand_carries_on_when_another_description_comes(bench):

@@ -1,14 +1,17 @@
 """Goals for a gripper controller: one that takes its time, or dies; a client stands in for it."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
+from action_msgs.msg import GoalStatus
 from fabrik_ros.ros import gripper_action
 from fabrik_ros.ros.gripper_action import GripperAction
 from rclpy.task import Future
+from sensor_msgs.msg import JointState
 
 
 class Controller:
@@ -25,9 +28,16 @@ class Controller:
         return self.answer
 
     def accept(self):
+        self.accepted = True
         self.answer.set_result(self)
 
-    accepted = True
+    def refuse(self):
+        self.accepted = False
+        self.answer.set_result(self)
+
+    def end(self, status):
+        result = SimpleNamespace(stalled=False, state=JointState())
+        self.result.set_result(SimpleNamespace(status=status, result=result))
 
     def get_result_async(self):
         return self.result
@@ -45,7 +55,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(gripper_action, 'ActionClient', lambda *given: controller)
     action = GripperAction(None)
     action.check('hand/gripper_cmd')
-    action.send('finger', 0.01, 0.0, ends.append)
+    action.send('finger', 0.01, 0.0, lambda *end: ends.append(end))
     return action, controller, ends
 
 
@@ -63,6 +73,43 @@ def test_controller_that_dies_is_given_up(asked):
     assert ends == []
     controller.is_there = False
     action.attend()
-    assert ends == ['it is gone']
+    assert ends == [('it is gone', None)]
     action.attend()
-    assert ends == ['it is gone']
+    assert ends == [('it is gone', None)]
+
+
+def test_goal_that_is_taken_after_it_was_given_up_is_cancelled(asked, monkeypatch):
+    action, controller, ends = asked
+    monkeypatch.setattr(time, 'monotonic', lambda: 1e9)
+    action.attend()
+    assert ends == [('no answer for 5 s', None)]
+    controller.accept()
+    assert controller.cancelled == 1
+    controller.end(GoalStatus.STATUS_CANCELED)
+    assert len(ends) == 1
+
+
+def test_goal_before_one_that_is_refused_is_cancelled(asked):
+    """The controller is on its way there, and nobody would see to it."""
+    action, controller, ends = asked
+    controller.accept()
+    controller.answer = Future()
+    action.send('finger', 0.02, 0.0, lambda *end: ends.append(end))
+    controller.refuse()
+    assert controller.cancelled == 1
+    assert ends == [('it refused the goal', None)]
+
+
+def test_goal_that_was_cancelled_from_here_tells_of_no_end(asked):
+    action, controller, ends = asked
+    controller.accept()
+    action.cancel()
+    controller.end(GoalStatus.STATUS_CANCELED)
+    assert (controller.cancelled, ends) == (1, [])
+
+
+def test_goal_that_others_cancelled_says_so(asked):
+    _, controller, ends = asked
+    controller.accept()
+    controller.end(GoalStatus.STATUS_CANCELED)
+    assert ends == [('it cancelled the goal', None)]

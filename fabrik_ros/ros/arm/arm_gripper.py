@@ -1,6 +1,6 @@
 """The gripper of a configured arm: which one there is, what it may touch, and what it does."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,28 @@ class ArmGripper:
 
     def look(self, measured: MeasuredJoints, now: float) -> None:
         """Take up where its joint is measured, as far as that is fresh at a time [s]."""
+        if self.drive is None:
+            return
+        name, timeout = self.drive.gripper.joint.name, self._parameters.state_timeout
+        measured.missing([name], now, timeout)  # hears what has come
+        value, measured_at = measured.reading(name, now, timeout) or (None, None)
+        self.drive.look(value, now, measured_at)
+        if self._parameters.wait_for_state and self.drive.fingers.is_lost:
+            text = f"no joint states come any more of the gripper joint '{shown(name)}'"
+            self.drive.hold(Reason(ReasonKind.STATE_MISSING, text))
+
+    def hold(self, reason: Reason) -> None:
+        """Let fingers that are under way brake, for a reason; they do not go on by themselves."""
         if self.drive is not None:
-            name, timeout = self.drive.gripper.joint.name, self._parameters.state_timeout
-            value, measured_at = measured.reading(name, now, timeout) or (None, None)
-            self.drive.look(value, now, measured_at)
+            self.drive.hold(reason)
+
+    def look_ahead(self, q: Array | None) -> None:
+        """Let fingers brake that would come too near to something, for an arm at `q`, (n,)."""
+        if self.drive is None or self.drive.goal is None or self.drive.stopped_by is not None:
+            return
+        met = self._met(self.drive, self.drive.goal, q, None)
+        if met is not None:
+            self.drive.hold(met)
 
     @property
     def commanded(self) -> Mapping[str, float]:
@@ -112,47 +130,72 @@ class ArmGripper:
         drive = self.drive
         if drive is None:
             raise GripperError(self.missing)
-        goal = drive.gripper.value_for(width)
-        if drive.measured is not None and q is not None:
-            self._check_way(drive.gripper, drive.measured, goal, q)
         limits, joint = self._parameters, drive.gripper.joint
+        is_blind = limits.gripper_action or not limits.wait_for_state
+        assumed = _assumed(drive.gripper) if is_blind else None
+        met = self._met(drive, drive.gripper.value_for(width), q, assumed)
+        if met is not None:
+            raise RefusedError(met)
         speed = min(
             limits.gripper_speed / abs(drive.gripper.width_per_value),
             limits.max_joint_velocity_fraction * joint.velocity,
             limits.max_joint_velocity,
         )
-        is_blind = limits.gripper_action or not limits.wait_for_state
-        assumed = self._watch.other_joints.get(joint.name, goal) if is_blind else None
         drive.go_to(width, speed, limits.max_joint_acceleration, assumed)
         self.requests += 1
         return drive
 
-    def _check_way(self, gripper: Gripper, here: float, goal: float, q: Array) -> None:
+    def _met(
+        self, drive: GripperDrive, goal: float, q: Array | None, assumed: float | None
+    ) -> Reason | None:
+        """Say what the fingers would come too near to on their way; None where that is free."""
+        here = assumed if drive.here is None else drive.here
+        if here is None or q is None:
+            return None
         values = np.linspace(here, goal, PLACES)[1:].tolist()
-        met = self._watch.met_by(gripper.joint.name, values, q)
-        if met is not None:
-            text = (
-                f"'{met.link_a}' would come {1e3 * met.distance:.0f} mm near to '{met.link_b}', "
-                f'which keeps {1e3 * met.clearance:.0f} mm; what the gripper is to touch is named '
-                'in `graspable`'
+        met = self._watch.met_by(drive.gripper.joint.name, values, q)
+        if met is None:
+            return None
+        text = (
+            f"'{met.link_a}' would come {1e3 * met.distance:.0f} mm near to '{met.link_b}', "
+            f'which keeps {1e3 * met.clearance:.0f} mm; what the gripper is to touch is named in '
+            '`graspable`'
+        )
+        return Reason(ReasonKind.COLLISION_AHEAD, text)
+
+    def warnings(self) -> Iterator[str]:
+        """Say that the fingers may leap with the first command."""
+        drive, parameters = self.drive, self._parameters
+        leaps = not (parameters.wait_for_state or parameters.gripper_action)
+        if drive is not None and leaps and drive.here is None:
+            width = drive.gripper.width_at(_assumed(drive.gripper))
+            yield (
+                f"gripper joint '{shown(drive.gripper.joint.name)}' is not measured: the fingers "
+                f'count as {width:g} m wide, and leap there with the first command if they are not'
             )
-            raise RefusedError(Reason(ReasonKind.COLLISION_AHEAD, text))
 
     def facts(self, now: float) -> dict[str, Any]:
         """Say what the gripper does, at a time [s]."""
         drive = self.drive
         if drive is None:
             return {'gripper': f'none: {self.missing}'}
-        gripper = drive.gripper
+        gripper, reason = drive.gripper, drive.reason(now)
         return {
             'gripper': gripper.joint.name,
             'gripper_state': drive.state(now).value,
+            'gripper_reason': '' if reason is None else reason.text,
+            'gripper_reason_code': '' if reason is None else reason.kind.value,
             'gripper_width': '' if drive.width is None else drive.width,
             'gripper_target': '' if drive.target is None else drive.target,
             'gripper_narrowest': gripper.narrowest,
             'gripper_widest': gripper.widest,
             'gripper_requests': self.requests,
         }
+
+
+def _assumed(gripper: Gripper) -> float:
+    """Value of the joint where nothing is known of it, as for collisions [rad or m]."""
+    return min(max(0.0, gripper.joint.lower), gripper.joint.upper)
 
 
 def _check_carried(robot: Robot, gripper: Gripper, arm: Chain | Tree) -> None:

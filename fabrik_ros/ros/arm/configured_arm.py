@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+import re
 
 import numpy as np
 from rclpy.node import Node
@@ -240,9 +241,9 @@ class ConfiguredArm:
 
     # -- the world
 
-    def set_groups(self, groups: Groups) -> None:
+    def set_groups(self, groups: Groups, deleted: re.Pattern[str]) -> None:
         """
-        Keep clear of the obstacles in markers, and of no others in markers.
+        Keep clear of the obstacles in markers, and of no others: see `World.set_groups`.
 
         Raises
         ------
@@ -250,7 +251,7 @@ class ConfiguredArm:
             If one makes no sense; nothing changes.
 
         """
-        self.world.set_groups(groups, self._clock.now(), self.values_at)
+        self.world.set_groups(groups, self._clock.now(), self.values_at, deleted)
         self._tell_world_fault()
 
     def look_around(self) -> None:
@@ -267,6 +268,7 @@ class ConfiguredArm:
         except FabrikError as error:
             self._log.error(f'obstacles: {error}', throttle_duration_sec=WARNING_PERIOD)
         self._tell_world_fault()
+        self.gripper.look_ahead(self.shown_configuration())
         if self.planner is not None:
             self.planner.attend()
 
@@ -332,6 +334,7 @@ class ConfiguredArm:
 
     def _note_points(self, before: PointCells | None, cells: PointCells) -> None:
         """Look at what is ahead, among other points."""
+        self.gripper.look_ahead(self.shown_configuration())
         follower, q = self.follower, self.motion.command[0]
         if follower is None:
             return
@@ -349,6 +352,7 @@ class ConfiguredArm:
         if self._points is not None and carried != self._carried:
             self._points.change_shape()
         self._carried = carried
+        self.gripper.look_ahead(self.shown_configuration())
         if follower is not None:
             follower.change_world(self._clock.now(), was_near or self._is_near(changed, q))
 
@@ -380,7 +384,7 @@ class ConfiguredArm:
 
     def heed_clock(self, system: int, steady: int | None) -> None:
         """
-        Take note if the system's clock was set; back, only a moving arm minds (CommandLoop).
+        Take note if the system's clock was set; back, only what moves minds (CommandLoop).
 
         Takes the time, and that of a clock that never jumps [ns], as of `NodeClock.read_ns`.
         """
@@ -391,6 +395,8 @@ class ConfiguredArm:
         self.relative_targets.clock_jumped(self._clock.now())
         if by > 0.0:
             self.take_clock_jump(by)
+        else:
+            self.gripper.hold(_jump(by))
 
     def take_clock_jump(self, by: float) -> None:
         """
@@ -408,7 +414,7 @@ class ConfiguredArm:
         if 0.0 < by <= self._parameters.state_timeout:
             return
         now, follower = self._clock.now(), self.follower
-        reason = Reason(ReasonKind.CLOCK_JUMPED, _jump_text(by))
+        reason = _jump(by)
         self._log.warning(f'{reason}: joint states have to come anew')
         self.measured.forget()
         self.joints.forget()
@@ -416,6 +422,7 @@ class ConfiguredArm:
         if by <= 0.0:
             self._forget_world_times()
         self.clock_jump = reason
+        self.gripper.hold(reason)
         if follower is None:
             return
         if follower.is_under_way or follower.is_held_in_world:
@@ -567,11 +574,12 @@ def scaled_limits(
     return replace(limits, speed_scaling=limits.speed_scaling * robot.speed_scaling)
 
 
-def _jump_text(by: float) -> str:
+def _jump(by: float) -> Reason:
     """Say how the clock jumped by a time [s]."""
+    text = f'the clock jumped {"forward" if by > 0.0 else "back"} by {abs(by):.2f} s'
     if by == 0.0:
-        return 'another clock tells the time (use_sim_time)'
-    return f'the clock jumped {"forward" if by > 0.0 else "back"} by {abs(by):.2f} s'
+        text = 'another clock tells the time (use_sim_time)'
+    return Reason(ReasonKind.CLOCK_JUMPED, text)
 
 
 def _commanded_joints(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 import math
+import re
 
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
@@ -26,6 +27,9 @@ KINDS = {
 """Markers that are solids."""
 MOST_IN_A_LIST = 1000
 """Cubes or spheres of one marker: point clouds are for more [1]."""
+
+NOTHING = re.compile('(?!)')
+"""Pattern of no name."""
 
 Key = tuple[str, int]
 """Namespace and number of a marker."""
@@ -110,6 +114,18 @@ def after(groups: Groups, message: MarkerArray, now: float) -> Groups:
         elif marker.type != Marker.TEXT_VIEW_FACING:
             left[key] = _unchanged(left.get(key), _group(marker, now))
     return left
+
+
+def deleted_by(message: MarkerArray) -> re.Pattern[str]:
+    """Pattern of the names of obstacles that a message deletes; it may tell them anew."""
+    patterns = []
+    for marker in message.markers:
+        if marker.action == Marker.DELETE:
+            patterns.append(rf'{re.escape(_name(marker))}(/\d+)?')
+        elif marker.action == Marker.DELETEALL:
+            namespace = re.escape(shown(marker.ns)) if marker.ns else '.+'
+            patterns.append(rf'{namespace}/-?\d+(/\d+)?')
+    return re.compile('|'.join(patterns)) if patterns else NOTHING
 
 
 def in_time(groups: Groups, now: float) -> Groups:

@@ -1,14 +1,19 @@
 """Obstacles as the hand has made them: it may touch, carry and put them down."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+import numpy as np
+
 from ...collision import Obstacle
 from ...errors import did_you_mean, listed, SceneError, shown
 from ...transforms import Array, inverse
+
+SAME_PLACE = 1e-6
+"""An obstacle whose pose differs by no more in any entry has not moved [1 or m]."""
 
 
 class Hand(NamedTuple):
@@ -21,8 +26,8 @@ class Hand(NamedTuple):
 
 
 class _Handled(NamedTuple):
-    source: Obstacle
-    """Obstacle as its source tells it."""
+    source: Obstacle | None
+    """Obstacle as its source tells it; None where it tells nothing any more."""
     result: Obstacle
     """Obstacle as it is now."""
 
@@ -33,7 +38,8 @@ class HandledObstacles:
 
     An obstacle that is attached stays so until it is detached, whatever its source tells, also
     where that does not know it any more: a camera does not see what the hand hides. One that was
-    put down stays where it is until its source tells another place.
+    put down stays where it is until its source tells another place, or deletes it; that it falls
+    silent, or deleted it before, does not take it away.
 
     Parameters
     ----------
@@ -51,10 +57,10 @@ class HandledObstacles:
         self._put_down: dict[str, _Handled] = {}
 
     def carrying_on(self, before: 'HandledObstacles') -> 'HandledObstacles':
-        """Return these, with what the same hand carried before."""
+        """Return these, with what the same hand carried and put down before."""
         after = copy(self)
         if self._hand == before._hand:
-            after._attached = before._attached
+            after._attached, after._put_down = before._attached, before._put_down
         return after
 
     @property
@@ -67,9 +73,9 @@ class HandledObstacles:
         return map(self._now, obstacles)
 
     def without_source(self, names: Iterable[str]) -> Iterator[Obstacle]:
-        """Yield what is attached and has none of the names that sources tell."""
-        known = set(names)
-        return (kept.result for name, kept in self._attached.items() if name not in known)
+        """Yield what is attached or was put down and has none of the names that sources tell."""
+        known, kept = set(names), self._put_down | self._attached
+        return (handled.result for name, handled in kept.items() if name not in known)
 
     def attaching(
         self, known: Sequence[Obstacle], name: str, T_root_link: Array
@@ -94,6 +100,7 @@ class HandledObstacles:
         """
         if self._hand is None:
             raise SceneError('nothing can be attached: of several tips none has the only gripper')
+        known = [*known, *self.without_source(obstacle.name for obstacle in known)]
         source = next((obstacle for obstacle in known if obstacle.name == name), None)
         if source is None:
             names = [obstacle.name for obstacle in known]
@@ -130,28 +137,41 @@ class HandledObstacles:
             raise SceneError(f"obstacle '{shown(name)}' is not attached; {there}")
         after = copy(self)
         after._attached = {n: kept for n, kept in self._attached.items() if n != name}
-        carried = self._attached[name].result
+        before, carried = self._attached[name]
         source = next((obstacle for obstacle in known if obstacle.name == name), None)
-        if source is not None:
-            T = T_root_link @ carried.T_link_obstacle
-            result = replace(carried, T_link_obstacle=T, link='', touch_links=source.touch_links)
-            after._put_down = self._put_down | {name: _Handled(source, self._touched(result))}
+        told = source or before or carried
+        T = T_root_link @ carried.T_link_obstacle
+        result = replace(carried, T_link_obstacle=T, link='', touch_links=told.touch_links)
+        after._put_down = self._put_down | {name: _Handled(source, self._touched(result))}
+        return after
+
+    def deleting(self, is_deleted: Callable[[str], bool]) -> 'HandledObstacles':
+        """Return these, without what was put down and is deleted, by its name."""
+        after = copy(self)
+        after._put_down = {n: kept for n, kept in self._put_down.items() if not is_deleted(n)}
         return after
 
     def forget(self, known: Iterable[Obstacle]) -> None:
-        """Forget what was put down, of all but the obstacles that sources tell."""
-        names = {obstacle.name for obstacle in known}
-        for handled in (self._put_down, self._touchable):
-            for name in handled.keys() - names:
-                del handled[name]
+        """Forget what sources, who tell these obstacles, tell anew or will not need."""
+        told = {obstacle.name: obstacle for obstacle in known}
+        for name in [n for n in self._put_down.keys() & told.keys() if not self._is_down(told[n])]:
+            del self._put_down[name]
+        for name in self._touchable.keys() - told.keys():
+            del self._touchable[name]
+
+    def _is_down(self, source: Obstacle) -> bool:
+        """Whether an obstacle was put down, and its source tells the same as then."""
+        before = self._put_down[source.name].source if source.name in self._put_down else None
+        return before is source or (before is not None and is_unmoved(before, source))
 
     def _now(self, source: Obstacle) -> Obstacle:
         name = source.name
         if name in self._attached:
             return self._attached[name].result
-        for handled in (self._put_down, self._touchable):
-            if name in handled and handled[name].source is source:
-                return handled[name].result
+        if self._is_down(source):
+            return self._put_down[name].result
+        if name in self._touchable and self._touchable[name].source is source:
+            return self._touchable[name].result
         result = self._touched(source)
         if result is not source:
             self._touchable[name] = _Handled(source, result)
@@ -167,3 +187,18 @@ class HandledObstacles:
             return obstacle
         links = tuple(dict.fromkeys((*obstacle.touch_links, *self._hand.touch_links)))
         return replace(obstacle, touch_links=links)
+
+
+def is_unmoved(before: Obstacle, obstacle: Obstacle) -> bool:
+    """Whether two obstacles are the same in the same place."""
+    apart = np.abs(before.T_link_obstacle - obstacle.T_link_obstacle).max()
+    return is_alike(before, obstacle) and bool(apart <= SAME_PLACE)
+
+
+def is_alike(before: Obstacle, obstacle: Obstacle) -> bool:
+    """Whether two obstacles are the same, but for where they are."""
+    mine, theirs = (
+        (each.name, each.shape, each.link, each.touch_links, each.clearance)
+        for each in (before, obstacle)
+    )
+    return mine == theirs

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 import math
 from pathlib import Path
+import re
 
 import numpy as np
 
@@ -14,12 +15,17 @@ from ...model.robot import Robot
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
 from ..inputs.frame_resolver import FrameResolver, joint_names_between, JointValues
-from ..inputs.marker_obstacles import Groups, in_time, joint_that_moves, MarkedObstacle, on_link
+from ..inputs.marker_obstacles import (
+    Groups,
+    in_time,
+    joint_that_moves,
+    MarkedObstacle,
+    NOTHING,
+    on_link,
+)
 from ..parameters.node_parameters import NodeParameters
-from .handled_obstacles import HandledObstacles
+from .handled_obstacles import HandledObstacles, is_alike, is_unmoved, SAME_PLACE
 
-SAME_PLACE = 1e-6
-"""An obstacle whose pose differs by no more in any entry has not moved [1 or m]."""
 SMALL_MOVE = 0.04
 """An obstacle that has moved by less is where it was, for an arm that waits for quiet [m]."""
 
@@ -133,7 +139,13 @@ class World:
             self.handled = before
             raise
 
-    def set_groups(self, groups: Groups, now: float, values: JointValues) -> None:
+    def set_groups(
+        self,
+        groups: Groups,
+        now: float,
+        values: JointValues,
+        deleted: re.Pattern[str] = NOTHING,
+    ) -> None:
         """
         Take obstacles in markers instead of those before; nothing changes where one is refused.
 
@@ -145,6 +157,8 @@ class World:
             The time [s].
         values : callable
             Tells joint values at the stamp of a marker, for frames that move.
+        deleted : pattern, optional
+            Names of obstacles that were deleted, unless they were told anew.
 
         Raises
         ------
@@ -155,7 +169,17 @@ class World:
         for obstacle in _obstacles(groups):
             if obstacle not in self._placed:
                 self._place(obstacle, now, values)
-        self._put_in_force(groups, now, values)
+        told = {obstacle.name for obstacle in self._of_file}
+        told.update(obstacle.name for obstacle in _obstacles(groups))
+        before = self.handled
+        self.handled = before.deleting(
+            lambda name: name not in told and deleted.fullmatch(name) is not None
+        )
+        try:
+            self._put_in_force(groups, now, values)
+        except FabrikError:
+            self.handled = before
+            raise
         self._groups = groups
 
     def update(self, now: float, values: JointValues) -> None:
@@ -297,19 +321,7 @@ def _obstacles(groups: Groups) -> Iterator[MarkedObstacle]:
 
 def _unmoved(before: Obstacle | None, obstacle: Obstacle) -> Obstacle:
     """Return the obstacle before where it is the same in the same place."""
-    if before is None or not _is_alike(before, obstacle):
-        return obstacle
-    apart = np.abs(before.T_link_obstacle - obstacle.T_link_obstacle).max()
-    return before if apart <= SAME_PLACE else obstacle
-
-
-def _is_alike(before: Obstacle, obstacle: Obstacle) -> bool:
-    """Whether two obstacles are the same, but for where they are."""
-    mine, theirs = (
-        (each.name, each.shape, each.link, each.touch_links, each.clearance)
-        for each in (before, obstacle)
-    )
-    return mine == theirs
+    return obstacle if before is None or not is_unmoved(before, obstacle) else before
 
 
 def _changed(before: Scene, scene: Scene) -> frozenset[str]:
@@ -318,7 +330,7 @@ def _changed(before: Scene, scene: Scene) -> frozenset[str]:
     changed = set(known)
     for obstacle in scene:
         old = known.get(obstacle.name)
-        if old is None or not _is_alike(old, obstacle) or _distance(old, obstacle) > SMALL_MOVE:
+        if old is None or not is_alike(old, obstacle) or _distance(old, obstacle) > SMALL_MOVE:
             changed.add(obstacle.name)
         else:
             changed.discard(obstacle.name)
