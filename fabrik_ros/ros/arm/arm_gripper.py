@@ -121,9 +121,10 @@ class ArmGripper:
             limits.max_joint_velocity_fraction * joint.velocity,
             limits.max_joint_velocity,
         )
+        acceleration = min(limits.max_joint_acceleration, joint.hardest)
         is_blind = limits.gripper_action or not limits.wait_for_state
         assumed = self._watch.other_joints.get(joint.name, goal) if is_blind else None
-        drive.go_to(width, speed, limits.max_joint_acceleration, assumed)
+        drive.go_to(width, speed, acceleration, assumed)
         self.requests += 1
         return drive
 
