@@ -103,9 +103,9 @@ def test_limits_of_acceleration_and_jerk_are_shown(write):
     printed = run('info', write(robot)).printed
     rows = {line.split()[0]: line for line in printed.splitlines()}
     assert rows['lift'].endswith(
-        '2 m/s    acceleration 5 m/s², deceleration 2.5 m/s², jerk 60 m/s³'
+        '2 m/s     acceleration 5 m/s², deceleration 2.5 m/s², jerk 60 m/s³'
     )
-    assert rows['turn'].endswith('2 rad/s  acceleration 5 rad/s²')
+    assert rows['turn'].endswith('2 rad/s   acceleration 5 rad/s²')
     assert rows['wrist'].endswith('2 rad/s')
 
 
