@@ -9,10 +9,13 @@ it. `fabrik_ros report FILE.zip` makes a page of it.
 import argparse
 from contextlib import suppress
 import math
+import os
 from pathlib import Path
+import platform
 import sys
 import time
 
+from .. import __version__
 from ..found_ros import require_ros
 from ..logs.log_file import write_log
 from ..logs.names import personal_names
@@ -51,15 +54,24 @@ def run(options: argparse.Namespace) -> int:
                 if not logger.has_status and passed > NO_NODE:
                     break
                 time.sleep(0.1)
-        log = logger.log()
     finally:
         own.close()
     if not logger.has_status:
         print(f'NOT LOGGED: no status came on {name}/status')
         return 1
+    log = logger.log(_versions())
     write_log(path, log, {} if options.keep_names else personal_names())
     print(
         f'{len(log.commands.heard)} commands, {len(log.states.heard)} measured states, '
-        f'{len(log.targets)} targets in {path}; `fabrik_ros report {path}` makes a page of it'
+        f'{len(log.targets)} targets in {path}; `report` makes a page of it'
     )
     return 0
+
+
+def _versions() -> dict[str, str]:
+    return {
+        'fabrik_ros': __version__,
+        'Python': platform.python_version(),
+        'system': f'{platform.system()} {platform.machine()}',
+        'ROS': os.environ.get('ROS_DISTRO', 'as a package of Python'),
+    }

@@ -1,8 +1,7 @@
 """Listens to a running node, and makes a log of what it commands, hears and says."""
 
+from collections.abc import Mapping
 from functools import partial
-import os
-import platform
 import time
 from typing import Any
 
@@ -14,7 +13,6 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ... import __version__
 from ...errors import FabrikError
 from ...logs.motion_log import FACTS, MotionLog, Samples, SentTarget, Status
 from ...model.mechanism import Mechanism
@@ -95,8 +93,8 @@ class MotionLogger:
                 self._listen(PoseStamped, f'{self._name}/{topic}', take, 10)
                 self._tips.add(tip)
 
-    def log(self) -> MotionLog:
-        """Tell what came so far."""
+    def log(self, versions: Mapping[str, str]) -> MotionLog:
+        """Tell what came, once the node that listened spins no more."""
         arm, values = self._arm(), self.watched.parameters
         joints = arm.joint_names if arm is not None else ()
         if arm is None and self._commands:
@@ -116,10 +114,7 @@ class MotionLogger:
             tuple(self._statuses),
             tuple(self._targets),
             {
-                'fabrik_ros': __version__,
-                'Python': platform.python_version(),
-                'system': f'{platform.system()} {platform.machine()}',
-                'ROS': os.environ.get('ROS_DISTRO', 'wheels'),
+                **versions,
                 **{name: str(values[name]) for name in TOLD if name in values},
             },
         )
