@@ -50,7 +50,7 @@ def report(log: MotionLog) -> str:
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<title>fabrik_ros report</title><style>{STYLE}</style></head>\n'
+        f'<title>Report of a log of fabrik_ros</title><style>{STYLE}</style></head>\n'
         f'<body>{chr(10).join(parts)}</body></html>\n'
     )
 
