@@ -88,6 +88,10 @@ class ProgramError(FabrikError):
     """A program of moves makes no sense."""
 
 
+class LogError(FabrikError):
+    """A file is no log of a node."""
+
+
 class CollisionError(FabrikError):
     """Collisions cannot be looked for as asked."""
 

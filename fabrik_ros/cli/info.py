@@ -113,7 +113,7 @@ def _joint_rows(robot: Robot) -> Iterator[tuple[str, ...]]:
             f'{shown(joint.parent)} -> {shown(joint.child)}',
             _limits(joint),
             _velocity(joint),
-            _mimic(joint),
+            '; '.join(filter(None, [_changes(joint), _mimic(joint)])),
         )
 
 
@@ -134,6 +134,18 @@ def _velocity(joint: Joint) -> str:
         return ''
     unit = 'm/s' if joint.type.is_prismatic else 'rad/s'
     return 'not given' if math.isinf(joint.velocity) else f'{joint.velocity:.6g} {unit}'
+
+
+def _changes(joint: Joint) -> str:
+    """Limits of acceleration, deceleration and jerk that are given."""
+    unit = 'm' if joint.type.is_prismatic else 'rad'
+    slower = joint.deceleration if joint.deceleration != joint.acceleration else math.inf
+    parts = (
+        ('acceleration', joint.acceleration, f'{unit}/s²'),
+        ('deceleration', slower, f'{unit}/s²'),
+        ('jerk', joint.jerk, f'{unit}/s³'),
+    )
+    return ', '.join(f'{name} {value:.6g} {of}' for name, value, of in parts if value < math.inf)
 
 
 def _mimic(joint: Joint) -> str:

@@ -18,6 +18,8 @@ SUBCOMMANDS = {
     'target': 'send a pose, or a program of moves, to a running node, and how it ends (ROS 2)',
     'record': 'write where the tool is led to a file, for replay (ROS 2)',
     'replay': 'run such a file, or a program of moves (ROS 2)',
+    'log': 'write what a running node commands, hears and says to a file (ROS 2)',
+    'report': 'one page of such a log: errors, limits used, stops, latencies',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """

@@ -35,6 +35,8 @@ class Chain(Mechanism):
     velocity : array, shape (n,)
         Greatest speeds [rad/s or m/s]; inf where the model gives none. Mimic joints
         included.
+    acceleration, jerk : array, shape (n,)
+        Greatest accelerations, either way, and jerks [rad or m, per s^2 and per s^3]; likewise.
     root_point : array, shape (3,)
         Where the first joint sits, in the frame of the base link [m].
     reach : float

@@ -105,6 +105,10 @@ class Joint:
         Greatest speed [rad/s or m/s]; inf when the model gives none.
     mimic : Mimic or None
         What it follows; None where it has a value of its own.
+    acceleration, deceleration : float
+        How fast its speed may grow and fall [rad/s^2 or m/s^2]; inf when the model gives none.
+    jerk : float
+        How fast its acceleration may change [rad/s^3 or m/s^3]; inf when the model gives none.
 
     """
 
@@ -118,6 +122,14 @@ class Joint:
     upper: float = math.inf
     velocity: float = math.inf
     mimic: Mimic | None = None
+    acceleration: float = math.inf
+    deceleration: float = math.inf
+    jerk: float = math.inf
+
+    @property
+    def hardest(self) -> float:
+        """Greatest change of its velocity either way [rad/s^2 or m/s^2]."""
+        return min(self.acceleration, self.deceleration)
 
     @property
     def largest_displacement(self) -> float:

@@ -60,7 +60,10 @@ class Mechanism(ABC):
         self.is_revolute: npt.NDArray[np.bool_] = np.array(revolute)
         self.is_revolute.flags.writeable = False
         self.lower, self.upper = _limits(moving, self.joint_names)
-        self.velocity = _velocities(moving, self.joint_names)
+        names = self.joint_names
+        self.velocity = _greatest(moving, names, [joint.velocity for joint in moving])
+        self.acceleration = _greatest(moving, names, [joint.hardest for joint in moving])
+        self.jerk = _greatest(moving, names, [joint.jerk for joint in moving])
         self.open_slides = _open_slides(joints)
         self.reach = self.size = 0.0
         self.base_link = ''
@@ -330,12 +333,13 @@ def _check_stands_inside(joint: Joint, value: float) -> None:
         )
 
 
-def _velocities(moving: list[Joint], names: tuple[str, ...]) -> Array:
-    velocity = np.full(len(names), math.inf)
+def _greatest(moving: list[Joint], names: tuple[str, ...], limits: list[float]) -> Array:
+    """Limits of a rate of the joints with a value by those of all joints that move."""
+    greatest = np.full(len(names), math.inf)
     numbers = {name: number for number, name in enumerate(names)}
-    for joint in moving:
+    for joint, limit in zip(moving, limits, strict=True):
         mimic = joint.mimic or Mimic(joint.name)
         if mimic.multiplier != 0.0:
             i = numbers[mimic.source]
-            velocity[i] = min(velocity[i], joint.velocity / abs(mimic.multiplier))
-    return read_only(velocity)
+            greatest[i] = min(greatest[i], limit / abs(mimic.multiplier))
+    return read_only(greatest)

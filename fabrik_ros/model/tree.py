@@ -42,6 +42,8 @@ class Tree(Mechanism):
     velocity : array, shape (n,)
         Greatest speeds [rad/s or m/s]; inf where the model gives none. Mimic joints
         included.
+    acceleration, jerk : array, shape (n,)
+        Greatest accelerations, either way, and jerks [rad or m, per s^2 and per s^3]; likewise.
     inner_reaches : array, shape (k,)
         Each tip is never nearer than this to its root point [m].
     reach : float

@@ -17,6 +17,10 @@ SHORTEST_AXIS = 1e-9
 """Length below which an axis has no direction [1]."""
 LEAST_VELOCITY = 1e-9
 """Lowest velocity limit that makes sense [rad/s or m/s]."""
+LEAST_CHANGE = 1e-6
+"""Lowest limits of acceleration and jerk that make sense [per s^2 and per s^3]."""
+CHANGES = 'acceleration', 'deceleration', 'jerk'
+"""Limits that URDF has from version 1.2 on, in this order; without the second the first counts."""
 MOST_TURNS = 4.0 * math.pi
 """
 Bound beyond which whole and half numbers look like degrees, as do others beyond twice it [rad].
@@ -58,7 +62,10 @@ class JointReader:
         axis = self._axis(element, where) if type_.has_axis else read_only(np.array(ALONG_X))
         lower, upper, velocity = self._limits(element, type_, where)
         mimic = self._mimic(element, where) if type_.is_drivable else None
-        return Joint(name, type_, parent, child, origin, axis, lower, upper, velocity, mimic)
+        return Joint(
+            name, type_, parent, child, origin, axis, lower, upper, velocity, mimic,
+            *self._changes(element, type_, where),
+        )  # fmt: skip
 
     def _link_of(self, element: Element, tag: str, where: str) -> str:
         found = self._reader.only(element, tag, where)
@@ -144,6 +151,41 @@ class JointReader:
         if 'velocity' in limit.attrib:
             found = f'a velocity limit of {velocity:.6g}'
         self._reader.warnings.append(f'{where} has {found}; its speed is not limited by the model')
+        return math.inf
+
+    def _changes(
+        self, element: Element, type_: JointType, where: str
+    ) -> tuple[float, float, float]:
+        """Read the limits of acceleration, deceleration and jerk; infinite where none is."""
+        limit = element.find('limit')
+        given = [] if limit is None else [name for name in CHANGES if name in limit.attrib]
+        if limit is None or not given or not type_.is_drivable:
+            return math.inf, math.inf, math.inf
+        if not self._reader.knows_accelerations:
+            self._reader.warnings.append(
+                f'{where}, <limit>: {", ".join(given)} of it is left out, as that needs '
+                '<robot version="1.2"> or later'
+            )
+            return math.inf, math.inf, math.inf
+        acceleration, deceleration, jerk = (
+            self._change(limit, name, where) if name in given else math.inf for name in CHANGES
+        )
+        if 'deceleration' not in given:
+            deceleration = acceleration
+        return acceleration, deceleration, jerk
+
+    def _change(self, limit: Element, name: str, where: str) -> float:
+        value = number(limit, name, 0.0, f'{where}, <limit>')
+        if value >= LEAST_CHANGE:
+            return value
+        if value > 0.0:
+            raise UrdfError(
+                f"{where}, <limit>: {name} is '{shown_attribute(limit, name)}'; expected at least "
+                f'{LEAST_CHANGE:g}, or 0 for no limit'
+            )
+        self._reader.warnings.append(
+            f'{where}: its limit of {name} is {value:.6g}, and counts as none'
+        )
         return math.inf
 
     def _narrowed(

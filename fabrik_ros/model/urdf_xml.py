@@ -241,12 +241,16 @@ class Reader:
     ----------
     warnings : list of str
         What was odd but could be understood.
+    knows_accelerations : bool
+        Whether `<limit>` may hold limits of acceleration and jerk in this version of URDF.
 
     """
 
     def __init__(self, document: Document) -> None:
         self.warnings = list(document.warnings)
-        self._knows_quaternions = _version(document.root) >= (1, 1)
+        version = _version(document.root)
+        self._knows_quaternions = version >= (1, 1)
+        self.knows_accelerations = version >= (1, 2)
 
     def only(self, element: Element, tag: str, where: str) -> Element | None:
         """Find the first child with a tag, and warn if there are more."""

@@ -432,6 +432,11 @@ class ArmFollower:
         return self._why_no_world if self._world is None else self._world.checking
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What limits in the robot description make of the options, or cannot."""
+        return self.options.warnings_for(self.arm)
+
+    @property
     def state(self) -> State:
         """State of the arm, in the words of the status."""
         return self._follower.state(self._now)[0]

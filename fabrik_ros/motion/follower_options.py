@@ -6,11 +6,14 @@ import math
 
 import numpy as np
 
+from ..errors import MotionError, shown
 from ..model.mechanism import Mechanism
 from ..solver.options import shown_options, SolverOptions
+from ..transforms import Array
 from .choosing.goal import MotionOptions
 from .following.following_rules import FollowingRules
 from .limits.jerk_filter import JerkFilter
+from .limits.jerk_paths import has_ruckig
 from .limits.limits import MotionLimits
 
 LONGEST_STOP = 0.5
@@ -120,9 +123,10 @@ class FollowerOptions:
     max_joint_velocity : float
         Velocity of every joint, whatever the URDF says [rad/s or m/s].
     max_joint_acceleration : float
-        Acceleration of every joint [rad/s^2 or m/s^2].
+        Acceleration of every joint [rad/s^2 or m/s^2]; a lower one in the URDF counts.
     max_joint_jerk : float
-        Jerk of every joint [rad/s^3 or m/s^3]; 0: not limited; needs ruckig (extra `motion`).
+        Jerk of every joint [rad/s^3 or m/s^3]; 0: only as the URDF limits it; needs ruckig (extra
+        `motion`).
     self_collision : str
         Stop in front of collisions of the arm with itself: 'auto': where coal is installed and the
         URDF has collision geometry; 'require': refuse to begin without them; 'never'.
@@ -270,28 +274,73 @@ class FollowerOptions:
         """
         Make what limits the jerk of an arm; None where no limit is set.
 
+        Nor where ruckig is not installed and only the robot description sets one.
+
         Raises
         ------
         MotionError
-            If ruckig is needed and not installed.
+            If `max_joint_jerk` is set and ruckig is not installed.
 
         """
-        jerk, period = self.max_joint_jerk, 1.0 / self.command_rate
-        return JerkFilter(jerk, period, arm.lower, arm.upper) if jerk > 0.0 else None
+        jerk = np.minimum(arm.jerk, self.max_joint_jerk or math.inf)
+        if np.all(np.isinf(jerk)):
+            return None
+        try:
+            return JerkFilter(jerk, 1.0 / self.command_rate, arm.lower, arm.upper)
+        except MotionError:
+            if self.max_joint_jerk > 0.0:
+                raise
+            return None
 
     def limits_for(self, arm: Mechanism) -> MotionLimits:
-        """Return the limits of the motion of an arm."""
-        velocity = np.minimum(
-            self.max_joint_velocity_fraction * arm.velocity, self.max_joint_velocity
-        )
+        """
+        Return the limits of the motion of an arm.
+
+        Where the robot description has limits of acceleration or jerk that are too low for the
+        velocity, this is lowered: see `warnings_for`.
+        """
+        velocity, acceleration = self._asked_rates(arm)
+        soft = np.minimum(acceleration, LONGEST_SMOOTHING * arm.jerk)
+        stoppable = np.minimum(velocity, LONGEST_STOP * soft)
         return MotionLimits(
             self.max_tip_speed,
             self.max_tip_rotation,
             self.max_tip_acceleration,
-            velocity,
-            np.full(len(arm), self.max_joint_acceleration),
+            np.where(soft < self.max_joint_acceleration, stoppable, velocity),
+            soft,
             self.speed_scaling,
         )
+
+    def _asked_rates(self, arm: Mechanism) -> tuple[Array, Array]:
+        """Return the limits of velocity and acceleration, each by itself, shape (n,)."""
+        velocity = self.max_joint_velocity_fraction * arm.velocity
+        return (
+            np.minimum(velocity, self.max_joint_velocity),
+            np.minimum(arm.acceleration, self.max_joint_acceleration),
+        )
+
+    def warnings_for(self, arm: Mechanism) -> tuple[str, ...]:
+        """Say what the limits in the robot description make of the options, or cannot."""
+        velocity, acceleration = self._asked_rates(arm)
+        limits, found = self.limits_for(arm), []
+        softer = _lowered(arm, acceleration, limits.joint_acceleration)
+        if softer:
+            found.append(
+                f'accelerations are lowered, as the jerk in the robot description has to allow '
+                f'them within {LONGEST_SMOOTHING:g} s: {softer}'
+            )
+        slower = _lowered(arm, velocity, limits.joint_velocity)
+        if slower:
+            found.append(
+                f'velocities are lowered, as the acceleration in the robot description has to '
+                f'stop them within {LONGEST_STOP:g} s: {slower}'
+            )
+        if not np.all(np.isinf(arm.jerk)) and not has_ruckig():
+            found.append(
+                'the jerk in the robot description is not kept, as ruckig is not installed: '
+                "pip install 'fabrik_ros[motion]', or pip install ruckig"
+            )
+        return tuple(found)
 
     # -- whether they make sense
 
@@ -348,3 +397,12 @@ class FollowerOptions:
             f'max_joint_acceleration {acceleration:g} with max_joint_jerk {jerk:g}; at most '
             f'{LONGEST_SMOOTHING:g} s is allowed'
         )
+
+
+def _lowered(arm: Mechanism, asked: Array, kept: Array) -> str:
+    """Name the joints that keep less than was asked, and both numbers; '' where none does."""
+    return ', '.join(
+        f"'{shown(name)}' from {before:.4g} to {after:.4g}"
+        for name, before, after in zip(arm.joint_names, asked, kept, strict=True)
+        if after < before
+    )

@@ -179,7 +179,7 @@ def driven_program(
         slow_times(program, drive),
         route.deviation[0] + (AVERAGED_OFF if motion.limits_jerk else 0.0),
         route.deviation[1],
-        route.remarks,
+        (*options.warnings_for(arm), *route.remarks),
         time.monotonic() - begin,
         'off: the robot is not known' if collision is None else collision.checking,
     )

@@ -56,7 +56,7 @@ class NodeStatus:
             'solve_time': arm.motion.resolving_time,
             'base_link': arm.chain.base_link,
             'tip_link': ', '.join(arm.tip_links),
-            'description_warnings': '; '.join(arm.robot.warnings),
+            'description_warnings': '; '.join(arm.description_warnings),
             'tool_offset': ' '.join(map(repr, self._state.parameters.tool_offset)),
             'warnings': '; '.join(filter(None, [facts['warnings'], arm.loop.warning])),
             'look_ahead': arm.loop.look_ahead,

@@ -60,6 +60,8 @@ class LocalSource:
         if not self._options.home_configuration:
             self._options = replace(self._options, home_configuration=tuple(self._start()))
         self._follower = ArmFollower(chain, self._options, scene=world)
+        for warning in self._follower.warnings:
+            print(f'odd: {warning}')
         self._planned = PlannedMotion()
         self._target: Target | None = None
         self._goals, self._asked_goal, self._goal = count(1), '', ''

@@ -91,6 +91,24 @@ def test_joints_of_every_type_have_their_units(write):
     assert 'what hangs on planar and floating joints: drift' in printed
 
 
+def test_limits_of_acceleration_and_jerk_are_shown(write):
+    limit = '<limit lower="-1" upper="1" velocity="2" acceleration="5" {}/>'
+    robot = robot_xml(
+        'base a b c',
+        joint_xml('lift', 'base', 'a', 'prismatic', limit.format('deceleration="2.5" jerk="60"')),
+        joint_xml('turn', 'a', 'b', body=limit.format('deceleration="5"')),
+        joint_xml('wrist', 'b', 'c'),
+        attributes='name="r" version="1.2"',
+    )
+    printed = run('info', write(robot)).printed
+    rows = {line.split()[0]: line for line in printed.splitlines()}
+    assert rows['lift'].endswith(
+        '2 m/s     acceleration 5 m/s², deceleration 2.5 m/s², jerk 60 m/s³'
+    )
+    assert rows['turn'].endswith('2 rad/s   acceleration 5 rad/s²')
+    assert rows['wrist'].endswith('2 rad/s')
+
+
 def test_bundled_arms_are_known_by_name():
     pytest.importorskip('xacro')
     assert "chain: from 'base_link' to 'tool0'" in run('info', 'six_axis').printed

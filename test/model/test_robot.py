@@ -290,7 +290,7 @@ def test_chain_shows_its_ends_and_joints():
 
 def test_arrays_of_a_chain_cannot_be_written():
     chain = load_urdf(SIX_AXIS).chain()
-    for name in ('lower', 'upper', 'velocity', 'root_point', 'model'):
+    for name in ('lower', 'upper', 'velocity', 'acceleration', 'jerk', 'root_point', 'model'):
         with pytest.raises(ValueError, match='read-only'):
             getattr(chain, name)[0] = 1.0
 
@@ -406,6 +406,16 @@ def test_a_follower_that_stands_still_outside_its_limits_is_refused():
 @pytest.mark.parametrize(('multiplier', 'expected'), [(1, 1.0), (-4, 0.25), (0.5, 1.0), (0, 1.0)])
 def test_a_fast_follower_slows_its_source_down(multiplier, expected):
     assert_close(serial(Segment(), follower(multiplier)).velocity, [expected])
+
+
+@pytest.mark.parametrize(('multiplier', 'expected'), [(1, 1.0), (-4, 0.25), (0.5, 2.0), (0, 3.0)])
+def test_a_hard_follower_softens_its_source(multiplier, expected):
+    text = serial_xml([Segment(), follower(multiplier)])
+    start, source, end = text.replace('<robot ', '<robot version="1.2" ').split('<limit ')
+    source = f'<limit acceleration="3" jerk="30" {source}'
+    chain = load_urdf(f'{start}{source}<limit deceleration="1" jerk="10" {end}').chain()
+    assert_close(chain.acceleration, [expected])
+    assert_close(chain.jerk, [10.0 * expected])
 
 
 # Poses in the tree.

@@ -509,6 +509,81 @@ def test_a_velocity_that_is_no_limit_warns(velocity, found):
     assert warnings == (f"joint 'j' has {found}; its speed is not limited by the model",)
 
 
+def read_limit(limit, kind='revolute', version='version="1.2"'):
+    xml = one_joint(kind, f'<limit lower="-1" upper="1" velocity="2" {limit}/>', version)
+    robot = load_urdf(xml)
+    return robot.joint('j'), robot.warnings
+
+
+CHANGES = 'acceleration="5" deceleration="7.5" jerk="60"'
+
+
+# As urdfdom 6.0 reads them: from version 1.2 on, and without a deceleration the acceleration
+# counts for both.
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'continuous', 'prismatic'])
+@pytest.mark.parametrize('version', ['1.2', '1.10', '2.0'])
+def test_acceleration_deceleration_and_jerk_are_limits(kind, version):
+    joint, warnings = read_limit(CHANGES, kind, f'version="{version}"')
+    assert (joint.acceleration, joint.deceleration, joint.jerk) == (5.0, 7.5, 60.0)
+    assert joint.hardest == 5.0
+    assert warnings == ()
+
+
+@pytest.mark.parametrize('version', ['', 'version="1.0"', 'version="1.1"'])
+def test_before_version_1_2_they_are_left_out_with_a_warning(version):
+    joint, warnings = read_limit('acceleration="5" jerk="60"', version=version)
+    assert (joint.acceleration, joint.deceleration, joint.jerk) == 3 * (math.inf,)
+    assert warnings == (
+        "joint 'j', <limit>: acceleration, jerk of it is left out, as that needs "
+        '<robot version="1.2"> or later',
+    )
+
+
+@pytest.mark.parametrize(
+    ('limit', 'expected'),
+    [
+        ('', (math.inf, math.inf, math.inf)),
+        ('acceleration="3"', (3.0, 3.0, math.inf)),
+        ('deceleration="3"', (math.inf, 3.0, math.inf)),
+        ('acceleration="inf" jerk="8"', (math.inf, math.inf, 8.0)),
+    ],
+)
+def test_what_is_not_given_is_not_limited_but_for_the_deceleration(limit, expected):
+    joint, warnings = read_limit(limit)
+    assert (joint.acceleration, joint.deceleration, joint.jerk) == expected
+    assert warnings == ()
+
+
+@pytest.mark.parametrize('name', ['acceleration', 'deceleration', 'jerk'])
+@pytest.mark.parametrize(('text', 'shown'), [('0', '0'), ('-2.5', '-2.5'), ('-inf', '-inf')])
+def test_a_change_that_is_no_limit_warns(name, text, shown):
+    joint, warnings = read_limit(f'{name}="{text}"')
+    assert (joint.hardest, joint.jerk) == (math.inf, math.inf)
+    assert warnings == (f"joint 'j': its limit of {name} is {shown}, and counts as none",)
+
+
+@pytest.mark.parametrize('name', ['acceleration', 'deceleration', 'jerk'])
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('nan', 'is NaN; expected a number'),
+        ('fast', "is 'fast'; expected a number"),
+        ('1e-7', "is '1e-7'; expected at least 1e-06, or 0 for no limit"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(name, text, message):
+    xml = one_joint(
+        body=f'<limit lower="-1" upper="1" {name}="{text}"/>', attributes='version="1.2"'
+    )
+    assert_refused(xml, f"joint 'j', <limit>: {name} {message}")
+
+
+def test_a_joint_that_cannot_be_driven_has_none():
+    assert read_limit(CHANGES, 'floating')[0].hardest == math.inf
+
+
 def test_a_continuous_joint_keeps_its_velocity_limit():
     assert read_joint('continuous', '<limit effort="5" velocity="3.15"/>')[0].velocity == 3.15
 

@@ -38,6 +38,7 @@ HANDLE_MODULES = {f'ros/beside/{name}.py' for name in ('drag_target', 'handle_me
 ROS_FOLDERS = ('commander', 'ros', 'sim', 'view')
 ROS_CLIENTS = (
     'cli/doctor.py',
+    'cli/log.py',
     'cli/record.py',
     'cli/run.py',
     'cli/target.py',
@@ -55,7 +56,7 @@ FLOORS = (
     {'collision', 'solver'},
     {'textbook'},
     {'methods'},
-    {'gripper', 'planning'},
+    {'gripper', 'logs', 'planning'},
     {'programs'},
     {'motion'},
     {'plans'},

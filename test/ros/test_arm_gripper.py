@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
@@ -71,3 +72,43 @@ def test_states_that_wait_to_be_heard_are_not_missing():
     assert gripper.drive.stopped_by is None
     gripper.look(measured, 2.0)
     assert gripper.drive.stopped_by.kind is ReasonKind.STATE_MISSING
+
+
+def test_fingers_keep_the_acceleration_in_the_robot_description():
+    limit = OPENING.replace('<limit ', '<limit acceleration="2" deceleration="0.5" ')
+    robot = load_urdf(
+        robot_xml(
+            'base palm finger other_finger',
+            joint_xml('turn', 'base', 'palm', body=f'<axis xyz="0 0 1"/>{WIDE}'),
+            joint_xml(
+                'left_finger_joint', 'palm', 'finger', 'prismatic', f'<axis xyz="0 1 0"/>{limit}'
+            ),
+            joint_xml(
+                'right_finger_joint',
+                'palm',
+                'other_finger',
+                'prismatic',
+                f'<axis xyz="0 -1 0"/>{OPENING}{MIMIC}',
+            ),
+            attributes='name="r" version="1.2"',
+        )
+    )
+    parameters = SimpleNamespace(
+        gripper_joint='',
+        gripper_widths=(),
+        gripper_action='',
+        gripper_speed=1.0,
+        max_joint_velocity_fraction=1.0,
+        max_joint_velocity=1.5,
+        max_joint_acceleration=5.0,
+        wait_for_state=False,
+    )
+    watch = SimpleNamespace(other_joints={'left_finger_joint': 0.0})
+    gripper = ArmGripper(robot, robot.chain('base', 'palm'), parameters, watch)
+    drive = gripper.go_to(gripper.drive.gripper.widest, None)
+    values = [0.0, 0.0]
+    while drive.is_under_way:
+        drive.step(0.01, 0.01 * len(values))
+        values.append(drive.command[0])
+    hardest = np.abs(np.diff(values, 2)).max() / 0.01**2
+    assert 0.49 < hardest <= 0.5 + 1e-6

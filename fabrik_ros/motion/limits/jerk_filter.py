@@ -67,8 +67,9 @@ class JerkFilter:
 
     Parameters
     ----------
-    jerk : float
-        The limit for every joint [rad/s^3 or m/s^3].
+    jerk : float or array, shape (n,)
+        The limit for every joint [rad/s^3 or m/s^3]. Of some it may be infinite: these change
+        their acceleration as slowly as the average makes them do anyway.
     period : float
         Usual length of a step [s]; the average is over at least two of them, as the motion is
         known at its steps only.
@@ -83,6 +84,8 @@ class JerkFilter:
         Whether it is on the way to rest, whatever the motion does.
     held : array of bool, shape (n,)
         Which joints are on the way to rest while the others go on; until the motion is there.
+    jerk : array, shape (n,)
+        What each joint keeps to [rad/s^3 or m/s^3].
 
     Raises
     ------
@@ -91,12 +94,12 @@ class JerkFilter:
 
     """
 
-    def __init__(self, jerk: float, period: float, lower: Array, upper: Array) -> None:
+    def __init__(self, jerk: float | Array, period: float, lower: Array, upper: Array) -> None:
         self._ruckig = import_ruckig()
-        self.jerk, self._period = jerk, period
-        self._lower, self._upper = lower, upper
         n = len(lower)
-        self._planners = [JointPlanner(self._ruckig, jerk) for _ in range(n)]
+        self._asked = self.jerk = np.broadcast_to(np.float64(jerk), n)
+        self._period, self._lower, self._upper = period, lower, upper
+        self._planners = [JointPlanner(self._ruckig) for _ in range(n)]
         self._stopper, self._stop_input = self._ruckig.Ruckig(n), self._input_for_stops(n)
         self.reset(0.5 * (np.maximum(lower, -1.0) + np.minimum(upper, 1.0)))
 
@@ -104,7 +107,6 @@ class JerkFilter:
         wanted = self._ruckig.InputParameter(n)
         wanted.control_interface = self._ruckig.ControlInterface.Velocity
         wanted.synchronization = self._ruckig.Synchronization.No
-        wanted.max_jerk = [self.jerk] * n
         wanted.current_position = [0.0] * n
         wanted.target_velocity = wanted.target_acceleration = [0.0] * n
         return wanted
@@ -112,23 +114,23 @@ class JerkFilter:
     def change_limits(self, limits: MotionLimits) -> MotionLimits:
         """Keep to limits from now on; return the slightly lower ones of the motion."""
         self._fastest, self._hardest = limits.joint_velocity, limits.joint_acceleration
+        self.delay = float(np.max(self._hardest / self._asked))
+        """Time by which the average lags behind the motion, for the sake of the jerk [s]."""
         self._window = 2.0 * max(self.delay, self._period)
+        free = np.isinf(self._asked)
+        self.jerk = np.where(free, 2.0 * self._hardest / self._window, self._asked)
         self._stop_input.max_velocity = self._fastest
         self._stop_input.max_acceleration = self._hardest
-        each = zip(self._planners, self._fastest.tolist(), self._hardest.tolist(), strict=True)
-        for planner, fastest, hardest in each:
-            planner.change_limits(fastest, hardest)
+        self._stop_input.max_jerk = self.jerk
+        rates = _by_joint((self._fastest, self._hardest, self.jerk))
+        for planner, (fastest, hardest, jerk) in zip(self._planners, rates, strict=True):
+            planner.change_limits(fastest, hardest, jerk)
         left = 1.0 - MARGIN
         return replace(
             limits,
             joint_velocity=left * limits.joint_velocity,
             joint_acceleration=left * limits.joint_acceleration,
         )
-
-    @property
-    def delay(self) -> float:
-        """Time by which the average lags behind the motion, for the sake of the jerk [s]."""
-        return float(np.max(self._hardest)) / self.jerk
 
     def reset(self, q: Array) -> None:
         """Take the arm, and the motion, to stand still at `q`, shape (n,)."""
@@ -303,7 +305,7 @@ def _by_joint(rows: tuple[Array, Array, Array]) -> Iterator[JointState]:
     return zip(*(row.tolist() for row in rows), strict=True)
 
 
-def _peak(velocity: Array, acceleration: Array, jerk: float) -> Array:
+def _peak(velocity: Array, acceleration: Array, jerk: Array) -> Array:
     """Greatest speed while the acceleration vanishes as soon as it can."""
     gained = acceleration * np.abs(acceleration) / (2.0 * jerk)
     return np.maximum(np.abs(velocity), np.abs(velocity + gained))

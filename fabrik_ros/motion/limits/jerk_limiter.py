@@ -152,8 +152,8 @@ class JerkLimiter(JointLimiter):
     @property
     def longest_stop(self) -> float:
         """Time of a stop from the greatest speeds that the joints may have [s]."""
-        hardest = float(np.max(self.joints.limits.joint_acceleration))
-        return super().longest_stop + 2.0 * hardest / self._filter.jerk
+        smoothing = self.joints.limits.joint_acceleration / self._filter.jerk
+        return super().longest_stop + 2.0 * float(np.max(smoothing))
 
     def _stop_from_here(self) -> StopTrajectory:
         return self._filter.stop_trajectory()

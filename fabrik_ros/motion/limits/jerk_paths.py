@@ -154,24 +154,22 @@ class JointPlanner:
     ----------
     ruckig : module
         Finds the soonest ways.
-    jerk : float
-        The limit [rad/s^3 or m/s^3].
 
     """
 
-    def __init__(self, ruckig: Any, jerk: float) -> None:
+    def __init__(self, ruckig: Any) -> None:
         self._errors = ruckig.RuckigError, ValueError
         """Errors that ruckig raises; ValueError for a result without a name."""
         self._successes = ruckig.Result.Working, ruckig.Result.Finished
         self._planner, self._trajectory = ruckig.Ruckig(1), ruckig.Trajectory(1)
         self._wanted = ruckig.InputParameter(1)
-        self._wanted.max_jerk = [jerk]
         self._wanted.target_position = self._wanted.target_velocity = [0.0]
 
-    def change_limits(self, fastest: float, hardest: float) -> None:
-        """Keep to this velocity and acceleration from now on."""
+    def change_limits(self, fastest: float, hardest: float, jerk: float) -> None:
+        """Keep to this velocity, acceleration and jerk from now on."""
         self._fastest = fastest
         self._wanted.max_acceleration = [hardest]
+        self._wanted.max_jerk = [jerk]
 
     def phases(self, dt: float, state: JointState, target: JointState) -> Phases | None:
         """
@@ -238,6 +236,15 @@ def _ticks_within(times: Array, end: float) -> Array:
     """Round times after 0 and before an end [s] to ticks, each once."""
     ticks = TICK * np.unique(np.ceil(times / TICK))
     return ticks[(ticks >= TICK) & (ticks <= end - TICK)]
+
+
+def has_ruckig() -> bool:
+    """Whether Ruckig is installed."""
+    try:
+        import_ruckig()
+    except MotionError:
+        return False
+    return True
 
 
 def import_ruckig() -> Any:

@@ -141,7 +141,8 @@ class ArmGripper:
             limits.max_joint_velocity_fraction * joint.velocity,
             limits.max_joint_velocity,
         )
-        drive.go_to(width, speed, limits.max_joint_acceleration, assumed)
+        acceleration = min(limits.max_joint_acceleration, joint.hardest)
+        drive.go_to(width, speed, acceleration, assumed)
         self.requests += 1
         return drive
 

@@ -1,6 +1,6 @@
 """The arm, and all that exists once a robot description was accepted."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 import re
 
@@ -118,6 +118,7 @@ class ConfiguredArm:
         self._topics = surroundings.topics
         self._parameters = parameters
         self.robot, self.chain, self.motion, self.watch = robot, chain, motion, watch
+        self.description_warnings = (*robot.warnings, *parameters.warnings_for(chain))
         self.planner = planner
         self.measured = MeasuredJoints(joint.name for joint in robot.joints)
         self.others = OtherJoints(node.get_logger(), watch)
@@ -221,6 +222,9 @@ class ConfiguredArm:
         """Move by other parameters from now on."""
         before, self._parameters = self._parameters, parameters
         self._set_length_of_history()
+        known = self.description_warnings
+        self.description_warnings = (*self.robot.warnings, *parameters.warnings_for(self.chain))
+        _warn_of_description(self._node, set(self.description_warnings) - set(known))
         if not parameters.moves_like(before, self.chain):
             limits = scaled_limits(parameters, self.chain, self._topics.robot)
             self.motion.change(limits, parameters.solver, parameters.motion, parameters.tips)
@@ -556,11 +560,10 @@ def configure_arm(
         planner,
     )
     prepare(motion)
-    for warning in robot.warnings:
-        node.get_logger().warning(f'robot description: {warning}')
     arm = ConfiguredArm(
         surroundings, parameters, robot, chain, motion, watch, planner, groups, stream, carried
     )
+    _warn_of_description(node, arm.description_warnings)
     if planner is not None:
         planner.start()
     return arm
@@ -592,6 +595,11 @@ def _commanded_joints(
             f'these joints are none of command_joints, so nobody moves them: {", ".join(rest)}'
         )
     return names
+
+
+def _warn_of_description(node: Node, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        node.get_logger().warning(f'robot description: {warning}')
 
 
 def _jerk_filter(node: Node, parameters: NodeParameters, chain: Chain | Tree) -> JerkFilter | None:

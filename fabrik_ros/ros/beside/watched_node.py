@@ -1,6 +1,6 @@
 """A running node seen from another one: what it says, its parameters, where its tools are."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 import math
 import time
@@ -69,6 +69,8 @@ class WatchedNode(NodeClient):
         Called at each status.
     namespace : str
         Where the topics of the robot are; '' for that of `node`.
+    more : sequence of str
+        Names of further parameters that are asked for.
 
     """
 
@@ -78,8 +80,9 @@ class WatchedNode(NodeClient):
         name: str,
         on_status: Callable[[], None] = lambda: None,
         namespace: str = '',
+        more: Sequence[str] = (),
     ) -> None:
-        super().__init__(node, name, PARAMETERS, on_status)
+        super().__init__(node, name, (*PARAMETERS, *more), on_status)
         self._values: dict[str, float] = {}
         self._measured_at: dict[str, float] = {}
         """When each joint was measured last, by a steady clock [s]."""

@@ -259,14 +259,14 @@ class LimitParameters:
     )
     max_joint_acceleration: float = parameter(
         FollowerOptions.max_joint_acceleration,
-        'acceleration of every joint [rad/s² or m/s²]',
+        'acceleration of every joint [rad/s² or m/s²]; a lower one in the URDF counts',
         low=1e-2,
         high=1000.0,
     )
     max_joint_jerk: float = parameter(
         FollowerOptions.max_joint_jerk,
-        'jerk of every joint [rad/s³ or m/s³], 0: not limited; needs ruckig (`pip install '
-        'ruckig`, extra `motion`)',
+        'jerk of every joint [rad/s³ or m/s³], 0: as the URDF limits it; needs ruckig (`pip '
+        'install ruckig`, extra `motion`)',
         'The commands then lag behind by max_joint_acceleration over max_joint_jerk, at most '
         '0.5 s, and come to rest that much later.',
         low=0.0,

@@ -1,0 +1,145 @@
+"""Listens to a running node, and makes a log of what it commands, hears and says."""
+
+from collections.abc import Mapping
+from functools import partial
+import time
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from ...errors import FabrikError
+from ...logs.motion_log import FACTS, MotionLog, Samples, SentTarget, Status
+from ...model.mechanism import Mechanism
+from ...motion.follower_options import FollowerOptions
+from .node_client import NO_EVENTS
+from .watched_node import STATES, WatchedNode
+
+LIMITS = (
+    'max_joint_velocity_fraction',
+    'max_joint_velocity',
+    'max_joint_acceleration',
+    'max_joint_jerk',
+)
+TOLD = (*LIMITS, 'command_rate', 'output', 'path', 'mode', 'wait_for_state', 'use_sim_time')
+"""Parameters that a log tells."""
+EVERY = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+TARGETS = {
+    'target_pose': PoseStamped,
+    'target_joints': JointState,
+    'target_configuration': String,
+    'target_path': Path,
+    'program': String,
+}
+"""Topics of targets below the node, and their types."""
+
+
+class MotionLogger:
+    """
+    Collects what goes on around a node, from now on.
+
+    Parameters
+    ----------
+    node : Node
+        Listens on its behalf, in the namespace of the node that is logged.
+    name : str
+        The node that is logged.
+
+    """
+
+    def __init__(self, node: Node, name: str) -> None:
+        self._begin = time.monotonic()
+        self._statuses: list[Status] = []
+        self._targets: list[SentTarget] = []
+        self._commands: list[tuple[float, JointState]] = []
+        self._states: list[tuple[float, JointState]] = []
+        self._node, self._name = node, name
+        self.watched = WatchedNode(node, name, self._on_status, more=TOLD)
+        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
+        listen(JointState, f'{name}/joint_command', partial(self._keep, self._commands), EVERY)
+        listen(JointState, 'joint_states', partial(self._keep, self._states), STATES)
+        for topic, kind in TARGETS.items():
+            listen(kind, f'{name}/{topic}', partial(self._on_target, topic), 10)
+        self._listen, self._tips = listen, set[str]()
+
+    @property
+    def has_status(self) -> bool:
+        """Whether the node was heard."""
+        return bool(self._statuses)
+
+    def _now(self) -> float:
+        return time.monotonic() - self._begin
+
+    def _keep(self, kept: list[tuple[float, JointState]], message: JointState) -> None:
+        if len(message.name) == len(message.position):
+            kept.append((self._now(), message))
+
+    def _on_target(self, kind: str, message: Any) -> None:
+        self._targets.append(SentTarget(self._now(), kind))
+
+    def _on_status(self) -> None:
+        facts = self.watched.facts
+        told = {name: facts[name] for name in FACTS if name in facts}
+        self._statuses.append(Status(self._now(), told))
+        if self.watched.has_several_tips:
+            for tip in set(self.watched.tip_links) - self._tips:
+                topic = f'{tip}/target_pose'
+                take = partial(self._on_target, topic)
+                self._listen(PoseStamped, f'{self._name}/{topic}', take, 10)
+                self._tips.add(tip)
+
+    def log(self, versions: Mapping[str, str]) -> MotionLog:
+        """Tell what came, once the node that listened spins no more."""
+        arm, values = self._arm(), self.watched.parameters
+        joints = arm.joint_names if arm is not None else ()
+        if arm is None and self._commands:
+            joints = tuple(self._commands[0][1].name)
+        velocity = acceleration = np.full(len(joints), np.nan)
+        if arm is not None and all(name in values for name in LIMITS):
+            limits = FollowerOptions(**{name: values[name] for name in LIMITS}).limits_for(arm)
+            velocity, acceleration = limits.joint_velocity, limits.joint_acceleration
+        return MotionLog(
+            joints,
+            velocity,
+            acceleration,
+            _samples(
+                [kept for kept in self._commands if set(joints) <= set(kept[1].name)], joints
+            ),
+            _samples(self._states, joints),
+            tuple(self._statuses),
+            tuple(self._targets),
+            {
+                **versions,
+                **{name: str(values[name]) for name in TOLD if name in values},
+            },
+        )
+
+    def _arm(self) -> Mechanism | None:
+        """Make the arm of the node; None where it is not known."""
+        robot, tips = self.watched.robot, self.watched.tip_links
+        if robot is None or not tips:
+            return None
+        try:
+            if len(tips) > 1:
+                return robot.tree(self.watched.base_link, tips)
+            return robot.chain(self.watched.base_link, tips[0])
+        except FabrikError:  # a description just replaced
+            return None
+
+
+def _samples(kept: list[tuple[float, JointState]], joints: tuple[str, ...]) -> Samples:
+    q = np.full((len(kept), len(joints)), np.nan)
+    numbers = {name: number for number, name in enumerate(joints)}
+    for row, (_, message) in enumerate(kept):
+        for name, value in zip(message.name, message.position, strict=True):
+            if name in numbers:
+                q[row, numbers[name]] = value
+    known = np.isfinite(q).any(axis=1)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in kept]
+    since = [1e-9 * (stamp - stamps[0]) for stamp in stamps]
+    return Samples(np.array([t for t, _ in kept])[known], np.array(since)[known], q[known])

@@ -1,0 +1,116 @@
+"""`fabrik_ros log` and `report`: a real node and arm at work, and one page of it."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from diagnostic_msgs.msg import DiagnosticArray
+from fabrik_ros.logs.log_file import read_log
+from fabrik_ros.logs.measures import answer_times, events, limits_used, tracking
+from geometry_msgs.msg import Point, PoseStamped, Quaternion
+import numpy as np
+from process import environment, PATIENCE, run
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+
+DOWN = ('--xyz', '.4', '.2', '.4', '--quaternion', '1', '0', '0', '0')
+
+
+def start_log(rig, path):
+    """Start a log in a process of its own, and wait until it listens."""
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'fabrik_ros', 'log', str(path)],
+        env=environment(**rig.network),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stderr.readline().startswith('listening to /fabrik')
+    return process
+
+
+def send_once_all_listen(rig):
+    """Send a target when the node is ready for one, and the log would hear it."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(rig.network['ROS_DOMAIN_ID']))
+    node = rclpy.create_node('sender', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    states = []
+
+    def note(message):
+        states.append(message.status[0].values[0].value)
+
+    node.create_subscription(DiagnosticArray, 'fabrik/status', note, 1)
+    publisher = node.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
+    deadline = time.monotonic() + PATIENCE
+    while states[-1:] != ['IDLE'] or publisher.get_subscription_count() < 2:
+        assert time.monotonic() < deadline, states[-1:]
+        executor.spin_once(timeout_sec=0.1)
+    time.sleep(0.5)  # both sides know of each other
+    target = PoseStamped()
+    target.header.frame_id = 'base_link'
+    target.pose.position = Point(x=0.4, y=0.2, z=0.4)
+    target.pose.orientation = Quaternion(x=1.0, w=0.0)
+    publisher.publish(target)
+    for _ in range(10):
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def test_a_log_of_a_node_at_work_becomes_a_page(rig, tmp_path):
+    path = tmp_path / 'log.zip'
+    rig.start_node()
+    rig.start_arm()
+    logging = start_log(rig, path)
+    send_once_all_listen(rig)
+    assert rig.run('target', *DOWN).code == 0  # the same again, which waits until it is there
+    time.sleep(1.0)  # the node falls silent
+    logging.send_signal(signal.SIGINT)
+    printed, complained = logging.communicate(timeout=PATIENCE)
+    assert logging.returncode == 0, complained
+    assert f'targets in {path}; `report`' in printed
+
+    log = read_log(path)
+    assert log.joints[0] == 'shoulder_pan'
+    assert len(log.joints) == 6
+    assert np.all(log.acceleration == 5.0)
+    assert len(answer_times(log)) == 1, (log.targets, log.commands.heard[:3])
+    assert {'MOVING', 'REACHED'} <= {event.state for event in events(log)}
+    found = tracking(log)
+    assert 0.0 <= found.lag < 0.5
+    assert np.nanmax(found.worst) < 0.5
+    used = limits_used(log)
+    assert np.all(used.velocity <= 1.0 + 1e-6)
+    assert np.all(used.acceleration <= 1.0 + 1e-3)
+    assert used.velocity.max() > 0.1
+
+    ended = rig.run('report', path)
+    assert ended.code == 0, ended
+    page = path.with_suffix('.html').read_text()
+    assert page.count('<svg') == 2
+    assert 'REACHED' in page
+
+
+def test_without_a_node_nothing_is_written(rig, tmp_path):
+    path = tmp_path / 'log.zip'
+    ended = rig.run('log', path, '--duration', '1')
+    assert ended.code == 1
+    assert 'NOT LOGGED: no status came on /fabrik/status' in ended.printed
+    assert not path.exists()
+
+
+def test_a_file_that_is_there_and_one_that_is_no_log_are_named(tmp_path):
+    path = tmp_path / 'log.zip'
+    assert 'No such file' in run('report', path).error()
+    path.touch()
+    assert 'is there already' in run('log', path).error()
+    assert 'is no log of fabrik_ros log' in run('report', path).error()
