@@ -18,6 +18,7 @@ SUBCOMMANDS = {
     'target': 'send a pose, or a program of moves, to a running node, and how it ends (ROS 2)',
     'record': 'write where the tool is led to a file, for replay (ROS 2)',
     'replay': 'run such a file, or a program of moves (ROS 2)',
+    'teleop': 'move the arm by a gamepad, the keyboard, a tracked hand and the like (ROS 2)',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """

@@ -41,6 +41,7 @@ ROS_CLIENTS = (
     'cli/record.py',
     'cli/run.py',
     'cli/target.py',
+    'cli/teleop.py',
     'cli/view.py',
 )
 """Subcommands that import ROS, when they run."""
@@ -55,7 +56,7 @@ FLOORS = (
     {'collision', 'solver'},
     {'textbook'},
     {'methods'},
-    {'gripper', 'planning'},
+    {'gripper', 'planning', 'teleop'},
     {'programs'},
     {'motion'},
     {'plans'},
