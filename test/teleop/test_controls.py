@@ -147,6 +147,19 @@ def test_joints_go_at_the_velocity_from_where_they_are():
     assert all(list(values) == ['j1'] for values in targets)
 
 
+def test_velocity_of_a_joint_that_is_not_said_again_ends():
+    rig = Rig('joint_jog', 'joint_jog')
+    rig.engage()
+    jogged(rig, 0.2, j1=0.5)
+    for _ in range(20):
+        rig.press(DEADMAN)
+    rig.clear()
+    for _ in range(20):
+        rig.press(DEADMAN)
+    assert rig.pilot.is_engaged
+    assert not motions(rig.orders)
+
+
 def test_joints_that_do_not_follow_are_not_led_away():
     rig = Rig('joint_jog', 'joint_jog')
     rig.engage()

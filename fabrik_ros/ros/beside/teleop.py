@@ -73,15 +73,16 @@ class Teleop(Node):
         self._commanded: Array | None = None
         """Where the tool was commanded to be last, shape (4, 4)."""
         self._commanded_at = -math.inf
+        self._terminal: Any = None
+        self._keyboard = Keyboard(profile.timeout)
         self._publish_to()
         self._listen_to(profile)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(PERIOD, self._step, clock=steady)
         self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
-        self._keyboard = Keyboard(profile.timeout)
-        self._terminal = None if profile.joy else _terminal()
         self._remind()
-        if self._terminal is not None:
+        if not profile.joy:
+            self._terminal = _terminal()
             self.get_logger().info(HELP)
 
     def destroy_node(self) -> None:
