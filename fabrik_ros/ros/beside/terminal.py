@@ -1,5 +1,6 @@
 """Keys as they are typed in a terminal, which is left as it was found."""
 
+import atexit
 import os
 import select
 import sys
@@ -31,6 +32,7 @@ class Terminal:
                 'not by a launch file'
             )
         self._before = termios.tcgetattr(self._input)
+        atexit.register(self.close)  # an interrupt may come while the node is made
         tty.setcbreak(self._input)
 
     def typed(self) -> str:
@@ -40,4 +42,5 @@ class Terminal:
 
     def close(self) -> None:
         """Leave the terminal as it was."""
+        atexit.unregister(self.close)
         termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
