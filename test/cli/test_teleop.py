@@ -14,7 +14,7 @@ from test_executables import command, run_executable
 TELEOP = ['-m', 'fabrik_ros', 'teleop', 'keyboard']
 
 
-@pytest.mark.parametrize('start', [run_executable, run])
+@pytest.mark.parametrize('start', [run_executable, pytest.param(run, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ('profile', 'words'),
     [
@@ -37,7 +37,11 @@ def test_keyboard_needs_a_terminal(network):
     assert 'Traceback' not in ended.complained
 
 
-@pytest.mark.parametrize('end', [b'\x03', signal.SIGTERM], ids=['Ctrl-C', 'SIGTERM'])
+@pytest.mark.parametrize(
+    'end',
+    [b'\x03', pytest.param(signal.SIGTERM, marks=pytest.mark.long)],
+    ids=['Ctrl-C', 'SIGTERM'],
+)
 def test_terminal_is_left_as_it_was_found(tmp_path, network, end):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     ours, its = pty.openpty()

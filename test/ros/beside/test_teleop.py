@@ -113,7 +113,14 @@ class Person:
             self.hold(self.period, *buttons, axes=axes)
 
     def let_go(self):
+        """Let go of everything, and wait until the arm is let go, too."""
         self.hold(0.05)
+        self.hold_until(lambda: not self.pilot.is_engaged, 'the arm is let go')
+
+    def engage(self, *buttons):
+        """Press buttons until the device has the arm."""
+        self.let_go()
+        self.hold_until(lambda: self.pilot.is_engaged, 'the arm is taken', *buttons)
 
 
 def stick(**values):
@@ -315,7 +322,7 @@ def test_tool_goes_with_the_hand_while_the_clutch_is_closed_and_does_not_jump(
 ):
     person, hand = tracked
     begin = judge.pose(START)
-    person.let_go()
+    person.engage(0)
     person.hold(0.3, 0)
     assert all(pose_errors(begin, T) < HERE for T in tools(bench, judge))
     move(person, hand, 15, x=-0.03, z=0.06)
@@ -326,6 +333,7 @@ def test_tool_goes_with_the_hand_while_the_clutch_is_closed_and_does_not_jump(
     count = len(bench.commands)
     hand.T = shifted(hand.T, x=1.5, z=-0.7)
     person.hold(0.3)
+    person.engage(0)
     person.hold(0.3, 0)
     later = tools(bench, judge)[count:]
     assert all(pose_errors(first, T) < HERE for T in later), 'the hand moved while it was open'
@@ -336,29 +344,24 @@ def test_tool_goes_with_the_hand_while_the_clutch_is_closed_and_does_not_jump(
 
 def test_arm_far_behind_its_hand_rests_where_the_clutch_opens(bench, tracked, judge):
     person, hand = tracked
-    person.let_go()
-    person.hold(0.1, 0)
+    person.engage(0)
     move(person, hand, 8, z=0.25)
-    count = len(bench.commands)
+    person.hold_until(lambda: len(bench.commands) > 0, 'it moves', 0)
     there = tool(bench, judge)
     person.let_go()
     after = rest(bench, judge)
-    assert count > 0
     assert after[2, 3] < judge.pose(START)[2, 3] + 0.2, 'it does not go on to where the hand was'
     assert after[2, 3] - there[2, 3] < 0.1
 
 
 def test_hand_that_leaps_moves_nothing_and_opens_the_clutch(bench, tracked, judge):
     person, hand = tracked
-    person.let_go()
-    person.hold(0.2, 0)
-    hand.T = shifted(hand.T, z=2.0)
-    person.hold(0.5, 0)
-    assert not person.pilot.is_engaged
+    person.engage(0)
+    hand.T = shifted(hand.T, z=8.0)
+    person.hold_until(lambda: not person.pilot.is_engaged, 'the clutch opens', 0)
+    person.hold(0.3, 0)
     assert all(pose_errors(judge.pose(START), T) < HERE for T in tools(bench, judge))
-    person.let_go()
-    person.hold(0.1, 0)
-    assert person.pilot.is_engaged
+    person.engage(0)
 
 
 def test_leader_takes_the_arm_to_it_slowly_and_leads_it_then(bench, six_axis, judge):
@@ -426,14 +429,16 @@ def test_jogs_of_joints_of_old_and_new_releases_move_the_arm(bench, six_axis, mo
     person = Person(bench, profile)
     old = SimpleNamespace(joint_names=['elbow'], velocities=[-0.3], displacements=[])
     new = SimpleNamespace(joint_names=['wrist_1'], deltas=[0.05])
-    person.let_go()
-    person.hold(0.05, 0)
+
+    def is_at(joint, value):
+        return len(bench.commands) > 0 and abs(bench.commands.q[-1][joint] - value) < 1e-3
+
+    person.engage(0)
     person.teleop._on_joint_jog(new)
+    person.hold_until(lambda: is_at(3, START[3] + 0.05), 'it was displaced', 0)
     person.says.append(lambda: person.teleop._on_joint_jog(old))
-    person.hold_until(
-        lambda: len(bench.commands) > 0 and bench.commands.q[-1][2] < START[2] - 0.1, 'it moves', 0
-    )
+    person.hold_until(lambda: bench.commands.q[-1][2] < START[2] - 0.1, 'it moves', 0)
     person.let_go()
     rest(bench, judge)
-    assert bench.commands.q[-1][3] - START[3] == pytest.approx(0.05, abs=1e-3)
-    assert bench.commands.q[-1][1] == pytest.approx(START[1], abs=1e-3)
+    assert is_at(3, START[3] + 0.05)
+    assert is_at(1, START[1])
