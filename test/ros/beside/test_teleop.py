@@ -15,6 +15,7 @@ pytest.importorskip('pinocchio', reason='pinocchio is the judge')
 
 from bench import check_commands, JOINTS, matrix_message, shifted, six_axis_judge, START, values_at
 from fabrik_ros.errors import ProfileError
+from fabrik_ros.ros.beside import teleop
 from fabrik_ros.ros.beside.teleop import Teleop
 from fabrik_ros.teleop.profile import load_profile, profile_of
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
@@ -258,6 +259,26 @@ def test_buttons_open_and_close_the_gripper(bench):
 
 
 # -- other devices
+
+
+def test_key_that_is_held_moves_the_tool_and_one_that_is_not_does_not(
+    bench, six_axis, judge, monkeypatch
+):
+    """Of a terminal that somebody else reads."""
+    held = []
+    stand_in = SimpleNamespace(typed=lambda: ''.join(held), close=held.clear)
+    monkeypatch.setattr(teleop, '_terminal', lambda: stand_in)
+    bench.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
+    profile = replace(load_profile('keyboard'), timeout=TIMEOUT)
+    pilot = bench.add(lambda **options: Teleop(profile, **options), {})._pilot
+    bench.spin_until(lambda: pilot._view.why_not == '', 'the node takes targets')
+    held.append('q')
+    bench.spin_until(lambda: len(bench.commands) > 20, 'it moves')
+    held.clear()
+    bench.spin_until(lambda: not pilot.is_engaged, 'the arm is let go')
+    moved = rest(bench, judge)[:3, 3] - judge.pose(START)[:3, 3]
+    assert moved[2] > 0.003
+    assert np.max(np.abs(moved[:2])) < 1e-3
 
 
 def test_twists_of_a_space_mouse_move_the_tool_in_its_own_axes(bench, six_axis, judge):
