@@ -104,6 +104,18 @@ def test_lost_link_lets_the_arm_go_and_its_return_does_not_take_it(guide):
 
 
 @every_guide
+def test_deadman_that_was_pressed_while_the_link_was_lost_does_not_count(guide):
+    rig = rig_of(guide)
+    push(rig)
+    for _ in range(60):
+        rig.pass_time()
+    for _ in range(20):
+        assert not motions(push(rig, DEADMAN))
+    push(rig)
+    assert motions(push(rig, DEADMAN))
+
+
+@every_guide
 def test_arm_rests_within_the_timeout_of_a_lost_link(guide):
     rig = rig_of(guide)
     push(rig)
