@@ -19,6 +19,7 @@ CONSOLE_SCRIPTS = {
     'physical_arm': 'fabrik_ros.cli.executables:physical_arm',
     'demo_targets': 'fabrik_ros.cli.executables:demo_targets',
     'drag_target': 'fabrik_ros.cli.executables:drag_target',
+    'teleop': 'fabrik_ros.cli.executables:teleop',
 }
 
 # pip writes console scripts to <prefix>/bin. A relay, two folders away in <prefix>/lib/fabrik_ros,

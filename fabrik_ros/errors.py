@@ -100,6 +100,10 @@ class CollisionUnavailableError(CollisionError):
     """Collisions cannot be looked for at all: coal is missing, or there is no geometry."""
 
 
+class ProfileError(FabrikError):
+    """A profile of a device to move an arm with makes no sense."""
+
+
 class SceneError(CollisionError):
     """What is said to stand around the robot makes no sense."""
 

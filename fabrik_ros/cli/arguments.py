@@ -13,6 +13,7 @@ from ..model.chain import Chain
 from ..model.examples import example_arm
 from ..model.robot import Robot
 from ..model.urdf import load_urdf
+from ..teleop.profile import profile_names
 from ..transforms import (
     Array,
     pose_from_quaternion_xyzw,
@@ -66,6 +67,18 @@ def add_robot(parser: argparse.ArgumentParser, is_required: bool = True) -> None
         default='',
         metavar='LINK',
         help='last link (default: the end of the only arm, short of its gripper)',
+    )
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that says what the parts of a device do."""
+    parser.add_argument(
+        'profile',
+        nargs='?',
+        default='gamepad',
+        metavar='NAME|FILE.yaml',
+        help=f'profile of the device: {", ".join(profile_names())}, or a file '
+        '(default: %(default)s)',
     )
 
 

@@ -16,7 +16,8 @@ from .. import __version__
 from ..errors import FabrikError, MissingRosError
 from ..found_ros import require_ros
 from ..model.urdf import load_urdf
-from .arguments import add_xacro_args
+from ..teleop.profile import load_profile
+from .arguments import add_profile, add_xacro_args
 
 MODULES = {
     'fabrik_node': 'fabrik_ros.ros.main',
@@ -24,6 +25,7 @@ MODULES = {
     'physical_arm': 'fabrik_ros.sim.physical_arm',
     'demo_targets': 'fabrik_ros.ros.beside.demo_targets',
     'drag_target': 'fabrik_ros.ros.beside.drag_target',
+    'teleop': 'fabrik_ros.ros.beside.teleop',
 }
 """Module of each executable."""
 WRONG_USE, INTERRUPTED = 2, 130
@@ -64,6 +66,20 @@ def demo_targets(arguments: Sequence[str] | None = None) -> None:
 def drag_target(arguments: Sequence[str] | None = None) -> None:
     """Show a handle at each tool in RViz, which sends targets while it is dragged."""
     _run('drag_target', 'Shows a handle at each tool in RViz; drag it to move the arm.', arguments)
+
+
+def teleop(arguments: Sequence[str] | None = None) -> None:
+    """Move an arm by a device that people hold."""
+    what = 'Moves an arm by a gamepad, SpaceMouse, keyboard, tracked hand or leader arm.'
+    parser = _parser('teleop', what)
+    add_profile(parser)
+    options, rest = _read(parser, arguments)
+    main = _main_of('teleop')
+    try:
+        profile = load_profile(options.profile)
+    except FabrikError as error:
+        parser.exit(WRONG_USE, f'teleop: error: {error}\n')
+    main(rest, profile)
 
 
 def _run_with_robot(name: str, what: str, arguments: Sequence[str] | None) -> None:

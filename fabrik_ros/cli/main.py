@@ -20,6 +20,7 @@ SUBCOMMANDS = {
     'replay': 'run such a file, or a program of moves (ROS 2)',
     'log': 'write what a running node commands, hears and says to a file (ROS 2)',
     'report': 'one page of such a log: errors, limits used, stops, latencies',
+    'teleop': 'move the arm by a gamepad, the keyboard, a tracked hand and the like (ROS 2)',
     'doctor': 'what is installed, what is missing, and what is wrong with running nodes',
 }
 """

@@ -1,4 +1,4 @@
-"""The arms that come with the package, wherever it was installed."""
+"""The arms and other files that come with the package, wherever it was installed."""
 
 from collections.abc import Iterator
 import os
@@ -29,7 +29,7 @@ def example_arm(name: str) -> Path:
         If there is no such arm; lists those there are.
 
     """
-    folders = [folder for folder in _folders() if folder.is_dir()]
+    folders = [folder for folder in shared_folders('urdf') if folder.is_dir()]
     for folder in folders:
         if (file := folder / f'{name}{SUFFIX}').is_file():
             return file
@@ -39,9 +39,9 @@ def example_arm(name: str) -> Path:
     raise FileNotFoundError(f"no bundled arm '{name}'; there are: {', '.join(found) or 'none'}")
 
 
-def _folders() -> Iterator[Path]:
-    """Folders that may hold the arms: of a checkout beside the package, of ROS, of Python."""
-    yield Path(__file__).parents[2] / 'urdf'
+def shared_folders(name: str) -> Iterator[Path]:
+    """Folders of a name that may be there: of a checkout, of ROS, of Python."""
+    yield Path(__file__).parents[2] / name
     prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
     for prefix in filter(None, prefixes):
-        yield Path(prefix) / 'share' / PACKAGE / 'urdf'
+        yield Path(prefix) / 'share' / PACKAGE / name

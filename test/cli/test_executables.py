@@ -15,6 +15,8 @@ from process import Ended, environment, PATIENCE, run, without_ros
 import pytest
 
 CORNERS = ((0.0, 0.0, 0.0), (0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01))
+WITH_ROBOT = ('fabrik_node', 'simulated_arm', 'physical_arm')
+"""They take a robot description."""
 COMMANDS = 'joint_command:=fabrik/joint_command'
 with_handles = pytest.mark.skipif(
     find_spec('interactive_markers') is None,
@@ -115,9 +117,7 @@ def test_every_executable_is_installed_with_its_door():
         assert f"'{name}': 'fabrik_ros.cli.executables:{name}'" in setup
 
 
-@pytest.mark.parametrize(
-    'name', mostly_long(['fabrik_node', 'simulated_arm', 'physical_arm'], 'fabrik_node')
-)
+@pytest.mark.parametrize('name', mostly_long(WITH_ROBOT, 'fabrik_node'))
 @pytest.mark.parametrize(
     ('text', 'words'),
     [(None, 'there is no file'), ('<html/>', 'a URDF starts with <robot>')],
@@ -176,6 +176,7 @@ def test_path_as_description_gets_the_cure(start, wait_for):
         ('simulated_arm', 'waiting for a robot description on /robot_description'),
         ('demo_targets', 'no status yet on /fabrik/status'),
         pytest.param('drag_target', 'no status on /fabrik/status', marks=with_handles),
+        ('teleop', 'no status on /fabrik/status'),
     ],
 )
 def test_executable_that_waits_says_for_what(start, wait_for, name, words):
@@ -189,6 +190,7 @@ def test_executable_that_waits_says_for_what(start, wait_for, name, words):
         'simulated_arm',
         pytest.param('demo_targets', marks=pytest.mark.long),
         pytest.param('drag_target', marks=with_handles),
+        'teleop',
     ],
 )
 def test_interrupt_from_terminal_and_launch_at_once_is_no_error(start, wait_for, name):
@@ -233,7 +235,7 @@ def test_key_without_a_value_is_named_with_its_file_and_line(name, tmp_path):
     pytest.importorskip('rclpy', reason='ROS 2 is not installed')
     path = tmp_path / 'parameters.yaml'
     path.write_text('/**:\n  ros__parameters:\n    rate:\n')
-    for robot in ([], ['--urdf', _planar(tmp_path)])[: 1 + (name != 'demo_targets')]:
+    for robot in ([], ['--urdf', _planar(tmp_path)])[: 1 + (name in WITH_ROBOT)]:
         error = run_executable(name, *robot, '--ros-args', '--params-file', path).error()
         assert error.startswith(f"{name}: error: {path}, line 3: 'rate' has no value")
 

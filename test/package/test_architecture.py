@@ -42,6 +42,7 @@ ROS_CLIENTS = (
     'cli/record.py',
     'cli/run.py',
     'cli/target.py',
+    'cli/teleop.py',
     'cli/view.py',
 )
 """Subcommands that import ROS, when they run."""
@@ -56,7 +57,7 @@ FLOORS = (
     {'collision', 'solver'},
     {'textbook'},
     {'methods'},
-    {'gripper', 'logs', 'planning'},
+    {'gripper', 'logs', 'planning', 'teleop'},
     {'programs'},
     {'motion'},
     {'plans'},

@@ -25,6 +25,7 @@ from fabrik_ros.cli.main import SUBCOMMANDS
 from fabrik_ros.programs.program_file import program_of
 from fabrik_ros.ros.parameters.parameter_spec import Spec
 from fabrik_ros.ros.parameters.parameter_table import CONFIGURATION, CONFIGURATIONS, SPEC_BY_NAME
+from fabrik_ros.teleop.profile import profile_names, profile_of
 import numpy as np
 import pytest
 
@@ -115,8 +116,11 @@ def check_executable(name: str, words: list[str]) -> None:
     """Check file, remappings and parameters that an executable is given."""
     assert name in MODULES
     own = words[: words.index('--ros-args')] if '--ros-args' in words else words
-    assert own in ([], ['--urdf', own[-1] if own else ''])
-    if own:
+    if name == 'teleop':
+        assert len(own) < 2
+        assert set(own) <= {*profile_names()}
+    elif own:
+        assert own == ['--urdf', own[-1]]
         assert (ROOT / own[1]).is_file()
     for option, value in zip(words[len(own) + 1 :: 2], words[len(own) + 2 :: 2], strict=True):
         key, sign, given = value.partition(':=')
@@ -280,7 +284,7 @@ def try_pip(checkout: Path, here: tuple[str, ...]) -> subprocess.CompletedProces
 def test_parameters_in_yaml_exist(document):
     for block in blocks(document, 'yaml'):
         values = yaml.safe_load(block)
-        if 'obstacles' in values or 'segments' in values:
+        if {'obstacles', 'segments', 'deadman'} & values.keys():
             continue
         values = values.get('/**', {}).get('ros__parameters', values)
         for name, value in values.items():
@@ -307,3 +311,13 @@ def test_scenes_in_yaml_are_scenes(document):
         values = yaml.safe_load(block)
         if 'obstacles' in values:
             assert scene_of(values, lambda frame: np.eye(4)).obstacles
+
+
+def test_profile_of_ones_own_is_one():
+    blocks_of_profiles = [
+        block for document in DOCUMENTS for block in blocks(document, 'yaml') if 'deadman' in block
+    ]
+    for block in blocks_of_profiles:
+        assert len(block.strip().splitlines()) <= 10
+        assert profile_of(yaml.safe_load(block)).sticks
+    assert blocks_of_profiles

@@ -19,6 +19,7 @@ EXECUTABLES = (
     'physical_arm',
     'demo_targets',
     'drag_target',
+    'teleop',
 )
 CACHE = '__pycache__'
 MARKER = 'share/ament_index/resource_index/packages/fabrik_ros'

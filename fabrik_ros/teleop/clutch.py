@@ -1,0 +1,146 @@
+"""A clutch between a hand and the tool: relative to where it closed, whatever leaps."""
+
+import math
+
+import numpy as np
+
+from ..transforms import (
+    Array,
+    inverse,
+    rotation_from_rpy,
+    rotation_from_vector,
+    rotation_vector,
+    transform,
+)
+from .guides import Guide
+from .node_view import Motion, NodeView, ToolTarget
+from .profile import Hand
+
+FASTEST_HAND, FASTEST_TURN = 3.0, 15.0
+"""What a hand can do [m/s], [rad/s]."""
+TREMBLE, TREMBLE_TURN = 0.05, 0.3
+"""How far a tracked hand may leap all the same [m], [rad]: messages come in bursts."""
+LEAPS = 2
+"""So many leaps one after the other are no slip of the tracker: the clutch opens."""
+
+
+class Clutch:
+    """
+    Moves a tool as a hand moves, from where both are when it closes.
+
+    Parameters
+    ----------
+    hand : Hand
+        Scale and axes.
+    T_hand, T_base_tool : array, shape (4, 4)
+        Poses of hand and tool when it closes.
+
+    """
+
+    def __init__(self, hand: Hand, T_hand: Array, T_base_tool: Array) -> None:
+        self._hand, self._T_hand, self._T_tool = hand, T_hand, T_base_tool
+        self._R = rotation_from_rpy(*hand.align)
+
+    def target(self, T_hand: Array) -> Array:
+        """Pose T_base_tool of the tool, shape (4, 4), for one of the hand."""
+        hand, begin, tool = self._hand, self._T_hand, self._T_tool
+        if hand.in_tool:
+            T = inverse(begin) @ T_hand
+            way, turn = tool[:3, :3] @ self._R @ T[:3, 3], self._turned(T[:3, :3])
+            return transform(tool[:3, :3] @ turn, tool[:3, 3] + hand.scale * way)
+        way = self._R @ (T_hand[:3, 3] - begin[:3, 3])
+        turn = self._turned(T_hand[:3, :3] @ begin[:3, :3].T)
+        return transform(turn @ tool[:3, :3], tool[:3, 3] + hand.scale * way)
+
+    def _turned(self, R: Array) -> Array:
+        """Turn of the tool, shape (3, 3), for one of the hand."""
+        turned: Array = self._R @ R @ self._R.T
+        if self._hand.rotation_scale == 1.0:
+            return turned
+        return rotation_from_vector(self._hand.rotation_scale * rotation_vector(turned))
+
+
+class HandGuide(Guide):
+    """
+    Moves the tool as a tracked hand moves.
+
+    Parameters
+    ----------
+    hand : Hand
+        Its topic, scale and axes.
+    timeout : float
+        Silence after which it counts as lost [s].
+
+    """
+
+    def __init__(self, hand: Hand, timeout: float) -> None:
+        super().__init__(timeout)
+        self._hand = hand
+        self._T: Array | None = None
+        """Newest pose that counts, shape (4, 4)."""
+        self._frame = ''
+        self._heard_at = self._said_at = -math.inf
+        self._leaps = 0
+        self._clutch: Clutch | None = None
+
+    def hear_pose(self, T: Array, frame: str, now: float, stamp: float = 0.0) -> None:
+        """
+        Take a pose of the hand.
+
+        Parameters
+        ----------
+        T : array, shape (4, 4)
+            The pose.
+        frame : str
+            What it is in.
+        now, stamp : float
+            When it came, and when it was so; 0 where that is not said [s].
+
+        """
+        said_at = stamp or now
+        passed = min(max(now - self._heard_at, said_at - self._said_at), self.timeout)
+        self._heard_at, self._said_at = now, said_at
+        if self._clutch is None or self._T is None:
+            self._T, self._frame = T, frame
+        elif frame != self._frame:
+            self._let_go(f"the hand was tracked in '{self._frame}', and now in '{frame}'")
+        elif _leaps(self._T, T, passed):
+            self._leaps += 1
+            if self._leaps >= LEAPS:
+                way = float(np.linalg.norm(T[:3, 3] - self._T[:3, 3]))
+                self._let_go(f'the tracked hand leapt by {way:.2f} m')
+        else:
+            self._T, self._leaps = T, 0
+
+    def engage(self, view: NodeView, now: float) -> str:
+        """Close the clutch at a time [s]."""
+        self.fault, self._leaps, self._clutch = '', 0, None
+        if self._T is None or now - self._heard_at > self.timeout:
+            return f'no pose of the hand on {self._hand.pose}'
+        T_base_tool = view.tool_pose()
+        if T_base_tool is None:
+            return 'it is not known where the tool is'
+        self._clutch = Clutch(self._hand, self._T, T_base_tool)
+        return ''
+
+    def release(self) -> None:
+        """Open the clutch."""
+        self._clutch = None
+
+    def motion(self, view: NodeView, now: float) -> Motion | None:
+        """Return where the tool is to be."""
+        if not self.fault and now - self._heard_at > self.timeout:
+            self._let_go(f'no pose of the hand on {self._hand.pose}')
+        if self._clutch is None or self._T is None:
+            return None
+        return ToolTarget(self._clutch.target(self._T))
+
+    def _let_go(self, why: str) -> None:
+        self.fault, self._clutch = why, None
+
+
+def _leaps(before: Array, after: Array, passed: float) -> bool:
+    """Whether a hand cannot have moved so far within a time [s]."""
+    way = math.dist(before[:3, 3], after[:3, 3])
+    turn = float(np.linalg.norm(rotation_vector(after[:3, :3] @ before[:3, :3].T)))
+    return way > TREMBLE + FASTEST_HAND * passed or turn > TREMBLE_TURN + FASTEST_TURN * passed

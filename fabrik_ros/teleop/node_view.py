@@ -1,0 +1,82 @@
+"""What a node is told by a device, and what is seen of the node."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..transforms import Array
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """What is seen of the node that moves the arm."""
+
+    why_not: str = 'nothing is known of the node yet'
+    """Why it takes no targets; '' where it takes them."""
+    is_held: bool = False
+    """Whether it is held until somebody resumes."""
+    is_stopped: bool = False
+    """Whether somebody ended the motion."""
+    instance: str = ''
+    """Which process it is."""
+    tool_pose: Callable[[], Array | None] = lambda: None
+    """Tells where the tool is, shape (4, 4); None: not known."""
+    joints: Callable[[], Mapping[str, float]] = dict
+    """Tells the measured joint values [rad or m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jog:
+    """Move the tool at a velocity."""
+
+    twist: Array
+    """Linear and angular, shape (6,) [m/s, rad/s]."""
+    in_tool: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ToolTarget:
+    """Move the tool to a pose."""
+
+    T_base_tool: Array
+
+
+@dataclass(frozen=True)
+class JointTarget:
+    """Move joints to values."""
+
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class JointApproach:
+    """Move joints to values, slowly."""
+
+    values: Mapping[str, float]
+    share: float
+    """Of all speeds."""
+
+
+@dataclass(frozen=True)
+class Grip:
+    """Open the gripper, or close it."""
+
+    opens: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call a service of the node: hold, resume or stop."""
+
+    service: str
+
+
+@dataclass(frozen=True)
+class Say:
+    """Say something to whoever has the device."""
+
+    text: str
+
+
+Motion: TypeAlias = Jog | ToolTarget | JointTarget | JointApproach
+Order: TypeAlias = Motion | Grip | Call | Say
