@@ -1,5 +1,7 @@
 """Laws of programs in an `ArmFollower`: whatever interrupts them, limits and courses are kept."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip('pinocchio', reason='pinocchio is the judge')
@@ -125,6 +127,26 @@ def test_speed_scaling_of_zero_pauses_a_program_and_its_pauses(square):
     drive.follower._motion.scale_speed(1.0)
     drive.until(State.REACHED)
     drive.check()
+
+
+@pytest.mark.parametrize('share', [0.5, 0.1])
+def test_program_that_sets_out_gently_stops_as_soon_as_any(square, share):
+    drive, lines = square
+    there = drive.q[0] + np.array([1.5, 0.0, 0.5, 0.0, 0.0, -2.0])
+    program = Program(
+        [Joints(there, acceleration=share)]
+        + [replace(line, speed=None, acceleration=share) for line in lines.steps]
+    )
+    for steps in (50, 120, 200, 400, 600):
+        arm = Drive('six_axis', drive.q[0])
+        arm.step(program)
+        arm.go(steps)
+        assert np.any(arm.q[-1] != arm.q[-2])
+        arm.follower.hold()
+        arm.go(round(0.5 / DT) + 1)
+        arm.step()
+        assert np.array_equal(arm.q[-1], arm.q[-2])
+        arm.check()
 
 
 def test_other_targets_end_what_was_left_of_a_program(square):

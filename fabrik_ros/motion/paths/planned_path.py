@@ -131,6 +131,9 @@ class PlannedPath(Path):
             self._acceleration * limits.tip_acceleration / limits.tip_speed, 2.0 * joints.delay,
             AVERAGED_OFF, self._room, *self._memory, self._rows, self._grid,
         )  # fmt: skip
+        # A stop is no part of what was asked to go gently.
+        self._stop_table = np.array([robot.lower, robot.upper, fastest, limits.joint_acceleration])
+        self._stop_grid = self._grid * np.array([1.0, 1.0, 1.0 / self._acceleration])
 
     @property
     def q(self) -> Array:
@@ -202,8 +205,8 @@ class PlannedPath(Path):
         """
         steps = np.empty((MOST_STOP_POINTS, 2 + len(self._here[0])))
         count = kernels.write_stop(
-            self._table, self._knots, self._tangents, self._places, self._grid, at, speed, dt,
-            self._segment, velocity.copy(), self._rows, steps,
+            self._stop_table, self._knots, self._tangents, self._places, self._stop_grid, at,
+            speed, dt, self._segment, velocity.copy(), self._rows, steps,
         )  # fmt: skip
         steps = steps[:count]
         return dt * steps[:, 0], steps[:, 2:], float(steps[-1, 1])
