@@ -102,7 +102,8 @@ def rest_of(
     """
     Find what is left of a program.
 
-    An arm that was stopped on an arc first comes back to it, in a line.
+    An arm that was stopped on an arc first comes back to it, in a line; one that was stopped on
+    its way to another configuration first moves to where the program begins.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def rest_of(
     share : float
         Share of that segment that lay behind when it began to brake [1].
     T_begin, T : array, shape (4, 4)
-        Poses of the tip where the segment begins, and where the arm is now.
+        Poses of the tip where the segment begins, or the program, and where the arm is now.
 
     Returns
     -------
@@ -125,7 +126,9 @@ def rest_of(
     """
     steps = program.steps[max(segment, 0) :]
     if segment < 0:
-        return Program(steps), 0
+        if isinstance(steps[0], Move | Joints):
+            return Program(steps), 0
+        return Program((Move(T_begin), *steps)), 1
     if not isinstance(steps[0], Arc | RestOfArc):
         first = replace(steps[0], duration=_duration_left(steps[0], share))
         return Program((first, *steps[1:])), 0

@@ -21,7 +21,7 @@ from fabrik_ros.errors import ProgramError
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
 from helpers import examples
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 import numpy as np
 from random_programs import random_program
 from solving import judged
@@ -75,6 +75,7 @@ def square():
 
 @settings(max_examples=examples(12, 100), deadline=None)
 @given(st.integers(0, 10_000), st.lists(st.integers(1, 150), min_size=1, max_size=3))
+@example(1636, [136, 105, 35])  # on its way to another configuration, before an arc
 def test_held_programs_end_where_they_would_have_and_keep_the_limits(seed, pauses):
     chain, judge = judged('ur5')
     rng = np.random.default_rng(seed)

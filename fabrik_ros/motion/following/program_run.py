@@ -111,11 +111,12 @@ class ProgramRun:
     def rest(self, T: Array) -> 'ProgramRun':
         """Return what is left of it for an arm that stands at a pose, shape (4, 4)."""
         progress = self.progress
-        if progress is None or progress.segment < 0:
+        if progress is None:
             return self
-        number = progress.segment
-        begin, share = self.ends[number], progress.share_of_segment
-        program, added = rest_of(self.program, number, share, begin, T)
+        number, share = progress.segment, progress.share_of_segment
+        program, added = rest_of(self.program, number, share, self.ends[max(number, 0)], T)
+        if number < self.added:  # it was on its way back, and goes on with that
+            added = self.added
         return replace(
             self, program=program, first=self.segment, added=added, done=self.share, progress=None
         )
