@@ -107,6 +107,11 @@ class Pilot:
         """Take note that the guide heard something."""
         self._is_fresh = True
 
+    def let_go(self, why: str, now: float) -> None:
+        """Let the arm go, for a reason; the deadman has to be pressed anew."""
+        self._may_engage = False
+        self._release(why, now)
+
     # -- what goes
 
     def orders(self, now: float) -> list[Order]:
