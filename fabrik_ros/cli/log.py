@@ -39,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     path = Path(options.file)
     if path.exists():
         raise FileExistsError(f"'{path}' is there already")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder '{path.parent}'")
     require_ros()
     from ..commander.own_node import OwnNode
     from ..ros.beside.motion_logger import MotionLogger

@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -21,6 +22,8 @@ FORMAT = 1
 """Version of the format."""
 LARGEST = 500_000_000
 """[bytes] of one table."""
+UNREADABLE = zipfile.BadZipFile, zlib.error, csv.Error, EOFError, RuntimeError
+"""Errors of files that are no zip, or are damaged, encrypted or packed by an unknown method."""
 
 
 def write_log(path: Path, log: MotionLog, names: Mapping[str, str]) -> None:
@@ -76,7 +79,7 @@ def read_log(path: Path) -> MotionLog:
             )
     except FileNotFoundError:
         raise
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
+    except (*UNREADABLE, OSError, KeyError, ValueError, TypeError) as error:
         text = shown(' '.join(str(error).split()))
         raise LogError(f"'{path}' is no log of fabrik_ros log: {text}") from error
 

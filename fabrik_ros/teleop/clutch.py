@@ -79,7 +79,7 @@ class HandGuide(Guide):
         self._T: Array | None = None
         """Newest pose that counts, shape (4, 4)."""
         self._frame = ''
-        self._heard_at = self._said_at = -math.inf
+        self._heard_at, self._stamp = -math.inf, 0.0
         self._leaps = 0
         self._clutch: Clutch | None = None
 
@@ -97,9 +97,9 @@ class HandGuide(Guide):
             When it came, and when it was so; 0 where that is not said [s].
 
         """
-        said_at = stamp or now
-        passed = min(max(now - self._heard_at, said_at - self._said_at), self.timeout)
-        self._heard_at, self._said_at = now, said_at
+        said = stamp - self._stamp if stamp and self._stamp else 0.0
+        passed = min(max(now - self._heard_at, said), self.timeout)
+        self._heard_at, self._stamp = now, stamp
         if self._clutch is None or self._T is None:
             self._T, self._frame = T, frame
         elif frame != self._frame:

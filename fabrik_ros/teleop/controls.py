@@ -35,12 +35,20 @@ class Button:
     above: float | None = None
     below: float | None = None
 
+    @property
+    def _is_axis(self) -> bool:
+        return self.above is not None or self.below is not None
+
+    def is_part_of(self, values: Values) -> bool:
+        """Whether the device has it."""
+        return self.number < len(values.axes if self._is_axis else values.buttons)
+
     def is_pressed(self, values: Values) -> bool:
         """Whether somebody presses it; a button that the device does not have is not pressed."""
-        if self.above is None and self.below is None:
-            return self.number < len(values.buttons) and values.buttons[self.number] != 0
-        if self.number >= len(values.axes):
+        if not self.is_part_of(values):
             return False
+        if not self._is_axis:
+            return values.buttons[self.number] != 0
         value = values.axes[self.number]
         if self.above is not None:
             return value > self.above

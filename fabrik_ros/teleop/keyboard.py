@@ -1,5 +1,7 @@
 """The keyboard of a terminal as a device: keys that are held repeat, and count until then."""
 
+import re
+
 from .controls import Values
 
 AXES = ('ws', 'ad', 'qe', 'uo', 'ik', 'jl')
@@ -7,7 +9,8 @@ AXES = ('ws', 'ad', 'qe', 'uo', 'ik', 'jl')
 BUTTONS = {1: ' ', 2: 'r', 3: 'h', 4: 'g'}
 """Keys of the buttons: stop, resume, open and close. Button 0 is any key that moves something."""
 MOVING = {*''.join(AXES), BUTTONS[3], BUTTONS[4]}
-ESCAPE = '\x1b'
+ESCAPED = re.compile(r'\x1b(\[[0-?]*[@-~]|O[@-~]|[^ \x1b])?')
+"""What arrow, function and Alt keys type; space counts wherever it is."""
 HELP = (
     'w s, a d, q e: along x, y, z; u o, i k, j l: about them. h opens, g closes the gripper. '
     'Space stops until r. Ctrl-C ends.'
@@ -30,8 +33,8 @@ class Keyboard:
         self._pressed_at: dict[str, float] = {}
 
     def type(self, text: str, now: float) -> None:
-        """Take what was typed; what follows an escape belongs to arrow and function keys."""
-        self._pressed_at |= dict.fromkeys(text.split(ESCAPE)[0], now)
+        """Take what was typed, without arrow and function keys."""
+        self._pressed_at |= dict.fromkeys(ESCAPED.sub('', text), now)
 
     def values(self, now: float) -> Values:
         """Axes and buttons at a time [s]."""

@@ -17,7 +17,7 @@ REPEAT_PERIOD = 0.05
 REST_TIME, REST_PERIOD = 0.3, 0.1
 """For how long, and how often, an arm that was let go is told to rest [s]."""
 STARTING_TIME = 0.5
-"""Time after which the status is about the motion of the device, and not what was before [s]."""
+"""Time after which the status is not about a rest that the device asked for before [s]."""
 HOLD_PERIOD = 0.5
 """Time after which a node that is not held yet is told so again [s]."""
 
@@ -56,7 +56,7 @@ class Pilot:
         self._heard_at = -math.inf
         self._may_engage = False
         """Whether the deadman was seen let go since it was pressed last."""
-        self._engaged_at = self._sent_at = self._rested_at = -math.inf
+        self._sent_at = self._rested_at = -math.inf
         self._rests_until = -math.inf
         self._held_at = -math.inf
         self._is_held = False
@@ -70,6 +70,7 @@ class Pilot:
         """Take what is seen of the node; where somebody resumes it, the stop has ended."""
         if view.instance != self._view.instance:
             self._is_held = False
+            self._release('the node was started anew', now)
         elif self._is_held and not view.is_held:
             self.is_stopped = self._is_held = False
         self._is_held = view.is_held and self.is_stopped
@@ -78,13 +79,21 @@ class Pilot:
             self._release(view.why_not, now)
         elif view.is_stopped and self._is_under_way:
             self._release('somebody stopped the arm', now)
-        elif not view.is_stopped and now - self._engaged_at > STARTING_TIME:
+        elif not view.is_stopped and now - self._rested_at > STARTING_TIME:
             self._is_under_way = True
 
     def hear(self, values: Values, now: float) -> None:
-        """Take what axes and buttons say; what is not finite is not heard."""
+        """
+        Take what axes and buttons say.
+
+        Where an axis is not finite it only counts that stop is pressed, or the deadman is not.
+        """
         self._look_at_link(now)
         if not values.is_finite:
+            if self.profile.stop.is_pressed(values):
+                self._look_at_stop(None, values, now)
+            elif not self.profile.deadman.is_pressed(values):
+                self._release('', now)
             return
         before, self._before, self._heard_at = self._before, values, now
         self._is_fresh = True
@@ -97,6 +106,11 @@ class Pilot:
     def heard(self) -> None:
         """Take note that the guide heard something."""
         self._is_fresh = True
+
+    def let_go(self, why: str, now: float) -> None:
+        """Let the arm go, for a reason; the deadman has to be pressed anew."""
+        self._may_engage = False
+        self._release(why, now)
 
     # -- what goes
 
@@ -156,17 +170,19 @@ class Pilot:
             self._release('', now)
         elif self._may_engage:
             self._may_engage = False
-            why_not = self._why_not(now)
+            why_not = self._why_not(values, now)
             if why_not:
                 self._orders.append(Say(f'not engaged: {why_not}'))
                 return
             self.is_engaged, self._is_under_way = True, False
-            self._engaged_at, self._sent_at = now, -math.inf
+            self._sent_at = -math.inf
             self._orders.append(Say('engaged'))
 
-    def _why_not(self, now: float) -> str:
+    def _why_not(self, values: Values, now: float) -> str:
         if self.is_stopped:
             return 'the stop button was pressed; resume first'
+        if not self.profile.stop.is_part_of(values):
+            return 'the device does not have the stop button of the profile'
         return self._view.why_not or self.guide.engage(self._view, now)
 
     def _look_at_gripper(self, before: Values | None, values: Values) -> None:

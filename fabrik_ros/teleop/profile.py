@@ -246,9 +246,14 @@ def _leader(value: object) -> Leader:
     joints = READ.mapping(keys.get('joints'), 'leader, joints')
     if not joints:
         raise ProfileError('leader, joints: expected the joints of the leader, got none')
+    led = {str(name): _leader_joint(joint, f'leader, {name}') for name, joint in joints.items()}
+    names = [joint.name for joint in led.values()]
+    twice = next((name for name in names if names.count(name) > 1), '')
+    if twice:
+        raise ProfileError(f"leader, joints: several move '{shown(twice)}' of the follower")
     return Leader(
         _topic(keys.get('topic'), 'leader, topic'),
-        {str(name): _leader_joint(joint, f'leader, {name}') for name, joint in joints.items()},
+        led,
         is_relative=_one_of(keys.get('mode', 'absolute'), MODES, 'leader, mode') == 'relative',
         near=_within(keys, 'near', 0.2, 0.0, 1.0, 'leader, near'),
         approach=_within(keys, 'approach', 0.0, 0.0, 1.0, 'leader, approach'),

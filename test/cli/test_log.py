@@ -114,3 +114,8 @@ def test_a_file_that_is_there_and_one_that_is_no_log_are_named(tmp_path):
     path.touch()
     assert 'is there already' in run('log', path).error()
     assert 'is no log of fabrik_ros log' in run('report', path).error()
+
+
+def test_a_folder_that_is_not_there_is_named_before_anything_is_logged(tmp_path):
+    complained = run('log', tmp_path / 'missing' / 'log.zip', '--duration', '1').error()
+    assert 'there is no folder' in complained

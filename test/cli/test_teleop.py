@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import termios
 import time
 
@@ -71,6 +72,42 @@ def test_terminal_is_left_as_it_was_found(tmp_path, network, end):
     assert termios.tcgetattr(its) == before
     os.close(ours)
     os.close(its)
+
+
+LAST_WORDS = """
+import rclpy
+from rclpy.node import Node
+from fabrik_ros.ros.beside.running import run
+
+class Talker(Node):
+    def __init__(self):
+        super().__init__('talker')
+        self.create_timer(0.02, lambda: None)
+        print('ready', flush=True)
+
+    def destroy_node(self):
+        print('can talk:', self.context.ok(), flush=True)
+        super().destroy_node()
+
+run(Talker, ['talker'], has_last_words=True)
+"""
+
+
+@pytest.mark.parametrize('end', [signal.SIGINT, signal.SIGTERM])
+def test_node_can_say_its_last_words_when_it_is_interrupted(tmp_path, network, end):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    process = subprocess.Popen(
+        [sys.executable, '-c', LAST_WORDS],
+        env=environment(ROS_LOG_DIR=str(tmp_path), **network),
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout.readline() == 'ready\n'
+    process.send_signal(end)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert said == 'can talk: True\n'
+    assert process.returncode == 0
 
 
 def _control(terminal):

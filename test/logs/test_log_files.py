@@ -117,6 +117,18 @@ def test_a_log_that_was_tampered_with_is_refused(name, before, after, written, t
         read_log(path)
 
 
+def test_a_log_with_a_wrong_bit_is_read_or_refused(written, tmp_path):
+    path, content = tmp_path / 'other.zip', written.read_bytes()
+    refused = 0
+    for place in range(0, len(content), len(content) // 200):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        try:
+            read_log(path)
+        except LogError:
+            refused += 1
+    assert refused > 100
+
+
 class Page(HTMLParser):
     """Reads the text of a page, and what it would load."""
 

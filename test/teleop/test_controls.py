@@ -126,6 +126,16 @@ def test_space_stops_until_r():
     assert np.any(typist.pass_time(0.5, 'w'))
 
 
+@pytest.mark.parametrize(
+    'typed', ['\x1b[A ', '\x1bOR\x1b[1;5C ', '\x1b ', '\x1b\x1b[B ', 'w\x1b[A ']
+)
+def test_space_stops_behind_an_arrow_key(typed):
+    typist = Typist()
+    typist.pass_time(0.1)
+    typist.pass_time(0.03, typed)
+    assert typist.pilot.is_stopped
+
+
 # -- joints that are jogged
 
 

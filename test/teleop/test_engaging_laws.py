@@ -170,6 +170,17 @@ def test_clock_of_the_tracker_that_leaps_excuses_no_leap():
     assert not rig.pilot.is_engaged
 
 
+def test_stamp_that_is_left_out_now_and_then_excuses_no_leap():
+    rig = closed()
+    away = stepped(START, (0.8, 0, 0, 0, 0, 0))
+    for number in range(4):
+        rig.hand(START, PERIOD, stamp=1e9 * (number % 2))
+    rig.hand(away, PERIOD, stamp=0.0)
+    rig.hand(away, PERIOD, stamp=1e9)
+    rig.pass_time()
+    assert not rig.pilot.is_engaged
+
+
 def test_hand_in_another_frame_opens_the_clutch():
     rig = closed()
     rig.hand(START, PERIOD, frame='hall')

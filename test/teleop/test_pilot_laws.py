@@ -15,6 +15,7 @@ from devices import (
     STOP,
     TOOL,
 )
+from fabrik_ros.teleop.controls import Values
 from fabrik_ros.teleop.node_view import Call, Grip, Jog
 from fabrik_ros.teleop.pilot import REST_PERIOD, REST_TIME
 from helpers import examples
@@ -184,6 +185,23 @@ def test_node_that_was_started_anew_is_held_too():
     assert 'hold' in rig.called
 
 
+@every_guide
+def test_node_that_was_started_anew_lets_the_arm_go(guide):
+    rig = rig_of(guide)
+    rig.see(instance='1')
+    push(rig)
+    push(rig, DEADMAN)
+    rig.see(instance='2')
+    rig.clear()
+    for _ in range(50):
+        push(rig, DEADMAN)
+        rig.see(instance='2')
+    assert not motions(rig.orders)
+    push(rig)
+    assert push(rig, DEADMAN)
+    assert rig.pilot.is_engaged
+
+
 def test_whoever_resumes_the_node_ends_the_stop():
     rig = rig_of('sticks')
     push(rig, STOP)
@@ -219,6 +237,20 @@ def test_stop_by_others_lets_the_arm_go():
     assert rig.pilot.is_engaged, 'what was before does not count'
     rig.see(is_stopped=True)
     assert rig.said[-1] == 'released: somebody stopped the arm'
+
+
+def test_stop_by_others_counts_from_the_first_status_of_the_motion():
+    rig = rig_of('hand')
+    push(rig)
+    push(rig, DEADMAN)
+    rig.see()
+    rig.see(is_stopped=True)
+    assert rig.said[-1] == 'released: somebody stopped the arm'
+    push(rig)
+    push(rig, DEADMAN)
+    rig.see()
+    rig.see(is_stopped=True)
+    assert rig.pilot.is_engaged, 'that is the rest that the device asked for'
 
 
 def test_gripper_moves_at_a_press_while_the_arm_is_in_hand():
@@ -321,6 +353,33 @@ def test_what_is_not_finite_is_not_heard():
     assert not rig.pilot.is_engaged
     assert all(np.isfinite(order.twist).all() for order in rig.orders if isinstance(order, Jog))
     assert rig.said == ['released: the device is silent']
+
+
+def test_stop_counts_whatever_the_axes_say():
+    rig = rig_of('sticks')
+    push(rig)
+    push(rig, DEADMAN)
+    rig.press(DEADMAN, STOP, axes=(np.nan, 0.0))
+    assert rig.pilot.is_stopped
+    assert rig.called == ['hold']
+    assert not motions(push(rig, DEADMAN))
+
+
+def test_deadman_that_is_let_go_counts_whatever_the_axes_say():
+    rig = rig_of('sticks')
+    push(rig)
+    push(rig, DEADMAN)
+    rig.press(axes=(np.nan, 0.0))
+    assert rig.said[-1] == 'released'
+    assert not motions(push(rig, DEADMAN)), 'it was not seen let go with axes that count'
+
+
+def test_device_without_the_stop_button_does_not_get_the_arm():
+    rig = rig_of('sticks')
+    for buttons in ([0], [1]):
+        rig.pilot.hear(Values((1.0, 0.0), buttons), rig.now)
+    assert not motions(rig.take())
+    assert rig.said == ['not engaged: the device does not have the stop button of the profile']
 
 
 def test_device_with_too_few_axes_is_told_so():

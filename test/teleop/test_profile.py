@@ -106,6 +106,7 @@ def test_what_is_wrong_is_named_with_file_key_value_and_what_is_allowed(write, o
         ('leader: {topic: l, joints: {}}', 'leader, joints: expected the joints of the leader'),
         ('leader: {topic: l, joints: {a: {joint: 3}}}', 'leader, a, joint: expected a name'),
         ('leader: {topic: l, joints: {a: b}, mode: x}', 'mode: expected one of absolute, rel'),
+        ('leader: {topic: l, joints: {a: j, b: j}}', "leader, joints: several move 'j'"),
         ('joint_jog: 3', 'joint_jog: expected the name of a topic, got 3'),
         ('gripper: {}', 'needs one of sticks, hand, leader, joint_jog; it has none'),
     ],

@@ -9,6 +9,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from ...errors import FabrikError
 from ..parameters.ros_arguments import init
@@ -16,11 +17,30 @@ from ..parameters.ros_arguments import init
 RCLError = rclpy_implementation.RCLError
 
 
-def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
-    """Run a node until it is interrupted; errors end the process with one line and code 1."""
+def run(
+    make_node: Callable[[], Node], args: list[str] | None = None, has_last_words: bool = False
+) -> None:
+    """
+    Run a node until it is interrupted; errors end the process with one line and code 1.
+
+    Parameters
+    ----------
+    make_node : callable
+        Makes the node.
+    args : list of str, optional
+        As `sys.argv`, which is taken where they are left out.
+    has_last_words : bool
+        Whether it publishes as it is destroyed: rclpy is left to work until then. Such a node
+        needs a timer, by which it notices that it was interrupted.
+
+    """
     node = None
     try:
-        init(args)
+        if has_last_words:
+            init(args, signal_handler_options=SignalHandlerOptions.NO)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+        else:
+            init(args)
         _take_a_hang_up_as_interrupt()
         node = make_node()
         rclpy.spin(node)
@@ -37,6 +57,8 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> None:
         # A second interrupt, as a terminal and `ros2 launch` send one each, changes nothing.
         with suppress(KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            if has_last_words:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

@@ -49,6 +49,8 @@ DEVICE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Of what devices say, from reliable publishers or not: a press within a burst counts."""
 COMMAND_TIME = 0.3
 """Time for which the tool is where it was commanded to be, wherever it is measured [s]."""
+LAST_WORDS = 0.1
+"""Time for what was said last to go out before the node leaves [s]."""
 SAG, SAG_TURN = 0.02, 0.05
 """How far a tool may hang from its command, and still be there [m], [rad]."""
 
@@ -86,7 +88,11 @@ class Teleop(Node):
             self.get_logger().info(HELP)
 
     def destroy_node(self) -> None:
-        """Leave the terminal as it was, and end."""
+        """Let the arm go, leave the terminal as it was, and end."""
+        if self._pilot.is_engaged and self.context.ok():
+            self._pilot.let_go('the program ends', time.monotonic())
+            self._send()
+            time.sleep(LAST_WORDS)
         if self._terminal is not None:
             self._terminal.close()
         super().destroy_node()
@@ -309,4 +315,4 @@ def _joint_jog() -> Any:
 
 def main(args: list[str] | None, profile: Profile) -> None:
     """Move the arm by a device until interrupted."""
-    run(partial(Teleop, profile), args)
+    run(partial(Teleop, profile), args, has_last_words=True)

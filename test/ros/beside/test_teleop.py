@@ -27,6 +27,7 @@ from std_msgs.msg import String
 
 DEADMAN, STOP, RESUME, OPEN, CLOSE = 9, 1, 6, 3, 2
 """Buttons of the gamepad."""
+BUTTONS = {'joy': 'joy', 'deadman': DEADMAN, 'stop': STOP}
 HERE = 1e-3, 1e-2
 """How near a tool at rest is to where it was [m], [rad]."""
 RECORDED = """
@@ -457,6 +458,29 @@ def test_leader_takes_the_arm_to_it_slowly_and_leads_it_then(bench, six_axis, ju
     person.hold(0.3)
     check_commands(bench, judge)
     assert bench.commands.q[-1][1] == pytest.approx(values[1] + 0.5, abs=0.02)
+
+
+@pytest.mark.filterwarnings('ignore:failed to send response')  # nobody waits for it
+def test_arm_that_is_taken_to_the_leader_rests_when_the_program_ends(bench, six_axis, judge):
+    bench.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
+    joints = {f'leader_{name}': name for name in JOINTS}
+    leader = {'topic': 'leader/joint_states', 'approach': 0.1, 'joints': joints}
+    person = Person(bench, profile_of({**BUTTONS, 'leader': leader}))
+    publisher = bench.tester.create_publisher(JointState, 'leader/joint_states', 10)
+    values = np.array(START)
+    values[0] += 1.0
+    person.says.append(
+        lambda: publisher.publish(JointState(name=list(joints), position=values.tolist()))
+    )
+    bench.spin_until(lambda: publisher.get_subscription_count() > 0, 'somebody listens')
+    person.let_go()
+    person.hold_until(lambda: len(bench.commands) > 10, 'the arm moves', DEADMAN)
+    bench.executor.remove_node(person.teleop)
+    bench.nodes.remove(person.teleop)
+    person.teleop.destroy_node()
+    bench.wait_until_silent(10)
+    check_commands(bench, judge)
+    assert bench.commands.q[-1][0] < START[0] + 0.9
 
 
 # -- what is missing
