@@ -25,11 +25,11 @@ def personal_names() -> dict[str, str]:
 
 def without_names(text: str, names: Mapping[str, str]) -> str:
     """
-    Put other words for names and for home folders.
+    Put other words for names, in capitals or not, and for home folders.
 
-    >>> without_names("/home/ann/arm.urdf on ann-pc", {'ann-pc': 'HOST', 'ann': 'USER'})
+    >>> without_names("/home/ann/arm.urdf on ANN-PC", {'ann-pc': 'HOST', 'ann': 'USER'})
     '~/arm.urdf on HOST'
     """
     for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf'(?<!\w){re.escape(name)}(?!\w)', names[name], text)
+        text = re.sub(rf'(?i)(?<!\w){re.escape(name)}(?!\w)', names[name], text)
     return HOMES.sub('~', text)
