@@ -54,6 +54,7 @@ def load(page, poses):
         page.button('Load').click()
     text = poses_text(poses).encode()
     chooser.value.set_files({'name': 'way.csv', 'mimeType': 'text/csv', 'buffer': text})
+    page.close_notice()
 
 
 @pytest.mark.parametrize(('width', 'height'), SIZES)
