@@ -82,8 +82,12 @@ from fabrik_ros.ros.beside.running import run
 class Talker(Node):
     def __init__(self):
         super().__init__('talker')
-        self.create_timer(0.02, lambda: None)
+        self.timer = self.create_timer(0.02, self.begin)
+
+    def begin(self):
         print('ready', flush=True)
+        self.timer.cancel()
+        self.create_timer(0.02, lambda: None)
 
     def destroy_node(self):
         print('can talk:', self.context.ok(), flush=True)
