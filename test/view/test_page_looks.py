@@ -119,7 +119,7 @@ def test_commanded_arm_is_drawn_where_it_differs_and_only_there(browser, arm):
         wait_for_picture(page, lambda seen: changed_area(alone, seen) < 10)
         arm.change(planned={'elbow': arm.measured['elbow'] + 0.5})
         wait_for_picture(page, lambda seen: changed_area(apart, seen) < 10)
-        page.page.get_by_text('Show', exact=True).click()
+        unfold(page, 'Show')
         page.box('arm as commanded').click()
         wait_for_picture(page, lambda seen: changed_area(alone, seen) < 10)
         page.page.close()
@@ -134,7 +134,7 @@ def test_table_and_ground_do_not_fight(browser, arm, is_named, top):
         page = Page(browser, address)
         page.wait_for_state('IDLE')
         with_floor = at_rest(page)
-        page.page.get_by_text('Show', exact=True).click()
+        unfold(page, 'Show')
         page.box('floor').click()
         sync_api.expect(page.box('floor')).not_to_be_checked()
         without = at_rest(page)
@@ -278,7 +278,7 @@ def test_what_a_link_carries_moves_with_it_and_can_be_hidden(browser, arm):
             page,
             lambda seen: np.hypot(*(np.mean(np.nonzero(is_magenta(seen)), axis=1) - before)) > 30,
         )
-        page.page.get_by_text('Show', exact=True).click()
+        unfold(page, 'Show')
         page.box('obstacles').click()
         wait_for_picture(page, lambda seen: not is_magenta(seen).any())
         page.page.close()
@@ -380,7 +380,7 @@ def test_words_can_be_chosen_and_configurations_be_gone_to(browser, arm):
     with shown(arm) as address:
         page = Page(browser, address, height=1500)
         page.wait_for_state('IDLE')
-        page.page.get_by_text('How it moves', exact=True).click()
+        unfold(page, 'How it moves')
         page.wait_for('Go to this configuration')
         go, confirm = page.button('Go to this configuration'), page.choice('confirm')
         sync_api.expect(confirm).to_have_value('always')
@@ -403,7 +403,7 @@ def test_space_bar_stops_everywhere_but_in_text_fields(browser, arm):
     with shown(arm) as address:
         page = Page(browser, address, height=1200)
         page.wait_for_state('IDLE')
-        page.page.get_by_text('Show', exact=True).click()
+        unfold(page, 'Show')
         box = page.box('floor')
         places = [
             page.page.locator('canvas').first,
@@ -458,6 +458,12 @@ def settled_boxes(page) -> dict[str, tuple[float, ...]]:
         page.page.wait_for_timeout(1000)
         before, now = now, boxes(page)
     return now
+
+
+def unfold(page, name) -> None:
+    """Open a part of the panel; what is in it can be clicked once it stays."""
+    page.page.get_by_text(name, exact=True).click()
+    settled_boxes(page)
 
 
 @pytest.mark.parametrize(('width', 'height'), SIZES)
@@ -546,7 +552,7 @@ def test_angles_are_in_degrees_or_radians_with_three_digits(browser, arm):
         page.wait_for_state('IDLE')
         elbow = arm.measured['elbow']
         assert float(page.fields('elbow').input_value()) == round(np.degrees(elbow), 1)
-        page.page.get_by_text('Show', exact=True).click()
+        unfold(page, 'Show')
         page.page.get_by_label('angles', exact=True).first.click()
         page.page.get_by_role('option', name='radians').click()
         page.wait_for('Joints [rad]')
@@ -578,7 +584,7 @@ def test_folds_that_are_opened_widen_nothing(browser, arm):
         stop = page.button('Stop (space bar)')
         before = stop.bounding_box()
         for fold in ('Distances', 'Solve time', 'Show'):
-            page.page.get_by_text(fold, exact=True).click()
+            unfold(page, fold)
             page.page.wait_for_timeout(1500)
         after = stop.bounding_box()
         assert (after['x'], after['width']) == (before['x'], before['width'])

@@ -14,7 +14,7 @@ from fabrik_ros.programs.recorded_poses import poses_text
 from fabrik_ros.ros.messages.speed_ramp import RAMP
 from fabrik_ros.transforms import pose_from_xyz_rpy
 from fabrik_ros.view.app import View
-from fabrik_ros.view.path_view import legend_html
+from fabrik_ros.view.path_view import as_drawn, legend_html
 from fabrik_ros.view.solver_source import SolverSource
 import numpy as np
 from staged import Staged
@@ -192,3 +192,10 @@ def test_line_ahead_has_a_colour_for_each_piece_and_is_drawn_anew_only_where_it_
 def test_legend_says_the_greatest_speed():
     assert '<span>250 mm/s</span>' in legend_html(0.25)
     assert 'from 0 to fast' in legend_html(np.nan)
+
+
+def test_legend_has_the_colours_that_chromium_showed_of_the_line():
+    """Screenshots of viser 1.1.1."""
+    given = [(0.25, 0.42, 0.88), (0.16, 0.66, 0.66), (0.96, 0.82, 0.25), (1, 0, 0), (1, 1, 1)]
+    shown = [(69, 115, 215), (65, 182, 181), (226, 210, 104), (250, 16, 20), (226, 226, 226)]
+    assert 255.0 * as_drawn(np.array(given)) == pytest.approx(np.array(shown), abs=1.0)
