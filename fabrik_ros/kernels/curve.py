@@ -24,6 +24,10 @@ USED_SHARE = 0.96
 """Share of the joint accelerations that speeds are found for; the rest is for brakes [1]."""
 BENDING_SHARE = 0.84
 """Share of the joint accelerations that a bend may need, as the arm can brake everywhere [1]."""
+BRAKING_SHARE = 0.8
+"""Bends that can only be gone through braking need at most this share of the brakes [1]."""
+BRAKING_SHARE = 0.8
+"""Bends that ask for brakes ask for at most this share of them [1]."""
 COMPARED = 0.8
 """Share of a step after which its speed is no greater than allowed there [1]."""
 LIMIT_SHARE = 0.9
@@ -118,7 +122,7 @@ def fill_speeds(
         Written to: places, squared speeds, and how fast the speed may change for the tips.
 
     """
-    last = grid.shape[0] - 1
+    last, m = grid.shape[0] - 1, places.shape[0] - 1
     for g in range(last + 1):
         _write_on_grid(knots, tangents, places, g, rows)
         i, t = g // 2, 0.5 * (g % 2)
@@ -126,13 +130,17 @@ def fill_speeds(
         if t > 0.0:
             grid[g, 0] += t * (places[i + 1] - places[i])
         share = largest_share(model, most, rows[0], rows[1], frames, twists)
-        grid[g, 1] = _squared_speed(limits, rows, scaling, min(share, top))
+        grid[g, 2] = tip_acceleration * share
+        reach = max(places[min(i + 1, m)] - places[i], places[i] - places[max(i - 1, 0)])
+        grid[g, 1] = min(
+            _squared_speed(limits, rows, scaling, min(share, top)),
+            _squared_in_bends(limits, rows, grid[g, 2], 0.5 * reach),
+        )
         if window > 0.0:
             bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
             grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))
         ahead = min(room[i], room[i + 1]) if t > 0.0 else room[i]
         grid[g, 1] = min(grid[g, 1], _squared_speed_within(limits, rows[1], ahead))
-        grid[g, 2] = tip_acceleration * share
     grid[last, 1] = 0.0
     for g in range(last - 1, -1, -1):
         t = 0.5 * (g % 2)
@@ -182,7 +190,7 @@ def _squared_behind(
     """Return the squared speed that is left after braking along some length."""
     begin = change(limits, rows[:3], most, square, -1.0, USED_SHARE)
     middle = change(limits, rows[3:], most, square, -1.0, USED_SHARE)
-    return square - 2.0 * length * min(begin, middle)
+    return square - 2.0 * length * max(min(begin, middle), 0.0)
 
 
 @kernel
@@ -191,6 +199,8 @@ def change(
 ) -> float:
     """
     Return how fast the speed along a curve can rise, with a `sign` of 1, or fall, with -1 [1/s^2].
+
+    It is negative where the speed has to fall, or to rise.
 
     Parameters
     ----------
@@ -214,24 +224,51 @@ def change(
             along = 1.0 if slope > 0.0 else -1.0
             left = share * limits[MAX_ACCELERATION, j] - along * rows[2, j] * square
             most = min(most, left / abs(slope))
-    return max(most, 0.0)
+    return most
 
 
 @kernel
 def _squared_speed(limits: Array, rows: Array, scaling: float, share: float) -> float:
-    """Return the squared speed that joints, tips and bends of a curve allow at a place."""
+    """Return the squared speed that joints and tips allow at a place of a curve."""
     fastest, square = share, math.inf
     for j in range(rows.shape[1]):
         q, slope = rows[0, j], rows[1, j]
         strongest, steep = limits[MAX_ACCELERATION, j], max(abs(slope), TINY)
         fastest = min(fastest, limits[MAX_VELOCITY, j] / steep)
-        bend = max(abs(rows[2, j]), abs(rows[5, j]))
-        square = min(square, BENDING_SHARE * strongest / max(bend, TINY))
         room = limits[UPPER, j] - q if slope > 0.0 else q - limits[LOWER, j]
         if steep > TINY:
             room = max(room, NEAREST_ROOM)
             square = min(square, LIMIT_SHARE * strongest * room / (steep * steep))
     return min(square, scaling * scaling * fastest * fastest)
+
+
+@kernel
+def _squared_in_bends(limits: Array, rows: Array, most: float, reach: float) -> float:
+    """
+    Return the squared speed that bends allow at a place of a curve.
+
+    A joint that speeds up in a bend lets the arm go faster than its acceleration allows, as long
+    as that brakes: all joints have to be able to brake that much, and more. A joint that turns
+    round within `reach`, the distance of places on the grid, does not.
+
+    """
+    square = math.inf
+    for j in range(rows.shape[1]):
+        slope, allowed = rows[1, j], BENDING_SHARE * limits[MAX_ACCELERATION, j]
+        bend = max(abs(rows[2, j]), abs(rows[5, j]))
+        steep = abs(slope) - reach * bend
+        if steep < TINY or min(slope * rows[2, j], slope * rows[5, j]) < 0.0:
+            square = min(square, allowed / max(bend, TINY))
+            continue
+        square = min(square, (allowed + steep * BRAKING_SHARE * most) / max(bend, TINY))
+        for k in range(rows.shape[1]):
+            other = max(abs(rows[1, k]), TINY)
+            along = 1.0 if rows[1, k] > 0.0 else -1.0
+            against = max(-along * rows[2, k], -along * rows[5, k], 0.0)
+            brakes = BRAKING_SHARE / other
+            most_needed = allowed / steep + brakes * USED_SHARE * limits[MAX_ACCELERATION, k]
+            square = min(square, most_needed / max(bend / steep + brakes * against, TINY))
+    return square
 
 
 @kernel
@@ -313,7 +350,7 @@ def _changes(
     _write_at(knots, tangents, places, at, g // 2, rows[:3])
     most, square = min(grid[g, 2], grid[g + 1, 2]), speed * speed
     rise = change(limits, rows[:3], most, square, 1.0, USED_SHARE)
-    return rise, change(limits, rows[:3], most, square, -1.0, 1.0)
+    return rise, max(change(limits, rows[:3], most, square, -1.0, 1.0), 0.0)
 
 
 @kernel
