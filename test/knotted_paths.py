@@ -87,4 +87,15 @@ def cornered_knots(rng, corners=3):
     return np.array(knots)
 
 
-MAKERS = {'smooth': smooth_knots, 'cornered': cornered_knots}
+def squeezed_knots(rng, steepest=30.0):
+    """Knots of joints that turn suddenly, one after another, as beside a singularity."""
+    begin, end = smooth_knots(rng, 1)[0], smooth_knots(rng, 1)[0]
+    middle, width = rng.uniform(0.3, 0.7, len(begin)), rng.uniform(1.0, steepest, len(begin))
+    fine = np.linspace(0.0, 1.0, 4000)[:, None]
+    q = begin + (end - begin) * 0.5 * (1.0 + np.tanh(width * (fine - middle)))
+    way = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1)))
+    evenly = np.linspace(0.0, way[-1], 2 + int(way[-1] / 0.005))
+    return np.column_stack([np.interp(evenly, way, column) for column in q.T])
+
+
+MAKERS = {'smooth': smooth_knots, 'cornered': cornered_knots, 'squeezed': squeezed_knots}

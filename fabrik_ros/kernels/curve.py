@@ -24,12 +24,12 @@ USED_SHARE = 0.96
 """Share of the joint accelerations that speeds are found for; the rest is for brakes [1]."""
 BENDING_SHARE = 0.84
 """Share of the joint accelerations that a bend may need, as the arm can brake everywhere [1]."""
-BRAKING_SHARE = 0.8
+BRAKING_SHARE = 0.9
 """Bends that can only be gone through braking need at most this share of the brakes [1]."""
-BRAKING_SHARE = 0.8
+BRAKING_SHARE = 0.9
 """Bends that ask for brakes ask for at most this share of them [1]."""
 COMPARED = 0.8
-"""Share of a step after which its speed is no greater than allowed there [1]."""
+"""Share of a step after which, and before whose end, it is no faster than is allowed there [1]."""
 LIMIT_SHARE = 0.9
 """Joints come to limits so much slower, squared, than the last stage allows [1]."""
 SEARCHED = 40
@@ -321,7 +321,9 @@ def next_speed(
     least = 0.0
     for _ in range(HALVINGS):
         middle = 0.5 * (least + most)
-        if middle * middle <= _squared_at(grid, at + COMPARED * middle * dt, g):
+        early = _squared_at(grid, at + (1.0 - COMPARED) * middle * dt, g)
+        late = _squared_at(grid, at + COMPARED * middle * dt, g)
+        if middle * middle <= min(early, late):
             least = middle
         else:
             most = middle
