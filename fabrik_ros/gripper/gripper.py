@@ -30,6 +30,8 @@ class Gripper:
         The palm and the links of the fingers: they may touch what is grasped.
     at_lower, at_upper : float
         Widths between the fingers at the limits of the joint [m].
+    velocity, acceleration : float
+        Of the joint, at most, so that all fingers keep their limits [rad/s, rad/s^2; m].
 
     """
 
@@ -38,6 +40,8 @@ class Gripper:
     links: tuple[str, ...]
     at_lower: float
     at_upper: float
+    velocity: float
+    acceleration: float
 
     @property
     def narrowest(self) -> float:
@@ -107,7 +111,15 @@ def find_gripper(robot: Robot, joint_name: str = '', widths: Sequence[float] = (
     at_lower, at_upper = _checked(widths, joint) if widths else _widths(robot, joint, fingers)
     palm = joint.parent
     of_gripper = set(gripper_joints(robot)) | {finger.name for finger in fingers}
-    return Gripper(joint, palm, tuple(_links(robot, palm, of_gripper)), at_lower, at_upper)
+    links = tuple(_links(robot, palm, of_gripper))
+    velocity = min(finger.velocity / _rate(finger) for finger in fingers if _rate(finger))
+    acceleration = min(finger.hardest / _rate(finger) for finger in fingers if _rate(finger))
+    return Gripper(joint, palm, links, at_lower, at_upper, velocity, acceleration)
+
+
+def _rate(finger: Joint) -> float:
+    """How fast a finger moves beside the joint that drives it [1]."""
+    return abs(finger.mimic.multiplier) if finger.mimic else 1.0
 
 
 def _driving_joint(robot: Robot, name: str) -> Joint:

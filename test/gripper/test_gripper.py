@@ -51,6 +51,22 @@ def test_widths_are_distances_of_the_fingers(share, closes, factor):
     assert gripper.value_for(gripper.width_at(value)) == pytest.approx(value, abs=1e-12)
 
 
+@given(factor=st.sampled_from([-2.0, 0.0, 0.5, 3.0]), fast=st.floats(0.01, 1.0))
+def test_all_fingers_keep_their_limits(factor, fast):
+    limit = '<limit lower="0" upper="0.04" velocity="{}" acceleration="{}" effort="9"/>'
+    mimic = f'<mimic joint="left_finger_joint" multiplier="{factor}"/>'
+    one, other = limit.format(0.2, 3.0), limit.format(fast, 10.0 * fast)
+    urdf = gripper_arm(f'<axis xyz="0 1 0"/>{one}', f'<axis xyz="0 1 0"/>{other}{mimic}')
+    robot = load_urdf(urdf.replace('<robot ', '<robot version="1.2" ', 1))
+    gripper = find_gripper(robot, widths=(0.0, 0.04))
+    assert gripper.velocity <= 0.2
+    assert gripper.acceleration <= 3.0
+    assert abs(factor) * gripper.velocity <= fast * (1.0 + 1e-9)
+    assert abs(factor) * gripper.acceleration <= 10.0 * fast * (1.0 + 1e-9)
+    allowed = (fast / abs(factor) if factor else 0.2), 0.2
+    assert gripper.velocity == pytest.approx(min(allowed))
+
+
 def test_widths_that_are_given_count():
     robot = load_urdf(gripper_arm(*TURNING).replace('prismatic', 'revolute'))
     gripper = find_gripper(robot, widths=(0.085, 0.0))

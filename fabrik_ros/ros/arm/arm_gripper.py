@@ -130,18 +130,18 @@ class ArmGripper:
         drive = self.drive
         if drive is None:
             raise GripperError(self.missing)
-        limits, joint = self._parameters, drive.gripper.joint
+        limits, gripper = self._parameters, drive.gripper
         is_blind = limits.gripper_action or not limits.wait_for_state
-        assumed = _assumed(drive.gripper) if is_blind else None
-        met = self._met(drive, drive.gripper.value_for(width), q, assumed)
+        assumed = _assumed(gripper) if is_blind else None
+        met = self._met(drive, gripper.value_for(width), q, assumed)
         if met is not None:
             raise RefusedError(met)
         speed = min(
-            limits.gripper_speed / abs(drive.gripper.width_per_value),
-            limits.max_joint_velocity_fraction * joint.velocity,
+            limits.gripper_speed / abs(gripper.width_per_value),
+            limits.max_joint_velocity_fraction * gripper.velocity,
             limits.max_joint_velocity,
         )
-        acceleration = min(limits.max_joint_acceleration, joint.hardest)
+        acceleration = min(limits.max_joint_acceleration, gripper.acceleration)
         drive.go_to(width, speed, acceleration, assumed)
         self.requests += 1
         return drive
