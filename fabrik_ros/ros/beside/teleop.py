@@ -204,6 +204,9 @@ class Teleop(Node):
             return f'no status on {watched.status_topic}'
         if watched.has_several_tips and self._tip not in watched.tip_links:
             return f'the node moves several tips: set `tip` to one of {facts["tip_link"]}'
+        is_known = watched.parameters and 'tip_link' in facts
+        if self._tip and is_known and not watched.has_several_tips:
+            return f"the node moves one tip, {facts['tip_link']}: leave out `tip` ('{self._tip}')"
         if facts.get('held') == 'True':
             return 'the node is held; resume first'
         if facts.get('waits_for_pause') == 'True':

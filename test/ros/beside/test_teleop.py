@@ -311,6 +311,15 @@ def test_key_that_is_held_moves_the_tool_and_one_that_is_not_does_not(
     assert np.max(np.abs(moved[:2])) < 1e-3
 
 
+def test_tip_of_a_node_that_moves_one_is_said_to_be_left_out(bench, six_axis):
+    """It has no topics for each tip: what is sent there would move nothing."""
+    bench.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
+    profile = load_profile('gamepad')
+    pilot = bench.add(lambda **options: Teleop(profile, **options), {'tip': 'left_tool'})._pilot
+    expected = "the node moves one tip, tool0: leave out `tip` ('left_tool')"
+    bench.spin_until(lambda: pilot._view.why_not == expected, 'it is said')
+
+
 def test_twists_of_a_space_mouse_move_the_tool_in_its_own_axes(bench, six_axis, judge):
     bench.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
     profile = profile_of(
