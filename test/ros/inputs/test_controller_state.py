@@ -72,6 +72,7 @@ def test_reference_is_heard_on_the_topic_beside_the_commands(ready, six_axis):
         return not ready.node.topics.controller.reference.missing(JOINTS, now, 1.0)
 
     ready.spin_until(is_heard, 'the reference')
+    ready.witness.begins_elsewhere = True
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.05))
     ready.wait_for_state('REACHED')
     assert np.abs(ready.commands.q[0] - message.reference.positions).max() < 1e-3
