@@ -31,7 +31,7 @@ class Gripper:
     at_lower, at_upper : float
         Widths between the fingers at the limits of the joint [m].
     velocity, acceleration : float
-        Of the joint, at most, so that all fingers keep their limits [rad/s, rad/s^2; m].
+        Of the joint, at most, so that all fingers keep theirs [rad/s or m/s], [rad/s^2 or m/s^2].
 
     """
 

@@ -26,8 +26,6 @@ BENDING_SHARE = 0.84
 """Share of the joint accelerations that a bend may need, as the arm can brake everywhere [1]."""
 BRAKING_SHARE = 0.9
 """Bends that can only be gone through braking need at most this share of the brakes [1]."""
-BRAKING_SHARE = 0.9
-"""Bends that ask for brakes ask for at most this share of them [1]."""
 COMPARED = 0.8
 """Share of a step after which, and before whose end, it is no faster than is allowed there [1]."""
 LIMIT_SHARE = 0.9

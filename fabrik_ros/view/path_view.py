@@ -16,9 +16,11 @@ MARKS = 5
 _SEES = np.array(
     [(0.59719, 0.35458, 0.04823), (0.07600, 0.90834, 0.01566), (0.02840, 0.13383, 0.83777)]
 )
+"""From linear sRGB to the space that tones are mapped in, shape (3, 3)."""
 _SHOWS = np.array(
     [(1.60475, -0.53108, -0.07367), (-0.10208, 1.10813, -0.00605), (-0.00327, -0.07276, 1.07602)]
 )
+"""The way back, shape (3, 3)."""
 
 
 class PathView:
