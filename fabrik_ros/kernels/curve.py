@@ -130,10 +130,8 @@ def fill_speeds(
         share = largest_share(model, most, rows[0], rows[1], frames, twists)
         grid[g, 2] = tip_acceleration * share
         reach = max(places[min(i + 1, m)] - places[i], places[i] - places[max(i - 1, 0)])
-        grid[g, 1] = min(
-            _squared_speed(limits, rows, scaling, min(share, top)),
-            _squared_in_bends(limits, rows, grid[g, 2], 0.5 * reach),
-        )
+        square = _squared_speed(limits, rows, scaling, min(share, top))
+        grid[g, 1] = _squared_in_bends(limits, rows, grid[g, 2], 0.5 * reach, square)
         if window > 0.0:
             bend, _ = point_speeds(model, rows[0], rows[2], frames, twists)
             grid[g, 1] = min(grid[g, 1], 24.0 * tolerance / (window * window * max(bend, TINY)))
@@ -241,19 +239,22 @@ def _squared_speed(limits: Array, rows: Array, scaling: float, share: float) -> 
 
 
 @kernel
-def _squared_in_bends(limits: Array, rows: Array, most: float, reach: float) -> float:
+def _squared_in_bends(
+    limits: Array, rows: Array, most: float, reach: float, square: float
+) -> float:
     """
-    Return the squared speed that bends allow at a place of a curve.
+    Return the squared speed that bends allow at a place of a curve, at most another one.
 
     A joint that speeds up in a bend lets the arm go faster than its acceleration allows, as long
     as that brakes: all joints have to be able to brake that much, and more. A joint that turns
     round within `reach`, the distance of places on the grid, does not.
 
     """
-    square = math.inf
     for j in range(rows.shape[1]):
         slope, allowed = rows[1, j], BENDING_SHARE * limits[MAX_ACCELERATION, j]
         bend = max(abs(rows[2, j]), abs(rows[5, j]))
+        if bend * square <= allowed:
+            continue
         steep = abs(slope) - reach * bend
         if steep < TINY or min(slope * rows[2, j], slope * rows[5, j]) < 0.0:
             square = min(square, allowed / max(bend, TINY))
