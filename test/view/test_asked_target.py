@@ -136,8 +136,12 @@ def test_a_drag_across_a_wall_arrives():
         run_until(lambda snapshot: snapshot.state == 'HOLDING')
         asked.let_go(end, time.monotonic())
         run_until(lambda snapshot: snapshot.state == 'REACHED' and asked.pose is None)
-        q = [source.snapshot().measured[name] for name in chain.joint_names]
-        np.testing.assert_allclose(chain.forward_kinematics(q), end, atol=2e-3)
+
+        def is_at_the_end(snapshot) -> bool:
+            q = [snapshot.measured[name] for name in chain.joint_names]
+            return np.allclose(chain.forward_kinematics(q), end, atol=2e-3)
+
+        run_until(is_at_the_end)
     finally:
         source.close()
 
