@@ -73,35 +73,38 @@ def size_of(displacement: Array) -> float:
 
 
 @kernel
-def share_left(age: float, window: float, interval: float) -> float:
+def share_left(age: float, window: float, duration: float) -> float:
     """
     Return the share of a displacement that the mean over a window of time has not gone yet.
 
-    The goal goes evenly, in an `interval` that begins `age` ago and is no longer than the window.
+    The goal goes evenly, for a `duration` that begins `age` ago, or later if that is negative.
     """
-    if age < interval:
-        return 1.0 - age * age / (2.0 * window * interval)
-    if age < window:
-        return 1.0 - (age - 0.5 * interval) / window
-    rest = max(0.0, window + interval - age)
-    return rest * rest / (2.0 * window * interval)
+    short, long = min(window, duration), max(window, duration)
+    if age <= 0.0:
+        return 1.0
+    if age < short:
+        return 1.0 - age * age / (2.0 * short * long)
+    if age < long:
+        return 1.0 - (age - 0.5 * short) / long
+    rest = max(0.0, short + long - age)
+    return rest * rest / (2.0 * short * long)
 
 
 @kernel
 def path_to_newest(
-    ages: Array, displacements: Array, window: float, interval: float, dt: float, left: Array
+    ages: Array, durations: Array, displacements: Array, window: float, dt: float, left: Array
 ) -> None:
     """
     Write the displacement from the mean of a goal over a window of time to the goal now.
 
     Parameters
     ----------
-    ages : array, shape (m,)
-        Time since each displacement of the goal [s].
+    ages, durations : array, shape (m,)
+        When the goal begins each displacement, as time since then, and how long it takes [s].
     displacements : array, shape (m, c)
         Those displacements.
-    window, interval : float
-        Length of the window, and time in which the goal goes each displacement [s].
+    window : float
+        Length of the window [s].
     dt : float
         Time from now at which the mean is taken [s].
     left : array, shape (c,)
@@ -110,10 +113,38 @@ def path_to_newest(
     """
     left[:] = 0.0
     for i in range(ages.shape[0]):
-        weight = share_left(ages[i] + dt, window, interval)
+        weight = share_left(ages[i] + dt, window, durations[i])
         if weight > 0.0:
             for c in range(left.shape[0]):
                 left[c] += weight * displacements[i, c]
+
+
+@kernel
+def mean_velocity(
+    ages: Array, displacements: Array, interval: float, since: float, until: float, velocity: Array
+) -> None:
+    """
+    Write the mean velocity with which a sender made displacements, over a part of the past.
+
+    Parameters
+    ----------
+    ages, displacements : array
+        As above.
+    interval : float
+        Time before the begin of each displacement in which the sender made it [s].
+    since, until : float
+        The part, from the older to the newer age [s].
+    velocity : array, shape (c,)
+        Written to.
+
+    """
+    velocity[:] = 0.0
+    for i in range(ages.shape[0]):
+        time = min(since, ages[i] + interval) - max(until, ages[i])
+        if time > 0.0:
+            share = time / (interval * (since - until))
+            for c in range(velocity.shape[0]):
+                velocity[c] += share * displacements[i, c]
 
 
 @kernel

@@ -39,8 +39,9 @@ ENTRIES = {
     'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
     'displacement.displacement_between': 'f2 f2 f f f2 f1',
     'displacement.longest_path': 'f2',
+    'displacement.mean_velocity': 'f1 f2 f f f f1',
     'displacement.moved_pose': 'f2 f1 f f f2 f2',
-    'displacement.path_to_newest': 'f1 f2 f f f f1',
+    'displacement.path_to_newest': 'f1 f1 f2 f f f1',
     'displacement.size_of': 'f1',
     'edge_checks.near_on_edge': (
         'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 f1 i1 f1r f1r b1 f f f1 f2 f2 f2 f2 f2 i1 f2'
@@ -65,7 +66,7 @@ ENTRIES = {
     'limits.narrow': 'f2 f1 f1 f2',
     'limits.narrow_around': 'f2 f1 f1 f2',
     'line_speed.followable': 'f1 f1 f1 f f f f1 f1',
-    'line_speed.speed_along_filtered_path': 'f1 f1 f1 f1 f f f f f f1',
+    'line_speed.speed_along_filtered_path': 'f1 f2 f1 f1 f f f f f f1',
     'pair_bounds.are_apart': 'f1 f2 f2 f1 f1 f1',
     'pair_bounds.box_around': 'f2 f2',
     'pair_bounds.distance_bounds': 'f1 f2 f2 i1 f1 f1 f1',

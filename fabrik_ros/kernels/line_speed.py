@@ -17,6 +17,10 @@ BRAKING_SHARE = 0.95
 """Share of the joint accelerations used to brake [1]."""
 LEAD_SHARE = 0.9
 """Share of the joint accelerations that a bend may need behind a mean of the goal [1]."""
+BRAKES_FIRST = 0.9
+"""Share of the acceleration of the tip that brakes what leads past a corner of the goal [1]."""
+SIDEWARD = 0.05
+"""Share of the speed that may lead past the goal without that [1]."""
 CLOSING_TIME = 0.2
 """Time in which the reference makes up for its distance to the mean of the goal [s]."""
 
@@ -24,8 +28,8 @@ CLOSING_TIME = 0.2
 @kernel
 def speed_along_filtered_path(
     remaining: Array,
-    lead: Array,
-    lead_later: Array,
+    leads: Array,
+    heading: Array,
     speed: Array,
     acceleration: float,
     tip_acceleration: float,
@@ -45,8 +49,10 @@ def speed_along_filtered_path(
     ----------
     remaining : array
         Displacement from the reference to the goal.
-    lead, lead_later : array
+    leads : array, shape (2, 3 b)
         Displacement from the mean of the goal to the goal, now and a step later.
+    heading : array
+        Velocity that the goal had lately.
     speed : array
         Speed of the reference now.
     acceleration, tip_acceleration : float
@@ -62,20 +68,56 @@ def speed_along_filtered_path(
 
     """
     for c in range(speed.shape[0]):
-        next_speed[c] = remaining[c] - lead[c]
+        next_speed[c] = remaining[c] - leads[0, c]
     behind = size_of(next_speed)
     share = 0.0
     if behind > 0.0:
         share = min(behind / CLOSING_TIME, stopping_speed(behind, acceleration, dt)) / behind
     for c in range(speed.shape[0]):
-        mean_speed = (lead[c] - lead_later[c]) / dt
-        next_speed[c] = next_speed[c] * share + mean_speed - speed[c]
-    part = 1.0 / max(1.0, size_of(next_speed) / (tip_acceleration * dt))
-    for c in range(speed.shape[0]):
-        next_speed[c] = speed[c] + part * next_speed[c]
+        mean_speed = (leads[0, c] - leads[1, c]) / dt
+        next_speed[c] = next_speed[c] * share + mean_speed
     least = size_of(speed) - tip_acceleration * dt
     most = min(most, stopping_speed(size_of(remaining), deceleration, dt))
     shorten(next_speed, max(most, least))
+    for c in range(speed.shape[0]):
+        next_speed[c] -= speed[c]
+    brake_first(next_speed, speed, heading, tip_acceleration * dt)
+    part = 1.0 / max(1.0, size_of(next_speed) / (tip_acceleration * dt))
+    for c in range(speed.shape[0]):
+        next_speed[c] = speed[c] + part * next_speed[c]
+
+
+@kernel
+def brake_first(change: Array, speed: Array, heading: Array, most: float) -> None:
+    """
+    Shorten changes of speed, shape (3 b,), to a size such that the tip does not pass a corner.
+
+    Speed that does not go where the goal goes leads past it: what brakes that comes first.
+    """
+    for b in range(0, change.shape[0], 3):
+        wanted = size_of(change[b : b + 3])
+        if wanted <= most:
+            continue
+        dot = square = past = brake = 0.0
+        for c in range(b, b + 3):
+            dot += speed[c] * heading[c]
+            square += heading[c] * heading[c]
+        along = dot / square if square > 0.0 else 0.0
+        for c in range(b, b + 3):
+            sideward = speed[c] - along * heading[c]
+            past += sideward * sideward
+            brake -= sideward * change[c]
+        past = math.sqrt(past)
+        if past <= SIDEWARD * size_of(speed[b : b + 3]) or brake <= 0.0:
+            continue
+        brake /= past
+        braked = min(brake, max(BRAKES_FIRST, brake / wanted) * most)
+        rest = math.sqrt(max(0.0, wanted * wanted - brake * brake))
+        room = math.sqrt(max(0.0, most * most - braked * braked))
+        share = room / rest if rest > room else 1.0
+        for c in range(b, b + 3):
+            sideward = speed[c] - along * heading[c]
+            change[c] = share * change[c] + (share * brake - braked) * sideward / past
 
 
 @kernel

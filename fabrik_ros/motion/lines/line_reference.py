@@ -78,7 +78,8 @@ class LineReference(TipReference):
         """Go on to another goal, shape (k, 4, 4)."""
         if not self.is_filtered:
             self._q_begin = self.q
-        self._filter.add(self._space.between(self.goal, goal), self.deceleration)
+        step = self._space.between(self.goal, goal)
+        self._filter.add(step, self.full_acceleration, self.joint_deceleration)
         self.goal = goal
         self.ends_at = None
         self._remaining = self._space.between(self.T, goal)
@@ -179,11 +180,12 @@ class LineReference(TipReference):
         return self.speed + change / max(1.0, excess)
 
     def _speed_on_filtered_path(self, dt: float, most: float) -> Array:
-        left, later = self._filter.left().reshape(-1), self._filter.left(dt).reshape(-1)
+        leads = np.stack([self._filter.left(), self._filter.left(dt)]).reshape(2, -1)
         next_speed = np.empty(self.speed.shape)
         speed_along_filtered_path(
-            self._remaining.reshape(-1), left, later, self.speed.reshape(-1), self.acceleration,
-            self.full_acceleration, self.deceleration, dt, most, next_speed.reshape(-1),
+            self._remaining.reshape(-1), leads, self._filter.heading, self.speed.reshape(-1),
+            self.acceleration, self.full_acceleration, self.deceleration, dt, most,
+            next_speed.reshape(-1),
         )  # fmt: skip
         return next_speed
 

@@ -6,30 +6,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...kernels.displacement import longest_path, path_to_newest
+from ...kernels.displacement import mean_velocity, path_to_newest
 from ...transforms import Array
+from .arrivals import Arrivals
+from .displacements import length_of
 
-CORNER = 1.05 * math.sqrt(2.0)
-"""Change of velocity at a right angle, in multiples of the speed, with a little to spare."""
+RESERVE = 1.3
+"""Time that the window leaves joints, in multiples of what braking takes: they get slower."""
+LEAST_BRAKING = 0.8
+"""Share of the time that braking takes that the window has at once [1]: joints have a margin."""
 MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
-SPEED_TIME = 0.1
-"""The speed of a goal is measured over this time or longer [s]."""
-SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.5 * MEMORY
-"""Bounds of the interval between goals [s]: the window is no shorter."""
+SMOOTHING = 0.03
+"""Each displacement is gone in so many intervals that it takes this time, or nearly [s]."""
+SHORTEST_WINDOW = 0.08
+"""Shortest window: no slower goal needs it [s]."""
+CHORD = 0.1
+"""Velocities of a goal are measured over this time [s]: a trembling hand has others in between."""
+HEADING_TIME = 0.04
+"""The direction in which a goal goes now is measured over this time [s]."""
+UNSTEADY, TURNING = 0.2, 1.4
+"""
+Change of velocity from a chord to the next that a steady goal has, as a share of the full speed,
+and what a greater one is multiplied by: it may lie within a chord [1].
+"""
+TURN_MEMORY = 6.0
+"""A goal that has turned sharply may do so again for about this time [s]."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
-CHANGING_RATE = 0.05
+LENGTHENING, SHORTENING = 0.05, 0.02
 """
-Rate at which the window becomes longer or shorter [s/s].
+Rates at which the window becomes longer, and shorter: what was needed may be needed again [s/s].
 
-The mean goes slower by half of this share while it becomes longer.
+The mean goes slower by half of the first while the window becomes longer.
 
 """
-LEAST_BRAKING = 0.9
-"""Share of the time that braking takes that the window has at once [1]: joints have a margin."""
 
 
 class TargetFilter:
@@ -37,12 +50,14 @@ class TargetFilter:
     The mean of where a goal has been within a window of time, for a reference to follow.
 
     Heading straight for each new target would cut corners and brake at every step. The goal is
-    taken to go evenly from each place to the next, in the time between two of them; so the mean
-    goes evenly however long the window is. It goes the same path half a window later: no faster
-    than the goal, straight where that was straight. At a corner it accelerates by the change of
-    velocity over the window, which is about as long as a right angle needs. What the joints can
-    do changes on the way, and the window slowly with it: a window that grows at once would hold
-    up the mean.
+    taken to go evenly from each place to the next; so the mean goes evenly, too. It goes the same
+    path half a window later: no faster than the goal, straight where that was straight.
+
+    The window is as long as braking from the speed of the goal takes, so the mean is as far behind
+    the goal as the tip needs to stop. A goal that turned sharply lately may do so again: there the
+    window is longer, such that the mean takes a right angle with the acceleration it may have.
+    What the joints can do changes on the way, and the window slowly with it: a window that grows
+    at once would hold up the mean.
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
@@ -56,40 +71,47 @@ class TargetFilter:
 
     def __init__(self) -> None:
         self._shape: tuple[int, ...] = ()
-        self._all_ages, self._all_displacements = np.empty(0), np.empty((0, 0))
+        self._all_times, self._all_displacements = np.empty((2, 0)), np.empty((0, 0))
+        self._arrivals = Arrivals()
         self.clear()
 
     def clear(self) -> None:
         """Forget the path: the goal jumps to wherever it is next."""
         self._keep(0, 0)
+        self._arrivals.clear()
         self._left_now: Array | None = None
         """Cached displacement from the mean to the newest goal; None until computed."""
+        self._heading = np.zeros(math.prod(self._shape))
         self._since_goal = math.inf
-        self._window = self._needed = self._interval = 0.0
+        self._window = self._needed = self._turn = 0.0
 
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
         part, count = TargetFilter(), len(self._ages)
         if count > 0:
             part._shape = (len(tips), *self._shape[1:])
-            part._all_ages = self._ages.copy()
+            part._all_times = np.array([self._ages, self._durations])
             displacements = self._displacements.reshape(count, *self._shape)[:, tips]
             part._all_displacements = displacements.reshape(count, -1).copy()
             part._keep(0, count)
-        part._since_goal = self._since_goal
-        part._window, part._needed, part._interval = self._window, self._needed, self._interval
+            part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
+        part._arrivals, part._since_goal = self._arrivals.copy(), self._since_goal
+        part._window, part._needed, part._turn = self._window, self._needed, self._turn
         return part
 
     def _keep(self, first: int, end: int) -> None:
         """Remember the displacements from one number to before another."""
         self._first, self._end = first, end
         self.is_empty = first == end
-        self._ages = self._all_ages[first:end]
-        """Ages of the displacements of the goal, shape (m,), the oldest first [s]."""
+        self._ages, self._durations = self._all_times[:, first:end]
+        """
+        Time since the goal began each displacement, negative before, and the time that it takes,
+        both of shape (m,), the oldest first [s].
+        """
         self._displacements = self._all_displacements[first:end]
         """The displacements, shape (m, c)."""
 
-    def add(self, displacement: Array, gain: float) -> None:
+    def add(self, displacement: Array, tip_gain: float, joint_gain: float) -> None:
         """
         Let the goal go on by a displacement (k, 6), or jump if it is far or long after the last.
 
@@ -97,57 +119,85 @@ class TargetFilter:
         ----------
         displacement : array, shape (k, 6)
             From the goal before to the new one.
-        gain : float
-            Change of speed that the tip may have [1/s].
+        tip_gain, joint_gain : float
+            Change of speed that the tip may have, and that the joints can follow there [1/s].
 
         """
-        self._shape, parts = displacement.shape, displacement.reshape(1, -1)
+        self._shape = displacement.shape
         self._left_now = None
-        interval, self._since_goal = self._since_goal, 0.0
-        length = longest_path(parts)
-        if interval > MEMORY or length > MEMORY:
+        gap, self._since_goal = self._since_goal, 0.0
+        length = length_of(displacement)
+        if gap > MEMORY or length > MEMORY:
             self.clear()
             self._since_goal = 0.0
-        elif length > 0.0:
-            self._append(parts[0])
-            self._find_window(interval, gain)
+            return
+        self._arrivals.note(gap)
+        if length > 0.0:
+            self._append(displacement.reshape(-1))
+            self._find_window(tip_gain, joint_gain)
 
     def _append(self, displacement: Array) -> None:
-        if not self.is_empty and self._ages[-1] == 0.0:
+        wait: float | None = 0.0
+        if not self.is_empty:
+            wait = self._arrivals.wait(float(self._ages[-1]))
+        if wait is None:
             self._displacements[-1] += displacement
             return
         if (
-            self._end == len(self._all_ages)
+            self._end == self._all_times.shape[1]
             or len(displacement) != self._all_displacements.shape[1]
         ):
             self._make_room(len(displacement))
         self._all_displacements[self._end] = displacement
-        self._all_ages[self._end] = 0.0
+        self._all_times[:, self._end] = -wait, self._duration
         self._keep(self._first, self._end + 1)
+
+    @property
+    def _duration(self) -> float:
+        """Time in which the goal goes a displacement [s]."""
+        interval = self._arrivals.interval
+        return interval * max(1, round(SMOOTHING / interval))
 
     def _make_room(self, width: int) -> None:
         """Move what is remembered to the beginning of arrays with as much room again."""
-        ages, displacements = self._ages, self._displacements
-        count = len(ages)
+        times, displacements = np.array([self._ages, self._durations]), self._displacements
+        count = len(displacements)
         size = 2 * count + SPARE_ROWS
-        self._all_ages, self._all_displacements = np.empty(size), np.empty((size, width))
+        self._all_times, self._all_displacements = np.empty((2, size)), np.empty((size, width))
         if count:
-            self._all_ages[:count], self._all_displacements[:count] = ages, displacements
+            self._all_times[:, :count], self._all_displacements[:count] = times, displacements
         self._keep(0, count)
 
-    def _find_window(self, interval: float, gain: float) -> None:
-        """Find the window that this path needs; `interval`: time since the last goal [s]."""
-        lasted = float(self._ages[0])
-        if lasted > 0.0:
-            interval = lasted / (self._end - self._first - 1)
-        interval = min(max(interval, SHORTEST_INTERVAL), LONGEST_INTERVAL)
-        speed = min(longest_path(self._displacements[1:]) / max(lasted, SPEED_TIME), 1.0)
-        braking, most = speed / gain, MEMORY - interval
-        least = min(max(LEAST_BRAKING * braking, interval), most)
-        self._needed = min(max(CORNER * braking, least), most)
-        self._interval = interval
-        is_young = lasted <= YOUNG
-        self._window = max(self._window, self._needed if is_young else least)
+    def _find_window(self, tip_gain: float, joint_gain: float) -> None:
+        """Find the window that this path needs."""
+        newest, lasted = float(self._ages[-1]), float(self._ages[0] - self._ages[-1])
+        duration, interval = self._duration, self._arrivals.interval
+        chord = min(max(lasted + interval, 0.5 * CHORD), CHORD)
+        velocity = self._velocity(newest + chord, newest)
+        self._heading = self._velocity(newest + HEADING_TIME, newest)
+        speed = min(length_of(velocity), 1.0)
+        if lasted >= 2.0 * CHORD:
+            change = length_of(velocity - self._velocity(newest + 2.0 * CHORD, newest + CHORD))
+            self._turn = max(self._turn, TURNING * (change - UNSTEADY))
+        gain, most = min(tip_gain, joint_gain), MEMORY - duration
+        least = min(max(LEAST_BRAKING * speed / gain, duration), most)
+        turning = math.hypot(speed, min(self._turn, speed)) / gain
+        smooth = max(turning, SHORTEST_WINDOW) - (duration - interval)
+        self._needed = min(max(smooth, RESERVE * speed / joint_gain, least), most)
+        self._window = max(self._window, self._needed if lasted <= YOUNG else least)
+
+    def _velocity(self, since: float, until: float) -> Array:
+        """Mean velocity of the goal from an age to a newer one, shape (c,)."""
+        velocity = np.empty(self._displacements.shape[1])
+        interval = self._arrivals.interval
+        mean_velocity(self._ages, self._displacements, interval, since, until, velocity)
+        return velocity
+
+    @property
+    def heading(self) -> Array:
+        """Velocity that the goal had lately, shape (c,); 0 where none has come."""
+        is_late = self._since_goal > 2.0 * self._arrivals.interval
+        return np.zeros_like(self._heading) if is_late else self._heading
 
     def pass_time(self, dt: float) -> None:
         """Grow older by `dt` [s]."""
@@ -155,8 +205,9 @@ class TargetFilter:
         self._left_now = None
         if self.is_empty:
             return
-        change = CHANGING_RATE * dt
-        self._window += min(max(self._needed - self._window, -change), change)
+        change = max(self._needed - self._window, -SHORTENING * dt)
+        self._window += min(change, LENGTHENING * dt)
+        self._turn -= self._turn * min(dt / TURN_MEMORY, 1.0)
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
@@ -173,7 +224,7 @@ class TargetFilter:
             return self._left_now
         left: Array = np.empty(self._shape)
         path_to_newest(
-            self._ages, self._displacements, self._window, self._interval, dt, left.reshape(-1)
+            self._ages, self._durations, self._displacements, self._window, dt, left.reshape(-1)
         )
         if dt == 0.0:
             self._left_now = left

@@ -293,3 +293,42 @@ class TestHandingOver:
         done, next_ = (velocities(np.concatenate(pair)) for pair in ((T_before, T), (T, T_after)))
         for one, other in zip(done, next_, strict=True):
             assert_close(one, other, 1e-9)
+
+
+def square(side, speed):
+    """Place on a square at a time, shape (2,) [m]."""
+
+    def place(time):
+        turn, along = divmod(speed * time, side)
+        corners = np.array([(0.0, 0.0), (side, 0.0), (side, side), (0.0, side)])
+        begin, end = corners[int(turn) % 4], corners[(int(turn) + 1) % 4]
+        return begin + along / side * (end - begin)
+
+    return place
+
+
+@pytest.mark.parametrize('rate', [30.0, 60.0, 100.0])
+@pytest.mark.parametrize('speed', [0.1, 0.2])
+def test_streamed_square_is_followed_round_its_corners_without_overshoot(speed, rate):
+    """The first corner comes unforeseen: there the tip passes by at most 2 mm."""
+    side, step, place = 0.15, 0.01, square(0.15, speed)
+    T = np.eye(4)[None]
+    limits = MotionLimits(SPEED, TURNING, 1.5, np.ones(2), np.ones(2))
+    line, due, places, speeds = LineReference(T, np.zeros(2), limits), 1.0 / rate, [], []
+    for tick in range(round(6.0 * side / speed / step)):
+        while due <= tick * step:
+            goal = T.copy()
+            goal[0, :2, 3] = place(due)
+            line.head_for(goal)
+            due += 1.0 / rate
+        pace = line.next_speed(step, 1.0)
+        line.advance(pace, step, line.pose_after(pace, step), line.q)
+        places.append(line.T[0, :2, 3])
+        speeds.append(pace[0, :3] * limits.tip_speed)
+    past = np.maximum(-np.array(places), np.array(places) - side).max(axis=1)
+    first = round(1.5 * side / speed / step)
+    assert past[:first].max() <= 2.5e-3
+    assert past[first:].max() <= 1e-3
+    accelerations = np.linalg.norm(np.diff(speeds, axis=0), axis=1) / step
+    assert accelerations.max() <= limits.tip_acceleration * (1.0 + 1e-9)
+    assert np.linalg.norm(speeds, axis=1).max() <= limits.tip_speed * (1.0 + 1e-9)
