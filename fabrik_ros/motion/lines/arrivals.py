@@ -5,7 +5,7 @@ from collections import deque
 COUNT = 20
 """Gaps between goals of which the interval is the mean [1]."""
 LOST, MOST_LOST = 1.75, 0.2
-"""Gaps longer than this many usual ones are those of lost goals, if no more than this share [1]."""
+"""Gaps longer than this many usual ones are left out, if no more than this share is [1]."""
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.005, 0.25
 """Bounds of the interval [s]."""
 DRAIN = 0.02

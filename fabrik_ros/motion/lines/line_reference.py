@@ -78,8 +78,7 @@ class LineReference(TipReference):
         """Go on to another goal, shape (k, 4, 4)."""
         if not self.is_filtered:
             self._q_begin = self.q
-        step = self._space.between(self.goal, goal)
-        self._filter.add(step, self.full_acceleration, self.joint_deceleration)
+        self._filter.add(self._space.between(self.goal, goal), self.deceleration)
         self.goal = goal
         self.ends_at = None
         self._remaining = self._space.between(self.T, goal)

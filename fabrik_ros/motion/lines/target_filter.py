@@ -11,36 +11,27 @@ from ...transforms import Array
 from .arrivals import Arrivals
 from .displacements import length_of
 
-RESERVE = 1.3
-"""Time that the window leaves joints, in multiples of what braking takes: they get slower."""
-LEAST_BRAKING = 0.8
+CORNER = 1.05 * math.sqrt(2.0)
+"""Change of velocity at a right angle, in multiples of the speed, with a little to spare."""
+LEAST_BRAKING = 0.9
 """Share of the time that braking takes that the window has at once [1]: joints have a margin."""
 MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SMOOTHING = 0.03
 """Each displacement is gone in so many intervals that it takes this time, or nearly [s]."""
-SHORTEST_WINDOW = 0.08
-"""Shortest window: no slower goal needs it [s]."""
 CHORD = 0.1
 """Velocities of a goal are measured over this time [s]: a trembling hand has others in between."""
 HEADING_TIME = 0.04
 """The direction in which a goal goes now is measured over this time [s]."""
-UNSTEADY, TURNING = 0.2, 1.4
-"""
-Change of velocity from a chord to the next that a steady goal has, as a share of the full speed,
-and what a greater one is multiplied by: it may lie within a chord [1].
-"""
-TURN_MEMORY = 6.0
-"""A goal that has turned sharply may do so again for about this time [s]."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
-LENGTHENING, SHORTENING = 0.05, 0.02
+CHANGING_RATE = 0.05
 """
-Rates at which the window becomes longer, and shorter: what was needed may be needed again [s/s].
+Rate at which the window becomes longer or shorter [s/s].
 
-The mean goes slower by half of the first while the window becomes longer.
+The mean goes slower by half of this share while it becomes longer.
 
 """
 
@@ -53,11 +44,9 @@ class TargetFilter:
     taken to go evenly from each place to the next; so the mean goes evenly, too. It goes the same
     path half a window later: no faster than the goal, straight where that was straight.
 
-    The window is as long as braking from the speed of the goal takes, so the mean is as far behind
-    the goal as the tip needs to stop. A goal that turned sharply lately may do so again: there the
-    window is longer, such that the mean takes a right angle with the acceleration it may have.
-    What the joints can do changes on the way, and the window slowly with it: a window that grows
-    at once would hold up the mean.
+    At a corner the mean accelerates by the change of velocity over the window, which is about as
+    long as a right angle needs. What the joints can do changes on the way, and the window slowly
+    with it: a window that grows at once would hold up the mean.
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
@@ -83,7 +72,7 @@ class TargetFilter:
         """Cached displacement from the mean to the newest goal; None until computed."""
         self._heading = np.zeros(math.prod(self._shape))
         self._since_goal = math.inf
-        self._window = self._needed = self._turn = 0.0
+        self._window = self._needed = 0.0
 
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
@@ -96,7 +85,7 @@ class TargetFilter:
             part._keep(0, count)
             part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
         part._arrivals, part._since_goal = self._arrivals.copy(), self._since_goal
-        part._window, part._needed, part._turn = self._window, self._needed, self._turn
+        part._window, part._needed = self._window, self._needed
         return part
 
     def _keep(self, first: int, end: int) -> None:
@@ -111,7 +100,7 @@ class TargetFilter:
         self._displacements = self._all_displacements[first:end]
         """The displacements, shape (m, c)."""
 
-    def add(self, displacement: Array, tip_gain: float, joint_gain: float) -> None:
+    def add(self, displacement: Array, gain: float) -> None:
         """
         Let the goal go on by a displacement (k, 6), or jump if it is far or long after the last.
 
@@ -119,8 +108,8 @@ class TargetFilter:
         ----------
         displacement : array, shape (k, 6)
             From the goal before to the new one.
-        tip_gain, joint_gain : float
-            Change of speed that the tip may have, and that the joints can follow there [1/s].
+        gain : float
+            Change of speed that the tip may have [1/s].
 
         """
         self._shape = displacement.shape
@@ -134,7 +123,7 @@ class TargetFilter:
         self._arrivals.note(gap)
         if length > 0.0:
             self._append(displacement.reshape(-1))
-            self._find_window(tip_gain, joint_gain)
+            self._find_window(gain)
 
     def _append(self, displacement: Array) -> None:
         wait: float | None = 0.0
@@ -168,7 +157,7 @@ class TargetFilter:
             self._all_times[:, :count], self._all_displacements[:count] = times, displacements
         self._keep(0, count)
 
-    def _find_window(self, tip_gain: float, joint_gain: float) -> None:
+    def _find_window(self, gain: float) -> None:
         """Find the window that this path needs."""
         newest, lasted = float(self._ages[-1]), float(self._ages[0] - self._ages[-1])
         duration, interval = self._duration, self._arrivals.interval
@@ -176,14 +165,10 @@ class TargetFilter:
         velocity = self._velocity(newest + chord, newest)
         self._heading = self._velocity(newest + HEADING_TIME, newest)
         speed = min(length_of(velocity), 1.0)
-        if lasted >= 2.0 * CHORD:
-            change = length_of(velocity - self._velocity(newest + 2.0 * CHORD, newest + CHORD))
-            self._turn = max(self._turn, TURNING * (change - UNSTEADY))
-        gain, most = min(tip_gain, joint_gain), MEMORY - duration
-        least = min(max(LEAST_BRAKING * speed / gain, duration), most)
-        turning = math.hypot(speed, min(self._turn, speed)) / gain
-        smooth = max(turning, SHORTEST_WINDOW) - (duration - interval)
-        self._needed = min(max(smooth, RESERVE * speed / joint_gain, least), most)
+        braking, most = speed / gain, MEMORY - duration
+        least = min(max(LEAST_BRAKING * braking, duration), most)
+        needed = CORNER * braking - (duration - interval)
+        self._needed = min(max(needed, least), most)
         self._window = max(self._window, self._needed if lasted <= YOUNG else least)
 
     def _velocity(self, since: float, until: float) -> Array:
@@ -205,9 +190,8 @@ class TargetFilter:
         self._left_now = None
         if self.is_empty:
             return
-        change = max(self._needed - self._window, -SHORTENING * dt)
-        self._window += min(change, LENGTHENING * dt)
-        self._turn -= self._turn * min(dt / TURN_MEMORY, 1.0)
+        change = CHANGING_RATE * dt
+        self._window += min(max(self._needed - self._window, -change), change)
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-import math
 
 import numpy as np
 
@@ -58,8 +57,6 @@ class TipReference(ABC):
     full_acceleration, acceleration, deceleration : float
         Change of speed that the tips are allowed, that the joints can follow with a margin, and
         that the joints can follow when they must [1/s].
-    joint_deceleration : float
-        Change of speed that the joints could follow if the tips were allowed any [1/s].
     greatest_share : float
         Share of the full speed that the joints can follow.
     has_left : bool
@@ -77,7 +74,6 @@ class TipReference(ABC):
         self.rate = np.zeros_like(q)
         self.full_acceleration = limits.tip_acceleration / limits.tip_speed
         self.acceleration = self.deceleration = self.full_acceleration
-        self.joint_deceleration = math.inf
         self.greatest_share = 1.0
         self.has_left = False
         self.ends_at: Solution | None = None
@@ -89,7 +85,6 @@ class TipReference(ABC):
         """Be where another reference is, as fast as that."""
         self.T, self.q, self.speed, self.rate = other.T, other.q, other.speed, other.rate
         self.acceleration, self.deceleration = other.acceleration, other.deceleration
-        self.joint_deceleration = other.joint_deceleration
         self.greatest_share, self.has_left = other.greatest_share, other.has_left
 
     @property
@@ -193,7 +188,6 @@ class TipReference(ABC):
             self.q, q_ahead, self.rate, distance, self._filtered_for, self.pace,
             limits.joint_velocity, limits.joint_acceleration,
         )  # fmt: skip
-        self.joint_deceleration = deceleration
         self.acceleration = min(self.full_acceleration, acceleration)
         self.deceleration = min(self.full_acceleration, deceleration)
         self.greatest_share = min(1.0, share)
