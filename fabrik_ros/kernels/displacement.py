@@ -145,16 +145,3 @@ def mean_velocity(
             share = time / (interval * (since - until))
             for c in range(velocity.shape[0]):
                 velocity[c] += share * displacements[i, c]
-
-
-@kernel
-def longest_path(displacements: Array) -> float:
-    """Add up displacements, shape (m, 3 b); return the length of the longest of the b parts."""
-    longest = 0.0
-    for b in range(0, displacements.shape[1], 3):
-        length = 0.0
-        for i in range(displacements.shape[0]):
-            x, y, z = displacements[i, b], displacements[i, b + 1], displacements[i, b + 2]
-            length += math.sqrt(x * x + y * y + z * z)
-        longest = max(longest, length)
-    return longest

@@ -38,7 +38,6 @@ ENTRIES = {
     'curve.segment_at': 'f1 f i',
     'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
     'displacement.displacement_between': 'f2 f2 f f f2 f1',
-    'displacement.longest_path': 'f2',
     'displacement.mean_velocity': 'f1 f2 f f f f1',
     'displacement.moved_pose': 'f2 f1 f f f2 f2',
     'displacement.path_to_newest': 'f1 f1 f2 f f f1',

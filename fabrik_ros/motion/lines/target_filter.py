@@ -19,7 +19,7 @@ MEMORY = 0.5
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SMOOTHING = 0.03
 """Each displacement is gone in so many intervals that it takes this time, or nearly [s]."""
-CHORD = 0.1
+CHORD = 0.2
 """Velocities of a goal are measured over this time [s]: a trembling hand has others in between."""
 HEADING_TIME = 0.04
 """The direction in which a goal goes now is measured over this time [s]."""
