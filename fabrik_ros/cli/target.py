@@ -10,6 +10,7 @@ out.
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+import signal
 import sys
 from typing import Any, TypeAlias
 
@@ -74,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     from ..commander import Arm, MoveRefused, MoveStopped
 
     say = _Sayer()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an arm on its way is stopped
     with Arm(options.node, tip=options.tip) as arm:
         try:
             arm.wait_until_ready(options.wait, say)

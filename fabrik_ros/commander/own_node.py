@@ -1,5 +1,6 @@
 """A node of one's own that is spun in the background, and a way to stop an arm without any."""
 
+import atexit
 from contextlib import suppress
 import itertools
 import math
@@ -43,6 +44,8 @@ class OwnNode:
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name=self.node.get_name(), daemon=True)
         self._thread.start()
+        # An interrupt may come before anybody has this object to close it.
+        atexit.register(self.close)
 
     def _spin(self) -> None:
         with suppress(ExternalShutdownException):
@@ -50,6 +53,7 @@ class OwnNode:
 
     def close(self) -> None:
         """Leave the network."""
+        atexit.unregister(self.close)
         self._executor.shutdown()
         self._thread.join()
         self.node.destroy_node()
