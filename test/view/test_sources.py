@@ -158,7 +158,7 @@ def test_simulated_arm_goes_through_waypoints_and_says_how_fast_or_where_it_cann
     assert 0.09 < ahead.path_speeds.max() < 0.101
     np.testing.assert_allclose(ahead.path[-1], T[:3, 3], atol=1e-3)
     wait_until(lambda: moving.snapshot().state == 'REACHED')
-    np.testing.assert_allclose(tip(moving.snapshot()), T, atol=3e-3)
+    wait_until(lambda: np.allclose(tip(moving.snapshot()), T, atol=3e-3))
     T = T.copy()
     T[2, 3] += 3.0
     waypoints.add(T)

@@ -203,7 +203,7 @@ def test_an_arm_at_rest_is_drawn_where_it_is_and_renewed_in_time(bench, shown, s
 def test_target_points_along_z_of_the_tool_and_goes_green(bench, shown, six_axis):
     goal = shifted(six_axis_judge(six_axis).pose(START), y=0.3)
     bench.send(goal)
-    bench.wait_for_state('MOVING')
+    bench.spin_until(lambda: shown.text.startswith('MOVING'), 'the words')
     arrow = shown.one('target')
     place = arrow.pose.position
     assert (place.x, place.y, place.z) == pytest.approx(tuple(goal[:3, 3]))
