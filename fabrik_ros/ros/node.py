@@ -95,7 +95,9 @@ class FabrikNode(LifecycleNode):
             namesakes=self._namesakes.warnings,
         )
         status = NodeStatus(state, self.topics, neighbours, self._namesakes)
-        self._reporter = Reporter(self, clock, status.report, self.topics.show_path)
+        self._reporter = Reporter(
+            self, clock, state.spare_time, status.report, self.topics.show_path
+        )
         self._markers = MarkerPublisher(self, state)
         self._scene = ScenePublisher(self, state)
         Services(self, state)
@@ -278,7 +280,9 @@ class FabrikNode(LifecycleNode):
 
     def _configure(self) -> None:
         shared = self.node_state
-        surroundings = Surroundings(self, shared.clock, self.topics, shared.tally)
+        surroundings = Surroundings(
+            self, shared.clock, self.topics, shared.tally, shared.spare_time
+        )
         begin = time.perf_counter()
         arm = configure_arm(
             surroundings,

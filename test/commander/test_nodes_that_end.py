@@ -52,27 +52,42 @@ def arm(network):
 def test_interrupt_of_a_waiting_script_stops_the_arm(start, arm, network, before):
     start()
     arm.wait_until_ready(PATIENCE)
-    target = far_turn(arm)
+    script = SCRIPT.format(before=before, target=far_turn(arm))
+    code, said = end_on_the_way(['-c', script], signal.SIGINT, arm, network)
+    assert code == 7, said
+    assert said.splitlines()[-1] == 'KeyboardInterrupt', said
+
+
+@pytest.mark.parametrize('told', [signal.SIGINT, signal.SIGTERM])
+def test_command_that_is_told_to_end_stops_the_arm(start, arm, network, told):
+    start()
+    arm.wait_until_ready(PATIENCE)
+    xyz, _ = far_side(arm)
+    command = ['-m', 'fabrik_ros', 'target', '--xyz', *map(str, xyz)]
+    end_on_the_way(command, told, arm, network)
+
+
+def end_on_the_way(command, told, arm, network):
+    """End a script with a signal on the way of the arm, which stops; return its code and words."""
+    begin = arm.pose
     script = subprocess.Popen(
-        [sys.executable, '-c', SCRIPT.format(before=before, target=target)],
+        [sys.executable, *command],
         env=environment(**network),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    begin = arm.pose
     try:
         until(lambda: np.abs(arm.pose - begin).max() > 0.01, 'the arm moves')
     except AssertionError as error:
         script.kill()
         raise AssertionError(script.communicate()) from error
-    script.send_signal(signal.SIGINT)
+    script.send_signal(told)
     said, _ = script.communicate(timeout=PATIENCE)
-    assert script.returncode == 7, said
-    assert said.splitlines()[-1] == 'KeyboardInterrupt', said
     until(lambda: arm.state.code == 'cancelled', 'the stop')
     time.sleep(0.5)  # it brakes
     check_rest(arm)
+    return script.returncode, said
 
 
 def test_node_that_is_killed_ends_the_move_and_one_that_is_started_again_takes_the_next(

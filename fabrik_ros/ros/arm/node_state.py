@@ -10,6 +10,7 @@ from ...motion.following.follower import Follower
 from ...motion.following.start_gate import StartGate, TOLD_TO_HOLD
 from ...reasons import joined, Reason, ReasonKind
 from ..clocks.node_clock import NodeClock
+from ..clocks.spare_time import SpareTime
 from ..inputs.marker_obstacles import Groups
 from ..parameters.node_parameters import NodeParameters
 from ..status.reporter import Tally
@@ -57,6 +58,8 @@ class NodeState:
     """Obstacles in markers that were accepted last."""
     gate: StartGate = field(default_factory=StartGate)
     tally: Tally = field(default_factory=Tally)
+    spare_time: SpareTime = field(default_factory=SpareTime)
+    """The time after each command, for what nobody waits for."""
     joint_target: JointTarget = field(default_factory=JointTarget)
     """The joint target that was accepted last."""
     failure_reason: str = ''

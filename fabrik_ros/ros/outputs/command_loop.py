@@ -106,7 +106,7 @@ class CommandLoop:
         self._outputs, self._tips = surroundings.topics.outputs, surroundings.topics.tips
         self._world_in_base = world_in_base
         self._heed_clock, self._on_jump_back = heed_clock, on_jump_back
-        self._tally = surroundings.tally
+        self._tally, self._spare_time = surroundings.tally, surroundings.spare_time
         takes_trajectories = self._outputs.takes_trajectories
         self._stamps = CommandClock(
             self.period, None if before is None else before.stamps, even=takes_trajectories
@@ -258,14 +258,14 @@ class CommandLoop:
         if stamps.was_interrupted or stamps.is_led(now):
             self._set_tick_period(now)
             self._timer.reset()
-        self._prepare_next_step()
+        self._use_spare_time()
 
     def _tick(self) -> None:
         now, steady = self._clock.read_ns()
         if not self._stamps.is_early(now):
             self._step(now, steady)
         self._set_tick_period(now)
-        self._prepare_next_step()
+        self._use_spare_time()
 
     def _set_tick_period(self, now: int) -> None:
         """Make the ticks wait for targets that lead the commands, or not."""
@@ -369,8 +369,12 @@ class CommandLoop:
             self._slow_down(follower, error)
             return follower.tick(now, dt)
 
+    def _use_spare_time(self) -> None:
+        """Use the time after a command to prepare the next one, and for what waits for that."""
+        self._prepare_next_step()
+        self._spare_time.use()
+
     def _prepare_next_step(self) -> None:
-        """Use the time after a command to prepare the next one."""
         follower = self.follower
         if follower is None or follower.is_at_rest:
             return

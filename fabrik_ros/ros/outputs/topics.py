@@ -17,6 +17,7 @@ from ...motion.following.follower import Follower
 from ...motion.paths.preview import NO_MOTION
 from ..clocks.node_clock import NodeClock
 from ..clocks.qos import LATCHED
+from ..clocks.spare_time import SpareTime
 from ..inputs.controller_state import ControllerReference, ControllerState
 from ..inputs.joint_topics import JointTopics
 from ..inputs.program_topics import ProgramTopics
@@ -178,3 +179,4 @@ class Surroundings:
     clock: NodeClock
     topics: Topics
     tally: Tally
+    spare_time: SpareTime

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -15,6 +16,7 @@ from ...motion.following.follower import Follower
 from ...reasons import Reason, ReasonKind
 from ..clocks.log_periods import REMINDER_PERIOD
 from ..clocks.node_clock import NodeClock
+from ..clocks.spare_time import SpareTime
 from .diagnostics import diagnostic_array
 
 STATUS_PERIOD = 0.1
@@ -108,6 +110,8 @@ class Reporter:
         Whose topics and log they are.
     clock : NodeClock
         Its time.
+    spare_time : SpareTime
+        When it reports, while commands are sent.
     make_report : callable
         Makes a report.
     show_path : callable
@@ -119,6 +123,7 @@ class Reporter:
         self,
         node: Node,
         clock: NodeClock,
+        spare_time: SpareTime,
         make_report: Callable[[], Report],
         show_path: Callable[[Follower | None], None],
     ) -> None:
@@ -130,9 +135,12 @@ class Reporter:
         self._statuses = node.create_publisher(DiagnosticArray, '~/status', 10)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(STATUS_PERIOD, self.report, clock=steady)
-        node.create_timer(DIAGNOSTICS_PERIOD, self._report_diagnostics, clock=steady)
-        node.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
+        for period, work in (
+            (STATUS_PERIOD, self.report),
+            (DIAGNOSTICS_PERIOD, self._report_diagnostics),
+            (REMINDER_PERIOD, self._remind),
+        ):
+            node.create_timer(period, partial(spare_time.ask, work), clock=steady)
 
     def report(self) -> None:
         """Publish the status, and the path where that is new."""
