@@ -6,15 +6,31 @@ Where the tool has to be on a line or an arc is told by geometry of its own.
 
 from collections.abc import Sequence
 import math
+from typing import NamedTuple
 
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause
 import numpy as np
 
-ON_COURSE = 1e-4, math.radians(0.1)
-"""The tool may be so far off its segment [m], [rad]."""
 LIMIT_SLACK = 1e-9
 RATE_SLACK = 1e-6
-SPEED_SLACK = 0.01
+
+
+class Slack(NamedTuple):
+    """How far the tool may be off what is written."""
+
+    position: float = 1e-4
+    """Off its segment, or a waypoint where it stops [m]."""
+    orientation: float = math.radians(0.1)
+    """The same [rad]."""
+    radius: float = 1e-6
+    """Beyond the radius of a blend [m]."""
+    speed: float = 0.01
+    """Off a speed that is held, as a share of it [1]."""
+
+
+EXACT = Slack()
+AVERAGED = Slack(position=2e-4, radius=2e-4, speed=0.02)
+"""With limited jerk."""
 
 
 def turn(R_begin: np.ndarray, R_end: np.ndarray, share: float) -> np.ndarray:
@@ -106,7 +122,7 @@ class Found:
         """Time on lines and arcs at the asked speed [s]."""
 
 
-def judged_program(judge, program, plan, limits, dt: float = 0.01) -> Found:
+def judged_program(judge, program, plan, limits, dt: float = 0.01, slack: Slack = EXACT) -> Found:
     """Look at every command of a plan: where the tool is, how fast the joints and it are."""
     found = Found()
     times, q = plan.times, plan.q
@@ -133,19 +149,19 @@ def judged_program(judge, program, plan, limits, dt: float = 0.01) -> Found:
         distance, angle, share = tracks[number].errors(poses[i], before[number])
         before[number] = share
         found.off[0], found.off[1] = max(found.off[0], distance), max(found.off[1], angle)
-        most = ON_COURSE
+        most = slack.position, slack.orientation
         if any(f'segment {number + 1}: leaves the line' in text for text in plan.remarks):
-            most = plan.position_error + ON_COURSE[0], plan.orientation_error + ON_COURSE[1]
+            most = most[0] + plan.position_error, most[1] + plan.orientation_error
         if distance > most[0] or angle > most[1]:
             found.wrong.append(
                 f'{time:.2f} s, segment {number + 1}: {distance:.2e} m {angle:.2e} rad'
             )
-    _judge_stops(found, program, plan, poses, tracks)
-    _judge_speed(found, program, plan, poses, limits, dt)
+    _judge_stops(found, program, plan, poses, tracks, slack)
+    _judge_speed(found, program, plan, poses, limits, dt, slack.speed)
     end = tracks[-1]
     if end is not None and not isinstance(program.steps[-1], Pause):
         off = np.linalg.norm(poses[-1][:3, 3] - end.end[:3, 3])
-        if off > ON_COURSE[0]:
+        if off > slack.position:
             found.wrong.append(f'ends {off:.2e} m from its end')
     return found
 
@@ -175,7 +191,7 @@ def _judge_joints(found, judge, names, q, limits, dt) -> None:
         found.wrong.append(f'{share:.4f} of the joint acceleration')
 
 
-def _judge_stops(found, program, plan, poses: Sequence[np.ndarray], tracks) -> None:
+def _judge_stops(found, program, plan, poses: Sequence[np.ndarray], tracks, slack: Slack) -> None:
     """Without a blend the arm rests exactly at the waypoint."""
     for number, track in enumerate(tracks[:-1]):
         on = np.flatnonzero(plan.segments == number)
@@ -186,18 +202,18 @@ def _judge_stops(found, program, plan, poses: Sequence[np.ndarray], tracks) -> N
         if is_told and radius == 0.0:
             found.wrong.append(f'a remark on a blend that was not asked for: {number + 1}')
         near = min(np.linalg.norm(T[:3, 3] - track.end[:3, 3]) for T in poses)
-        if near > radius + ON_COURSE[0]:
+        if near > radius + slack.position:
             found.wrong.append(f'passes waypoint {number + 1} at {near:.2e} m')
     for begin, end in plan.blends:
         inside = [i for i, t in enumerate(plan.times.tolist()) if begin <= t <= end]
         number = int(plan.segments[inside[0]]) if inside else -1
         if inside and tracks[number] is not None:
             far = max(np.linalg.norm(poses[i][:3, 3] - tracks[number].end[:3, 3]) for i in inside)
-            if far > program.steps[number].blend + 1e-6:
+            if far > program.steps[number].blend + slack.radius:
                 found.wrong.append(f'blend {number + 1} is {far:.4f} m from its waypoint')
 
 
-def _judge_speed(found, program, plan, poses, limits, dt) -> None:
+def _judge_speed(found, program, plan, poses, limits, dt, slack: float) -> None:
     """Where it is not said beforehand the tool has the speed that was asked for."""
     for i in range(len(poses) - 1):
         begin, end = float(plan.times[i]), float(plan.times[i + 1])
@@ -215,7 +231,7 @@ def _judge_speed(found, program, plan, poses, limits, dt) -> None:
             continue
         asked = min(segment.speed, limits.tip_speed)
         found.steady += dt
-        if abs(way - asked) > SPEED_SLACK * asked:
+        if abs(way - asked) > slack * asked:
             found.wrong.append(f'{begin:.2f} s, segment {number + 1}: {way:.4f} m/s not {asked:g}')
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import time
 
@@ -23,7 +23,7 @@ from .choosing.motion import Motion
 from .driven_way import between_commands, LONGEST
 from .follower_options import FollowerOptions
 from .paths.path import Progress
-from .paths.planned_path import AVERAGED_OFF
+from .paths.program_path import progress_at
 
 TOO_LONG = Reason(ReasonKind.BAD_REQUEST, f'the program takes more than {LONGEST:g} s')
 CANCELLED = Reason(ReasonKind.CANCELLED, 'planning was cancelled')
@@ -177,8 +177,7 @@ def driven_program(
         np.array([p.segment for p in drive.progress], dtype=np.intp),
         blend_times(route, drive),
         slow_times(program, drive),
-        route.deviation[0] + (AVERAGED_OFF if motion.limits_jerk else 0.0),
-        route.deviation[1],
+        *route.deviation,
         (*options.warnings_for(arm), *route.remarks),
         time.monotonic() - begin,
         'off: the robot is not known' if collision is None else collision.checking,
@@ -215,9 +214,25 @@ def driven(
         q.append(motion.command[0])
         progress.append(motion.progress or progress[-1])
     known = [p for p in progress if p is not None]
-    late = min(round(motion.delay / dt), len(known) - 1)  # of the commands, with limited jerk
-    known = [known[0]] * late + known[: len(known) - late]
+    if motion.limits_jerk:
+        known = _averaged(route, known, round(2.0 * motion.delay / dt))
     return Drive(np.arange(len(q)) * np.float64(dt), np.array(q), tuple(known), motion.reason)
+
+
+def _averaged(route: Route, progress: Sequence[Progress], steps: int) -> list[Progress]:
+    """Progress of commands that are the average of the motion over so many steps before each."""
+    weights = np.full(steps + 1, 1.0 / steps)
+    weights[[0, -1]] *= 0.5
+    legs, found = np.array([p.leg for p in progress]), []
+    for leg in np.unique(legs).tolist():
+        on_leg = [p for p in progress if p.leg == leg]
+        places = [0.0] * steps + [p.place for p in on_leg]
+        averages = np.convolve(places, weights, 'valid').tolist()
+        found += [
+            progress_at(route, leg, place, p.left)
+            for place, p in zip(averages, on_leg, strict=True)
+        ]
+    return found
 
 
 def blend_times(route: Route, drive: Drive) -> tuple[tuple[float, float], ...]:

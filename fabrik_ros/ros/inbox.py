@@ -80,7 +80,7 @@ class Inbox:
 
     def on_target(self, tip: TipTopics, message: PoseStamped, received: int) -> None:
         """Take a target for a tip, received at a system time [ns]."""
-        self._take(tip, _mark(message), lambda: self._accept(tip, message, received))
+        self._take(tip, lambda: _mark(message), lambda: self._accept(tip, message, received))
 
     def on_jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:
         """Take a jog for a tip, received at a system time [ns]."""
@@ -96,21 +96,26 @@ class Inbox:
 
     def on_joints(self, message: JointState, received: int) -> None:
         """Take a target for joints, received at a system time [ns]."""
-        self._take('joints', _mark(message), lambda: self._accept_joints(message, received))
+        self._take(
+            'joints', lambda: _mark(message), lambda: self._accept_joints(message, received)
+        )
 
     def on_configuration(self, message: String, received: int) -> None:
         """Take the name of a configuration, received at a system time [ns]."""
         name = message.data
-        self._take('configuration', name, lambda: self._accept_configuration(name, received))
+        self._take(
+            'configuration', lambda: name, lambda: self._accept_configuration(name, received)
+        )
 
     def on_program(self, message: String, received: int) -> None:
         """Take a program, received at a system time [ns]."""
-        name = name_in(message)
-        self._take('program', name, lambda: self._accept_program(message, received))
+        self._take(
+            'program', lambda: name_in(message), lambda: self._accept_program(message, received)
+        )
 
     def on_path(self, message: Path, received: int) -> None:
         """Take poses to pass one after the other, received at a system time [ns]."""
-        self._take('path', _mark(message), lambda: self._accept_path(message, received))
+        self._take('path', lambda: _mark(message), lambda: self._accept_path(message, received))
 
     def go_through(
         self, program_for: Callable[[ConfiguredArm], Program], name: str, received: int
@@ -154,14 +159,16 @@ class Inbox:
             self._state.gate.ask(self._state.clock.now())
             self._node.get_logger().warning(f'target or jog refused: {TOO_EARLY}')
 
-    def _take(self, kind: Hashable, mark: str, accept: Callable[[], ConfiguredArm]) -> None:
+    def _take(
+        self, kind: Hashable, mark: Callable[[], str], accept: Callable[[], ConfiguredArm]
+    ) -> None:
         """Take a target in its turn, and let its arm set out at once, or say why not."""
 
         def take() -> None:
             try:
                 arm = accept()
             except FabrikError as error:
-                self.refuse(error, mark)
+                self.refuse(error, mark())
             else:
                 self._set_out(arm)
 

@@ -12,7 +12,7 @@ from fabrik_ros.errors import JointValueError, ProgramError, TargetError
 from fabrik_ros.programs import Arc, Joints, Line, Move, Pause, Program
 from fabrik_ros.programs.rest import course_of, rest_of
 from helpers import examples, mostly_long
-from program_judge import follows_to, judged_program
+from program_judge import AVERAGED, follows_to, judged_program
 from random_programs import random_program
 from solving import judged
 
@@ -58,6 +58,25 @@ def test_random_programs_are_driven_as_they_are_written(name):
         driven, steady = driven + 1, steady + found.steady
     assert driven > 0
     assert steady > 0.0
+
+
+@pytest.mark.parametrize('name', mostly_long(ARMS, 'six_axis'))
+def test_random_programs_with_limited_jerk_are_driven_nearly_as_they_are_written(name):
+    pytest.importorskip('ruckig', reason='ruckig limits the jerk')
+    chain, judge = judged(name)
+    options, driven = FollowerOptions(max_joint_jerk=60.0), 0
+    rng = np.random.default_rng(6)
+    for _ in range(examples(8, 30)):
+        q = start_of(judge, chain, rng)
+        program = random_program(rng, chain, q, int(rng.integers(3, 13)))
+        result = plan_program(chain, q, program, motion=options)
+        if not result:
+            continue
+        assert AVERAGED.position <= result.position_error, 'it is said beforehand'
+        found = judged_program(judge, program, result, options.limits_for(chain), slack=AVERAGED)
+        assert not found.wrong, found.wrong[:5]
+        driven += 1
+    assert driven > 0
 
 
 def test_waypoints_without_a_blend_are_reached_exactly(arm):

@@ -35,7 +35,7 @@ from ..lines.line_tasks import Deviation
 from ..lines.tolerant_line import TolerantLinePlanner
 from ..paths.joint_path import JointPath
 from ..paths.path import Path
-from ..paths.planned_path import PlannedPath
+from ..paths.planned_path import MOST_AVERAGED_OFF, PlannedPath
 from ..paths.preview import Ahead, PathChecker, Preview
 from ..paths.program_path import program_path
 from .goal import Goal, MotionOptions, ResolvedGoal
@@ -299,7 +299,11 @@ class PathFinder:
             limits.joint_acceleration,
         )
         tools = RouteTools(robot, tracer, ways.way, ways.goals, self._past, speeds)
-        return (yield from RouteSearch(tools, program, self._limiter.joints.q).find())
+        route = yield from RouteSearch(tools, program, self._limiter.joints.q).find()
+        if not self._limiter.limits_jerk:
+            return route
+        position, orientation = route.deviation
+        return replace(route, deviation=(position + MOST_AVERAGED_OFF, orientation))
 
     def _past(self, trace: Trace, q: Array, T_end: Array) -> Pieces[Trace]:
         """Follow a line of a program within the tolerances, where it cannot be exactly."""

@@ -24,7 +24,12 @@ from .preview import Ahead
 PREVIEW_MOVE = 0.05
 """Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
 AVERAGED_OFF = 1e-4
-"""Distance of tips and joint centres from the curve by averaging, with limited jerk [m]."""
+"""
+Distance of tips and joint centres from a curve that bends evenly by averaging, with limited jerk
+[m].
+"""
+MOST_AVERAGED_OFF = 2.0 * AVERAGED_OFF
+"""The same where its bends change, seen in random programs [m]."""
 OFF_CURVE = 1e-9
 """Distance from its place beyond which an arm looks for the nearest place [rad or m]."""
 STOPPABLE = 0.44

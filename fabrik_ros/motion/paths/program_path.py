@@ -46,7 +46,7 @@ class ProgramPath(PlannedPath):
     def progress(self) -> Progress:
         """Tell how far the arm is with the program."""
         place = min(self._at, float(self._leg.places[-1]))
-        return _progress(self._route, self._number, place, self.time_left)
+        return progress_at(self._route, self._number, place, self.time_left)
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints, from where the arm is now."""
@@ -86,7 +86,7 @@ class PausePath(Path):
         """Tell how far the arm is with the program."""
         leg = self._route.legs[self._number]
         place = leg.pause - self._left
-        return _progress(self._route, self._number, place, self._left)
+        return progress_at(self._route, self._number, place, self._left)
 
     def ahead(self) -> Ahead:
         """Tell what the rest of the program asks of the joints."""
@@ -99,6 +99,22 @@ def program_path(limiter: JointLimiter, route: Route, number: int = 0) -> Path:
     if len(route.legs[number].knots) > 1:
         return ProgramPath(limiter, route, number)
     return PausePath(limiter, route, number)
+
+
+def progress_at(route: Route, number: int, place: float, left: float) -> Progress:
+    """Tell how far an arm is at a place on a leg of a program, with so much time left [s]."""
+    leg = route.legs[number]
+    segment, begin, end = leg.segment_at(place)
+    behind = sum(leg.duration for leg in route.legs[:number]) + place
+    ahead = sum(leg.duration for leg in route.legs[number + 1 :])
+    return Progress(
+        number,
+        place,
+        segment,
+        _share(place - begin, end - begin),
+        _share(behind, route.duration),
+        left + ahead,
+    )
 
 
 def _leg_after(limiter: JointLimiter, route: Route, number: int) -> Callable[[], Path] | None:
@@ -114,21 +130,6 @@ def _legs_ahead(route: Route, number: int) -> Iterator[Ahead]:
         chosen = sparse(q, knots)
         asked = np.diff(places[chosen], prepend=leg.places[0])
         yield Ahead(NAME, q, iter(knots[chosen]), len(chosen), asked)
-
-
-def _progress(route: Route, number: int, place: float, left: float) -> Progress:
-    leg = route.legs[number]
-    segment, begin, end = leg.segment_at(place)
-    behind = sum(leg.duration for leg in route.legs[:number]) + place
-    ahead = sum(leg.duration for leg in route.legs[number + 1 :])
-    return Progress(
-        number,
-        place,
-        segment,
-        _share(place - begin, end - begin),
-        _share(behind, route.duration),
-        left + ahead,
-    )
 
 
 def _share(part: float, whole: float) -> float:
