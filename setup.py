@@ -7,7 +7,7 @@ import sys
 
 from setuptools import Distribution, Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import BaseError
+from setuptools.errors import BaseError, CompileError
 
 NAME = 'fabrik_ros'
 # colcon runs this file elsewhere, through a link.
@@ -87,18 +87,25 @@ class InstallDataAndRelays(InstallData):
             self.outfiles.append(str(relay))
 
 
+def is_set(variable):
+    return os.environ.get(variable, '') not in ('', '0')
+
+
 class BuildKernels(build_ext):
     """
     Make the machine code of the kernels, with numba and a C compiler: see `build_kernels`.
 
     Where one of them is missing the package is complete without: numba compiles the kernels when
-    they run, if it is there then. FABRIK_ROS_PURE=1 asks for that, for one wheel for all machines.
+    they run, if it is there then. FABRIK_ROS_PURE=1 asks for that, for one wheel for all machines;
+    with FABRIK_ROS_MUST_BUILD=1 a wheel without them is an error, as for a release.
     """
 
     def run(self):
         reason = 'FABRIK_ROS_PURE is set'
-        if os.environ.get('FABRIK_ROS_PURE', '') in ('', '0'):
+        if not is_set('FABRIK_ROS_PURE'):
             reason = self.make(Path(self.get_ext_fullpath(BUILT.name)).absolute())
+        if reason and is_set('FABRIK_ROS_MUST_BUILD'):
+            raise CompileError(f'the kernels have to be built: {reason}')
         if reason:
             self.extensions, self.distribution.ext_modules = [], []
             print(f'{NAME}: without built code of the kernels: {reason}', file=sys.stderr)

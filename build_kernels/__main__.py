@@ -6,7 +6,7 @@ listed in `entries.py` there, with all that they call:
 
     entries.py + kernels --object_code.py: numba, LLVM--> 0.o, 1.o, ...
     entries.py + results --glue.py-----------------------> glue.c
-    objects + glue.c     --the C compiler----------------> _built.abi3.so
+    objects + glue.c     --linking.py: the C compiler----> _built.abi3.so, on Windows _built.pyd
 
 The result is one extension module for all versions of CPython from 3.10 on, which needs neither
 numba nor a compiler where it runs. `fabrik_ros/kernels/_jit.py` takes it if it fits the sources.
@@ -23,18 +23,17 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 import os
 from pathlib import Path
 import platform
-import shlex
 import shutil
-import subprocess
 import sys
-import sysconfig
 import tempfile
 from types import ModuleType
+
+import linking
 
 TOOLS = Path(__file__).resolve().parent
 ROOT = TOOLS.parent
 KERNELS = ROOT / 'fabrik_ros' / 'kernels'
-BUILT = '_built.abi3.so'
+BUILT = linking.module_name(sys.platform)
 
 
 def main() -> None:
@@ -87,14 +86,8 @@ def put(module: Path, target: Path) -> None:
 
 def make(target: Path) -> None:
     """Compile and link; ends the process with one line where something is missing."""
-    if sys.platform != 'linux':
-        sys.exit(f'built code is tried on Linux only, not on {sys.platform}')
-    compiler = shlex.split(os.environ.get('CC', 'cc'))
-    if shutil.which(compiler[0]) is None:
-        sys.exit(f'there is no C compiler: {compiler[0]}')
-    headers = Path(sysconfig.get_path('include'))
-    if not (headers / 'Python.h').is_file():
-        sys.exit(f'the headers of Python are missing: {headers}')
+    if missing := linking.what_is_missing(sys.platform):
+        sys.exit(missing)
     if find_spec('numba') is None:
         sys.exit('numba is not installed')
 
@@ -111,9 +104,7 @@ def make(target: Path) -> None:
         for file, code in zip(objects, codes, strict=True):
             file.write_bytes(code)
         (folder / 'glue.c').write_text(text)
-        options = ['-O2', '-shared', '-fPIC', '-fvisibility=hidden', '-s', '-I', headers]
-        files = [folder / 'glue.c', *objects, '-lm', '-o', folder / BUILT]
-        if subprocess.call([*compiler, *options, *files]) != 0:
+        if not linking.link(sys.platform, folder / 'glue.c', objects, folder / BUILT):
             sys.exit('the C compiler failed, see above')
         put(folder / BUILT, target)
 

@@ -17,9 +17,11 @@ import multiprocessing
 import os
 from pathlib import Path
 import pickle
+import platform
 import re
 import signal
 import sys
+import sysconfig
 from threading import Thread
 import types
 from typing import Any, NamedTuple
@@ -254,13 +256,25 @@ def with_all_inlined(module: Any) -> Any:
     return llvm.parse_assembly(head.sub(r'\1 alwaysinline', str(module)))
 
 
+def triple(system: str, machine: str) -> str:
+    """Name a system as LLVM does; macOS in the oldest release that Python runs on."""
+    import llvmlite.binding as llvm
+
+    if system != 'darwin':
+        return llvm.get_default_triple()
+    known = sysconfig.get_config_var('MACOSX_DEPLOYMENT_TARGET')
+    oldest = os.environ.get('MACOSX_DEPLOYMENT_TARGET') or known
+    return f'{machine}-apple-macosx{oldest}'
+
+
 def optimise(module: Any) -> Any:
     """Run LLVM's optimiser over the module; return the machine to emit its code for."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
+    module.triple = triple(sys.platform, platform.machine())
+    machine = llvm.Target.from_triple(module.triple).create_target_machine(
         cpu='', features='', opt=3, reloc='pic', codemodel='default'
     )
     tuning = llvm.create_pipeline_tuning_options(3)

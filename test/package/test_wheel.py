@@ -40,14 +40,20 @@ def source(tmp_path: Path) -> Path:
 
 def make_wheel(source: Path, **variables: str) -> tuple[Path, str]:
     """Return a wheel, and what was said while it was made."""
+    code, said = try_to_make_wheel(source, **variables)
+    assert code == 0, said
+    return next(source.parent.glob('*.whl')), said
+
+
+def try_to_make_wheel(source: Path, **variables: str) -> tuple[int, str]:
+    """Return with which code pip ends, and what it says."""
     done = subprocess.run(
         [sys.executable, '-m', 'pip', 'wheel', '--verbose', '--no-deps', '--no-build-isolation',
          '--wheel-dir', source.parent, source],
         env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return next(source.parent.glob('*.whl')), done.stdout
+    return done.returncode, done.stdout
 
 
 @needs_built
@@ -86,6 +92,13 @@ def test_a_wheel_without_them_is_for_all_machines_and_says_why(source, variables
     assert wheel.name.endswith('-py3-none-any.whl')
     assert BUILT not in zipfile.ZipFile(wheel).namelist()
     assert f'fabrik_ros: without built code of the kernels: {reason}\n' in said
+
+
+def test_a_release_is_not_made_without_them(source):
+    must = {'FABRIK_ROS_PURE': '1', 'FABRIK_ROS_MUST_BUILD': '1'}
+    code, said = try_to_make_wheel(source, **must)
+    assert code != 0
+    assert 'the kernels have to be built: FABRIK_ROS_PURE is set' in said
 
 
 # -- what a build leaves behind, and what it takes from an earlier one
