@@ -13,7 +13,7 @@ from ..transforms import (
     transform,
 )
 from .guides import Guide
-from .node_view import Motion, NodeView, ToolTarget
+from .node_view import Call, Motion, NodeView, ToolTarget
 from .profile import Hand
 
 FASTEST_HAND, FASTEST_TURN = 3.0, 15.0
@@ -82,6 +82,15 @@ class HandGuide(Guide):
         self._heard_at, self._stamp = -math.inf, 0.0
         self._leaps = 0
         self._clutch: Clutch | None = None
+        self._rest: Motion | Call | None = None
+        """What brought the arm to rest since the clutch opened; None: nothing yet."""
+
+    def rest(self, view: NodeView) -> Motion | Call:
+        """Let the tool rest, and no other of the arm's: a stop would end what those do."""
+        if self._rest is None:
+            T_base_tool = view.rest_pose()
+            self._rest = super().rest(view) if T_base_tool is None else ToolTarget(T_base_tool)
+        return self._rest
 
     def hear_pose(self, T: Array, frame: str, now: float, stamp: float = 0.0) -> None:
         """
@@ -114,7 +123,7 @@ class HandGuide(Guide):
 
     def engage(self, view: NodeView, now: float) -> str:
         """Close the clutch at a time [s]."""
-        self.fault, self._leaps, self._clutch = '', 0, None
+        self.fault, self._leaps, self._clutch, self._rest = '', 0, None, None
         if self._T is None or now - self._heard_at > self.timeout:
             return f'no pose of the hand on {self._hand.pose}'
         T_base_tool = view.tool_pose()

@@ -26,9 +26,8 @@ class Guide(ABC):
         """Silence after which the device counts as lost [s]."""
         self.fault = ''
 
-    @property
-    def rest(self) -> Motion | Call:
-        """What brings the arm to rest."""
+    def rest(self, view: NodeView) -> Motion | Call:
+        """Say what brings the arm to rest, however often since it was let go."""
         return STOP
 
     def hear_values(self, values: Values) -> None:
@@ -66,9 +65,8 @@ class StickGuide(Guide):
         self._twist: Values | None = None
         self._heard_at = -np.inf
 
-    @property
-    def rest(self) -> Motion:
-        """The tool is to stand."""
+    def rest(self, view: NodeView) -> Motion:
+        """Say that the tool is to stand."""
         return Jog(np.zeros(6), self._sticks.in_tool)
 
     def hear_values(self, values: Values) -> None:

@@ -21,6 +21,11 @@ class NodeView:
     """Which process it is."""
     tool_pose: Callable[[], Array | None] = lambda: None
     """Tells where the tool is, shape (4, 4); None: not known."""
+    rest_pose: Callable[[], Array | None] = lambda: None
+    """
+    Tells where the tool comes to rest at once, shape (4, 4), if it is one of several; None: it is
+    the only one, or that is not known.
+    """
     joints: Callable[[], Mapping[str, float]] = dict
     """Tells the measured joint values [rad or m]."""
 

@@ -126,7 +126,7 @@ class Pilot:
             orders.append(motion)
         elif self._is_to_rest(now):
             self._rested_at = now
-            orders.append(self.guide.rest)
+            orders.append(self.guide.rest(self._view))
         return orders
 
     def _is_to_rest(self, now: float) -> bool:
@@ -202,7 +202,7 @@ class Pilot:
             return
         self.is_engaged = False
         self.guide.release()
-        self._orders.append(self.guide.rest)
+        self._orders.append(self.guide.rest(self._view))
         self._orders.append(Say(f'released: {why}' if why else 'released'))
         self._rested_at, self._rests_until = now, now + REST_TIME
 

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from devices import DEADMAN, HAND, JOINTS, LEADER, motions, PERIOD, Rig, TOOL
-from fabrik_ros.teleop.node_view import JointApproach
+from fabrik_ros.teleop.node_view import JointApproach, ToolTarget
 from fabrik_ros.transforms import pose_from_xyz_rpy, rotation_from_rpy, rotation_vector, transform
 from helpers import examples
 from hypothesis import given, settings, strategies as st
@@ -196,6 +196,25 @@ def test_hand_that_is_lost_opens_the_clutch_though_its_buttons_are_heard():
     rig.press()
     rig.press(DEADMAN)
     assert rig.said[-1] == 'not engaged: no pose of the hand on hand/pose'
+
+
+@given(POSES, st.integers(1, 20))
+@settings(**LEAST)
+def test_one_of_several_tools_is_let_go_by_a_place_to_rest_and_no_stop_ends_the_others(T, times):
+    rig, places = Rig('hand', HAND), [T]
+    rig.see(rest_pose=lambda: places[-1])
+    rig.hand(START)
+    rig.engage()
+    rig.hand(START)
+    rig.clear()
+    rig.press()
+    places.append(np.eye(4))
+    for _ in range(times):
+        rig.press(seconds=0.1)
+    rests = [order for order in rig.orders if isinstance(order, ToolTarget)]
+    assert len(rests) >= 1
+    assert all(np.array_equal(order.T_base_tool, T) for order in rests), 'it was told that first'
+    assert rig.called == []
 
 
 def test_clutch_does_not_close_where_nobody_knows_where_the_tool_is():

@@ -35,7 +35,7 @@ from ...teleop.node_view import (
 )
 from ...teleop.pilot import Pilot
 from ...teleop.profile import Profile
-from ...transforms import Array, rotation_vector
+from ...transforms import Array, rotation_vector, transform
 from ..clocks.log_periods import REMINDER_PERIOD
 from ..clocks.qos import NEWEST
 from ..messages.conversions import pose_to_matrix, seconds, stamped_pose, twist_to_array
@@ -71,10 +71,14 @@ class Teleop(Node):
         self._name = self.declare_parameter('node', 'fabrik').value
         self._tip = self.declare_parameter('tip', '').value
         self._pilot = Pilot(profile)
-        self._watched = WatchedNode(self, self._name, self._on_status)
+        self._watched = WatchedNode(
+            self, self._name, self._on_status, more=('max_tip_acceleration',)
+        )
         self._commanded: Array | None = None
         """Where the tool was commanded to be last, shape (4, 4)."""
         self._commanded_at = -math.inf
+        self._velocity, self._stamp = np.zeros(3), 0.0
+        """With which the tool was commanded last [m/s], and the stamp of that [s]."""
         self._terminal: Any = None
         self._keyboard = Keyboard(profile.timeout)
         self._publish_to()
@@ -193,6 +197,7 @@ class Teleop(Node):
             is_stopped=facts.get('reason_code') == ReasonKind.CANCELLED.value,
             instance=facts.get('instance', ''),
             tool_pose=self._tool_pose,
+            rest_pose=self._rest_pose,
             joints=self._measured_joints,
         )
         self._pilot.see(view, time.monotonic())
@@ -228,12 +233,28 @@ class Teleop(Node):
         is_new = time.monotonic() - self._commanded_at < COMMAND_TIME
         return self._commanded if is_new or _hangs(self._commanded, tool) else tool.T_base_tool
 
+    def _rest_pose(self) -> Array | None:
+        """Where the tool can be at rest soonest, if it is one of several; None: not known."""
+        parameters, T = self._watched.parameters, self._tool_pose()
+        if T is None or not (parameters and self._watched.has_several_tips):
+            return None
+        is_moving = time.monotonic() - self._commanded_at < COMMAND_TIME
+        v = self._velocity if is_moving else np.zeros(3)
+        way = 0.5 * v * np.linalg.norm(v) / parameters['max_tip_acceleration']
+        return transform(T[:3, :3], T[:3, 3] + way)
+
     def _measured_joints(self) -> dict[str, float]:
         tool = self._tool()
         return {} if tool is None else {joint.name: joint.value for joint in tool.joints}
 
     def _on_commanded(self, message: PoseStamped) -> None:
-        self._commanded, self._commanded_at = pose_to_matrix(message.pose), time.monotonic()
+        T, stamp = pose_to_matrix(message.pose), seconds(message.header.stamp)
+        passed = stamp - self._stamp
+        if self._commanded is not None and 0.0 < passed < COMMAND_TIME:
+            self._velocity = (T[:3, 3] - self._commanded[:3, 3]) / passed
+        else:
+            self._velocity = np.zeros(3)
+        self._commanded, self._commanded_at, self._stamp = T, time.monotonic(), stamp
 
     def _remind(self) -> None:
         """Log why the node cannot be moved."""

@@ -24,6 +24,7 @@ from judging import pose_errors
 import numpy as np
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import String
+import two_arms
 
 DEADMAN, STOP, RESUME, OPEN, CLOSE = 9, 1, 6, 3, 2
 """Buttons of the gamepad."""
@@ -85,15 +86,16 @@ def pass_time(bench, seconds):
 class Person:
     """Somebody with a device, who says what it says at a rate of its own, as drivers do."""
 
-    def __init__(self, bench, profile, joy='joy', period=0.02):
+    def __init__(self, bench, profile, joy='joy', period=0.02, **tip):
         profile = replace(profile, timeout=TIMEOUT)
         self.bench, self.period = bench, period
         self.joy = bench.tester.create_publisher(Joy, joy, 10)
         self.heard = []
-        bench._listen(TwistStamped, 'fabrik/jog', self.heard.append)
-        bench._listen(PoseStamped, 'fabrik/target_pose', self.heard.append)
+        topics = '/'.join(['fabrik', *tip.values()])
+        bench._listen(TwistStamped, f'{topics}/jog', self.heard.append)
+        bench._listen(PoseStamped, f'{topics}/target_pose', self.heard.append)
         bench._listen(JointState, 'fabrik/target_joints', self.heard.append)
-        self.teleop = bench.add(lambda **options: Teleop(profile, **options), {})
+        self.teleop = bench.add(lambda **options: Teleop(profile, **options), tip)
         self.says = []
         """What is published with each message of the buttons."""
         bench.spin_until(self.is_heard, 'somebody listens')
@@ -412,6 +414,38 @@ def test_arm_far_behind_its_hand_rests_where_the_clutch_opens(bench, tracked, ju
     after = rest(bench, judge)
     assert after[2, 3] < judge.pose(START)[2, 3] + 0.2, 'it does not go on to where the hand was'
     assert after[2, 3] - there[2, 3] < 0.1
+
+
+def test_hand_that_lets_go_leaves_the_other_arm_on_its_way(bench, six_axis):
+    names, judges = two_arms.two_arms().joint_names, two_arms.judges()
+    left, right = two_arms.TIPS
+    bench.start_all(
+        two_arms.two_arms_xml(), values_at(names, two_arms.START), tip_links=[left, right]
+    )
+    person = Person(bench, load_profile('hand'), 'hand/joy', tip=left)
+    hand, begin = Tracked(bench, person), judges.poses(two_arms.START)
+    publisher = bench.tester.create_publisher(PoseStamped, f'fabrik/{right}/target_pose', 1)
+    sent = []
+
+    def lead_on():
+        sent.append(shifted(begin[1], y=0.001 * len(sent)))
+        publisher.publish(matrix_message(sent[-1], 'base'))
+
+    other = bench.tester.create_timer(0.02, lead_on)
+    person.engage(0)
+    move(person, hand, 8, z=0.25)
+    person.hold_until(lambda: len(bench.commands) > 20, 'it moves', 0)
+    let_go_at = len(bench.commands)
+    person.let_go()
+    person.hold(2.0)
+    q = bench.commands.q[let_go_at:]
+    tips = np.array([judges.poses(row) for row in q])[:, :, :3, 3]
+    moved = np.linalg.norm(tips[:, 0] - tips[0, 0], axis=1)
+    assert moved.max() < 0.06, 'it rests where it was let go'
+    assert np.abs(np.diff(tips[-20:, 0], axis=0)).max() < 1e-5
+    speed = np.linalg.norm(np.diff(tips[:, 1], axis=0), axis=1) / 0.01
+    assert speed.min() > 0.025, 'half of what the other one is led on with'
+    other.cancel()
 
 
 def test_hand_that_leaps_moves_nothing_and_opens_the_clutch(bench, tracked, judge):
