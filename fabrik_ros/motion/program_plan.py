@@ -215,7 +215,7 @@ def driven(
         progress.append(motion.progress or progress[-1])
     known = [p for p in progress if p is not None]
     if motion.limits_jerk:
-        known = _averaged(route, known, round(2.0 * motion.delay / dt))
+        known = _averaged(route, known, max(1, round(2.0 * motion.delay / dt)))
     return Drive(np.arange(len(q)) * np.float64(dt), np.array(q), tuple(known), motion.reason)
 
 

@@ -322,13 +322,15 @@ def test_program_needs_no_repetition_after_execute(square):
     drive.until(State.REACHED)
 
 
-def test_program_with_limited_jerk_arrives():
+@pytest.mark.parametrize('jerk', [60.0, 10000.0])
+def test_program_with_limited_jerk_arrives(jerk):
+    """With the greater one commands are the average over less than a period."""
     pytest.importorskip('ruckig', reason='ruckig limits the jerk')
     chain, judge = judged('seven_axis')
     rng = np.random.default_rng(520)
     q = judge.random_configuration(rng, 0.3)
     program = random_program(rng, chain, q, 5)
-    result = plan_program(chain, q, program, motion=FollowerOptions(max_joint_jerk=60.0))
+    result = plan_program(chain, q, program, motion=FollowerOptions(max_joint_jerk=jerk))
     assert result, 'a joint turns back at its limit there'
     assert np.allclose(
         judge.pose(result.q[-1]), judge.pose(plan(chain, q, program).q[-1]), atol=1e-4
