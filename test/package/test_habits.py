@@ -49,7 +49,8 @@ def test_hooks_run_what_make_lint_runs(hooks):
 def test_hosted_checks_call_the_script_and_build_for_each_ros_distribution():
     jobs = load('.github/workflows/ci.yml')['jobs']
     assert any(step.get('run') == 'bash .ci/run' for step in jobs['everything']['steps'])
-    assert jobs['ros']['strategy']['matrix']['distribution'] == ['jazzy', 'kilted']
+    distributions = jobs['ros']['strategy']['matrix']['distribution']
+    assert distributions == ['jazzy', 'kilted', 'lyrical', 'rolling']
     assert jobs['ros']['container'] == 'ros:${{ matrix.distribution }}'
     commands = '\n'.join(step.get('run', '') for step in jobs['ros']['steps'])
     assert 'colcon build' in commands

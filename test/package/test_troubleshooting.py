@@ -25,7 +25,7 @@ MESSAGES = [
     for cell in re.findall(r'^\| `(.*?)` \| ', TABLES, re.MULTILINE)
     for message in cell.split('`, `')
 ]
-TOOLS = ['setup.py', 'scripts/make_environment.py', 'build_kernels/__main__.py', 'demo/*.py']
+TOOLS = ['setup.py', 'scripts/make_environment.py', 'build_kernels/*.py', 'demo/*.py']
 """They build and show the package; like the Makefile they say what is wrong, too."""
 
 
