@@ -117,6 +117,11 @@ class CommandClock:
         """Time between commands [ns]."""
         return self._period
 
+    @property
+    def earliest(self) -> int:
+        """Earliest time [ns] of the next command, with a target that leads or by a tick."""
+        return self.last + self._period // 2
+
     def note_target(self, now: int) -> None:
         """Note a target that came at `now` [ns]."""
         if not self._even:
@@ -134,13 +139,12 @@ class CommandClock:
         """Whether the command for a target that came at `now` [ns] may leave with it."""
         if self._last is None:
             return True
-        gap = now - self._last
         # The stamps are ahead of a stream that is faster than the commands.
-        return gap >= self._period or (gap >= self._period // 2 and self.is_led(now))
+        return now >= self._last + self._period or (now >= self.earliest and self.is_led(now))
 
     def is_early(self, now: int) -> bool:
         """Whether the command for a tick at `now` [ns] has left already, before the tick."""
-        return self._last is not None and self._seen <= now < self._last + self._period // 2
+        return self._last is not None and self._seen <= now < self.earliest
 
     def has_paused(self, now: int, steady: int | None = None) -> bool:
         """

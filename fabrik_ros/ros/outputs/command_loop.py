@@ -246,17 +246,22 @@ class CommandLoop:
         Send the first command of a target without waiting for the next tick.
 
         Only if a period has passed since the last command. From rest the ticks begin anew with
-        this command. Where targets come at the rate of the commands the ticks follow the targets;
-        else the next tick sends nothing.
+        this command. Where targets come at the rate of the commands the ticks follow the targets,
+        and one that comes too soon after a late command waits for half a period at most; else
+        the next tick sends nothing.
         """
         (now, steady), stamps = self._clock.read_ns(), self._stamps
         if is_target:
             stamps.note_target(now)
-        if self._timer is None or not stamps.is_due(now):
+        if self._timer is None:
+            return
+        if not stamps.is_due(now):
+            if stamps.is_led(now):
+                self._set_tick_period(stamps.earliest - now)
             return
         self._step(now, steady, with_target=True)
         if stamps.was_interrupted or stamps.is_led(now):
-            self._set_tick_period(now)
+            self._set_tick_period(stamps.tick_period(now))
             self._timer.reset()
         self._use_spare_time()
 
@@ -264,12 +269,12 @@ class CommandLoop:
         now, steady = self._clock.read_ns()
         if not self._stamps.is_early(now):
             self._step(now, steady)
-        self._set_tick_period(now)
+        self._set_tick_period(self._stamps.tick_period(now))
         self._use_spare_time()
 
-    def _set_tick_period(self, now: int) -> None:
-        """Make the ticks wait for targets that lead the commands, or not."""
-        timer, period = self._timer, self._stamps.tick_period(now)
+    def _set_tick_period(self, period: int) -> None:
+        """Let the next tick come after a time [ns], and each one that long after the other."""
+        timer = self._timer
         if timer is not None and self._tick_period != period:
             self._tick_period = timer.timer_period_ns = period
             timer.reset()

@@ -239,11 +239,12 @@ def targets_every(gap, count=400, jitter=lambda i: 0):
     return [BEGIN + 10 * PERIOD + i * gap + jitter(i) for i in range(count)]
 
 
-def commands_for(targets):
+def commands_for(targets, late=lambda now: now):
     """
     Send commands at ticks and at targets, as the node does, until the last target.
 
-    Returns when each command was sent, its stamp, and whether it left with a target.
+    Returns when each command was sent, its stamp, and whether it left with a target. `late`
+    tells when the node comes to what happens at a time.
     """
     clock, commands = CommandClock(PERIOD / NANOSECONDS), []
     tick_period, tick = PERIOD, BEGIN + PERIOD // 3
@@ -253,14 +254,19 @@ def commands_for(targets):
 
     waiting = list(targets)
     while waiting:
-        now = min(waiting[0], tick)
-        if now == waiting[0]:
-            clock.note_target(waiting.pop(0))
+        next_target = late(waiting[0])
+        now = min(next_target, late(tick))
+        if now == next_target:
+            waiting.pop(0)
+            clock.note_target(now)
             if clock.is_due(now):
                 send(now, True)
                 if clock.is_led(now):
                     tick_period = clock.tick_period(now)
                     tick = now + tick_period
+            elif clock.is_led(now):
+                tick_period = clock.earliest - now
+                tick = now + tick_period
             continue
         tick += tick_period
         if not clock.is_early(now):
@@ -302,6 +308,21 @@ def test_led_commands_are_stamped_evenly(gap, jitter):
     for (_, before, _), (_, stamp, _) in itertools.pairwise(commands[-300:]):
         assert abs(stamp - before - gap) <= PERIOD // 20
     assert all(abs(stamp - now) <= PERIOD // 2 for now, stamp, _ in commands)
+
+
+@given(paces, small_jitter, st.integers(0, 3 * PERIOD))
+def test_target_that_leads_waits_no_longer_than_half_a_period_after_a_late_command(
+    gap, jitter, lateness
+):
+    """However late the command before it was: by a lot the targets in between are one."""
+    targets = targets_every(gap, jitter=jitter.__getitem__)
+    begin = targets[200] - MOST_JITTER
+    end = begin + lateness
+    late = lambda now: end if begin <= now < end else now  # noqa: E731
+    commands = np.array([now for now, *_ in commands_for(targets, late)])
+    for target in map(late, targets[100:-1]):
+        last, following = commands[commands < target][-1], commands[commands >= target][0]
+        assert following <= max(target, last + PERIOD // 2 + MOST_JITTER)
 
 
 @given(st.integers(PERIOD // 10, 3 * PERIOD))
