@@ -92,31 +92,32 @@ def share_left(age: float, window: float, duration: float) -> float:
 
 @kernel
 def path_to_newest(
-    ages: Array, durations: Array, displacements: Array, window: float, dt: float, left: Array
+    ages: Array, durations: Array, displacements: Array, windows: Array, dt: float, left: Array
 ) -> None:
     """
-    Write the displacement from the mean of a goal over a window of time to the goal now.
+    Write the displacements from the means of goals over windows of time to the goals now.
 
     Parameters
     ----------
     ages, durations : array, shape (m,)
         When the goal begins each displacement, as time since then, and how long it takes [s].
-    displacements : array, shape (m, c)
-        Those displacements.
-    window : float
-        Length of the window [s].
+    displacements : array, shape (m, 6 k)
+        Those displacements of k goals.
+    windows : array, shape (k,)
+        Length of the window of each [s].
     dt : float
-        Time from now at which the mean is taken [s].
-    left : array, shape (c,)
+        Time from now at which the means are taken [s].
+    left : array, shape (6 k,)
         Written to.
 
     """
     left[:] = 0.0
     for i in range(ages.shape[0]):
-        weight = share_left(ages[i] + dt, window, durations[i])
-        if weight > 0.0:
-            for c in range(left.shape[0]):
-                left[c] += weight * displacements[i, c]
+        for b in range(windows.shape[0]):
+            weight = share_left(ages[i] + dt, windows[b], durations[i])
+            if weight > 0.0:
+                for c in range(6 * b, 6 * b + 6):
+                    left[c] += weight * displacements[i, c]
 
 
 @kernel

@@ -40,7 +40,7 @@ ENTRIES = {
     'displacement.displacement_between': 'f2 f2 f f f2 f1',
     'displacement.mean_velocity': 'f1 f2 f f f f1',
     'displacement.moved_pose': 'f2 f1 f f f2 f2',
-    'displacement.path_to_newest': 'f1 f1 f2 f f f1',
+    'displacement.path_to_newest': 'f1 f1 f2 f1 f f1',
     'displacement.size_of': 'f1',
     'edge_checks.near_on_edge': (
         'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 f1 i1 f1r f1r b1 f f f1 f2 f2 f2 f2 f2 i1 f2'

@@ -25,11 +25,13 @@ HEADING_TIME = 0.04
 """The direction in which a goal goes now is measured over this time [s]."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
+PARTS = 6
+"""Components of a displacement of a tip [1]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
 CHANGING_RATE = 0.05
 """
-Rate at which the window becomes longer or shorter [s/s].
+Rate at which a window becomes longer or shorter [s/s].
 
 The mean goes slower by half of this share while it becomes longer.
 
@@ -45,8 +47,8 @@ class TargetFilter:
     path half a window later: no faster than the goal, straight where that was straight.
 
     At a corner the mean accelerates by the change of velocity over the window, which is about as
-    long as a right angle needs. What the joints can do changes on the way, and the window slowly
-    with it: a window that grows at once would hold up the mean.
+    long as a right angle needs; each tip has a window of its own. What the joints can do changes
+    on the way, and the windows slowly with it: one that grows at once would hold up the mean.
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
@@ -72,7 +74,7 @@ class TargetFilter:
         """Cached displacement from the mean to the newest goal; None until computed."""
         self._heading = np.zeros(math.prod(self._shape))
         self._since_goal = math.inf
-        self._window = self._needed = 0.0
+        self._windows, self._needed = np.zeros((2, len(self._heading) // PARTS))
 
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
@@ -85,7 +87,7 @@ class TargetFilter:
             part._keep(0, count)
             part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
         part._arrivals, part._since_goal = self._arrivals.copy(), self._since_goal
-        part._window, part._needed = self._window, self._needed
+        part._windows, part._needed = self._windows[tips], self._needed[tips]
         return part
 
     def _keep(self, first: int, end: int) -> None:
@@ -109,7 +111,7 @@ class TargetFilter:
         displacement : array, shape (k, 6)
             From the goal before to the new one.
         gain : float
-            Change of speed that the tip may have [1/s].
+            Change of speed that the tips may have [1/s].
 
         """
         self._shape = displacement.shape
@@ -123,7 +125,7 @@ class TargetFilter:
         self._arrivals.note(gap)
         if length > 0.0:
             self._append(displacement.reshape(-1))
-            self._find_window(gain)
+            self._find_windows(gain)
 
     def _append(self, displacement: Array) -> None:
         wait: float | None = 0.0
@@ -157,19 +159,19 @@ class TargetFilter:
             self._all_times[:, :count], self._all_displacements[:count] = times, displacements
         self._keep(0, count)
 
-    def _find_window(self, gain: float) -> None:
-        """Find the window that this path needs."""
+    def _find_windows(self, gain: float) -> None:
+        """Find the windows that the paths of the tips need."""
         newest, lasted = float(self._ages[-1]), float(self._ages[0] - self._ages[-1])
         duration, interval = self._duration, self._arrivals.interval
         chord = min(max(lasted + interval, 0.5 * CHORD), CHORD)
         velocity = self._velocity(newest + chord, newest)
         self._heading = self._velocity(newest + HEADING_TIME, newest)
-        speed = min(length_of(velocity), 1.0)
-        braking, most = speed / gain, MEMORY - duration
-        least = min(max(LEAST_BRAKING * braking, duration), most)
+        speeds = np.array([min(length_of(v), 1.0) for v in velocity.reshape(-1, PARTS)])
+        braking, most = speeds / gain, MEMORY - duration
+        least = np.minimum(np.maximum(LEAST_BRAKING * braking, duration), most)
         needed = CORNER * braking - (duration - interval)
-        self._needed = min(max(needed, least), most)
-        self._window = max(self._window, self._needed if lasted <= YOUNG else least)
+        self._needed = np.minimum(np.maximum(needed, least), most)
+        self._windows = np.maximum(self._windows, self._needed if lasted <= YOUNG else least)
 
     def _velocity(self, since: float, until: float) -> Array:
         """Mean velocity of the goal from an age to a newer one, shape (c,)."""
@@ -191,7 +193,7 @@ class TargetFilter:
         if self.is_empty:
             return
         change = CHANGING_RATE * dt
-        self._window += min(max(self._needed - self._window, -change), change)
+        self._windows += np.minimum(np.maximum(self._needed - self._windows, -change), change)
         self._ages += dt
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
@@ -208,7 +210,7 @@ class TargetFilter:
             return self._left_now
         left: Array = np.empty(self._shape)
         path_to_newest(
-            self._ages, self._durations, self._displacements, self._window, dt, left.reshape(-1)
+            self._ages, self._durations, self._displacements, self._windows, dt, left.reshape(-1)
         )
         if dt == 0.0:
             self._left_now = left

@@ -67,7 +67,7 @@ def test_mean_is_that_of_where_the_goal_has_been(seed):
     moves = np.random.default_rng(seed).uniform(-0.01, 0.01, (80, 2))
     steps = [way(x, y) for x, y in moves]
     trail = streamed(steps)
-    assert np.allclose(trail.left(), mean_left(steps, trail._window), atol=1e-4)
+    assert np.allclose(trail.left(), mean_left(steps, trail._windows[0]), atol=1e-4)
 
 
 @pytest.mark.parametrize('share', [0.2, 0.5, 1.0])
@@ -113,7 +113,7 @@ def test_trembling_goal_is_no_farther_behind_than_a_calm_one():
     rng = np.random.default_rng(1)
     places = np.arange(300)[:, None] * way(0.5 * DT) + 0.008 * rng.normal(size=(300, 6))
     trail, calm = streamed(list(np.diff(places, axis=0))), streamed([way(0.5 * DT)] * 299)
-    assert trail._window < 2.0 * calm._window
+    assert trail._windows[0] < 2.0 * calm._windows[0]
 
 
 @pytest.mark.parametrize('share', [0.2, 0.7])
@@ -149,12 +149,12 @@ def test_flood_of_goals_is_no_longer_than_the_steps_it_came_in_and_one_that_wait
 
 def test_window_narrows_slowly_when_the_goal_slows_down():
     trail = streamed([way(DT)] * 80)
-    wide = trail._window
+    wide = trail._windows[0]
     for _ in range(100):
         trail.pass_time(DT)
         trail.add(way(0.1 * DT), GAIN)
-    assert SHORTEST_INTERVAL < trail._window < wide
-    assert wide - trail._window < 0.06
+    assert SHORTEST_INTERVAL < trail._windows[0] < wide
+    assert wide - trail._windows[0] < 0.06
 
 
 def test_mean_goes_on_nearly_as_fast_when_less_can_be_done_on_the_way():
@@ -177,3 +177,15 @@ def test_several_tips_have_a_mean_each():
         trail.add(step, GAIN)
     assert trail.left()[0, 0] > 0.0
     assert not np.any(trail.left()[1])
+
+
+def test_lag_of_a_tip_is_that_which_it_has_alone():
+    """One that goes faster beside it has a window of its own."""
+    alone, beside, slow = TargetFilter(), TargetFilter(), way(0.2 * DT)
+    for _ in range(80):
+        for trail, step in ((alone, [slow]), (beside, [slow, way(y=DT)])):
+            trail.add(np.array(step), GAIN)
+            trail.pass_time(DT)
+    assert np.array_equal(beside.left()[0], alone.left()[0])
+    assert np.array_equal(beside.part(np.array([0])).left(), alone.left())
+    assert beside.left()[1, 1] > 2.0 * beside.left()[0, 0]
