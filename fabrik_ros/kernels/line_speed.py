@@ -58,7 +58,7 @@ def speed_along_filtered_path(
     acceleration, tip_acceleration : float
         Accelerations that the joints can follow, and that the tip may have [1/s].
     deceleration : float
-        Deceleration that the joints can just follow [1/s].
+        Deceleration that the joints can follow with a share of what they have [1/s].
     dt : float
         Length of the step [s].
     most : float
@@ -77,7 +77,8 @@ def speed_along_filtered_path(
         mean_speed = (leads[0, c] - leads[1, c]) / dt
         next_speed[c] = next_speed[c] * share + mean_speed
     least = size_of(speed) - tip_acceleration * dt
-    most = min(most, stopping_speed(size_of(remaining), deceleration, dt))
+    hardest = min(tip_acceleration, deceleration / BRAKING_SHARE)
+    most = min(most, stopping_speed(size_of(remaining), hardest, dt))
     shorten(next_speed, max(most, least))
     for c in range(speed.shape[0]):
         next_speed[c] -= speed[c]

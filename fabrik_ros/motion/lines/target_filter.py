@@ -25,6 +25,7 @@ HEADING_TIME = 0.04
 """The direction in which a goal goes now is measured over this time [s]."""
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
+TINY = 1e-12
 PARTS = 6
 """Components of a displacement of a tip [1]."""
 SPARE_ROWS = 64
@@ -74,7 +75,11 @@ class TargetFilter:
         """Cached displacement from the mean to the newest goal; None until computed."""
         self._heading = np.zeros(math.prod(self._shape))
         self._since_goal = math.inf
-        self._windows, self._needed = np.zeros((2, len(self._heading) // PARTS))
+        self._windows, self._needed, self._braking = np.zeros((3, len(self._heading) // PARTS))
+        """
+        Of each tip, shape (k,): the window now, the one that its path needs, and the time that
+        braking from full speed takes, which becomes longer as slowly as a window may [s].
+        """
 
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
@@ -88,6 +93,7 @@ class TargetFilter:
             part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
         part._arrivals, part._since_goal = self._arrivals.copy(), self._since_goal
         part._windows, part._needed = self._windows[tips], self._needed[tips]
+        part._braking = self._braking[tips]
         return part
 
     def _keep(self, first: int, end: int) -> None:
@@ -167,11 +173,13 @@ class TargetFilter:
         velocity = self._velocity(newest + chord, newest)
         self._heading = self._velocity(newest + HEADING_TIME, newest)
         speeds = np.array([min(length_of(v), 1.0) for v in velocity.reshape(-1, PARTS)])
-        braking, most = speeds / gain, MEMORY - duration
-        least = np.minimum(np.maximum(LEAST_BRAKING * braking, duration), most)
-        needed = CORNER * braking - (duration - interval)
+        is_young, most = lasted <= YOUNG, MEMORY - duration
+        longer = math.inf if is_young else CHANGING_RATE * interval / np.maximum(speeds, TINY)
+        self._braking = np.minimum(1.0 / gain, self._braking + longer)
+        least = np.minimum(np.maximum(LEAST_BRAKING * speeds * self._braking, duration), most)
+        needed = CORNER * speeds / gain - (duration - interval)
         self._needed = np.minimum(np.maximum(needed, least), most)
-        self._windows = np.maximum(self._windows, self._needed if lasted <= YOUNG else least)
+        self._windows = np.maximum(self._windows, self._needed if is_young else least)
 
     def _velocity(self, since: float, until: float) -> Array:
         """Mean velocity of the goal from an age to a newer one, shape (c,)."""

@@ -82,7 +82,8 @@ def test_every_circle_is_followed_at_its_speed_at_every_rate(name):
         pytest.param('tiago', 19, 120.0, marks=pytest.mark.long),
         ('xarm7', 0, 15.0),
         pytest.param('xarm7', 17, 100.0, marks=pytest.mark.long),
-        pytest.param('tiago', 37, 60.0, marks=pytest.mark.long),
+        ('tiago', 37, 60.0),
+        pytest.param('tiago', 37, 100.0, marks=pytest.mark.long),
         pytest.param('xarm7', 35, 60.0, marks=pytest.mark.long),
     ],
 )

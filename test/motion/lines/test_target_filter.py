@@ -157,10 +157,12 @@ def test_window_narrows_slowly_when_the_goal_slows_down():
     assert wide - trail._windows[0] < 0.06
 
 
-def test_mean_goes_on_nearly_as_fast_when_less_can_be_done_on_the_way():
-    """What joints can do changes within half a second by a fifth."""
+@pytest.mark.parametrize(('less', 'within'), [(0.8, 0.5), (0.5, 0.3), (0.5, DT)])
+def test_mean_goes_on_nearly_as_fast_when_less_can_be_done_on_the_way(less, within):
+    """What joints can do changes within some time [s] to a share of it."""
     trail = streamed([way(0.5 * DT)] * 80)
-    for gain in np.linspace(GAIN, 0.8 * GAIN, 50):
+    falling = np.linspace(GAIN, less * GAIN, round(within / DT))
+    for gain in [*falling, *[less * GAIN] * 50]:
         before = trail.left()
         trail.pass_time(DT)
         trail.add(way(0.5 * DT), gain)
