@@ -22,6 +22,8 @@ SEED ?= 1
 
 # Nothing of ours leaves this machine.
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
+# Without it a process of ROS dies by signal 11 now and then.
+export FASTDDS_DEFAULT_PROFILES_FILE ?= $(abspath config/fast_dds.xml)
 
 # The interpreter of the environment, in which ROS finds the installed package.
 RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $(VENV)/bin/python

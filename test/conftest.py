@@ -23,6 +23,11 @@ os.environ['NUMBA_CACHE_DIR'] = str(cache)
 # The parts of meshes are kept between runs, for all workers, and apart from those of the user.
 os.environ['XDG_CACHE_HOME'] = str(TESTS.parent / '.pytest_cache' / 'xdg')
 
+# What a killed process leaves in memory that it shares with others lets them die, too (Fast DDS).
+os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+profile = TESTS.parent / 'config' / 'fast_dds.xml'
+os.environ.setdefault('FASTDDS_DEFAULT_PROFILES_FILE', str(profile))
+
 # Tests import what they share as `helpers`; `test` itself is a package of Python's.
 sys.path.insert(0, str(TESTS))
 pytest.register_assert_rewrite('helpers')

@@ -1,8 +1,11 @@
 """The parameter files and the RViz configuration, as text and as ROS reads them."""
 
 import math
+import os
 from pathlib import Path
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -160,6 +163,20 @@ def test_ros_reads_the_file(name):
             received = node.get_parameter(key).value
             assert (list(received) if isinstance(value, list) else received) == value, key
         node.destroy_node()
+
+
+def test_fast_dds_has_no_thread_that_takes_types():
+    pytest.importorskip('rclpy')
+    threads = '/proc/self/task/*/comm'
+    listed = f'import glob; print(*(open(path).read().strip() for path in glob.glob({threads!r})))'
+    program = f'import rclpy; rclpy.init(); node = rclpy.create_node("any"); {listed}'
+    profile = {'FASTDDS_DEFAULT_PROFILES_FILE': str(CONFIG / 'fast_dds.xml')}
+    said = subprocess.run(
+        [sys.executable, '-c', program], env=os.environ | profile, capture_output=True, text=True
+    )
+    assert said.returncode == 0, said.stderr
+    assert 'dds.' in said.stdout, 'another middleware'
+    assert 'dds.tls' not in said.stdout
 
 
 @pytest.fixture(scope='module')

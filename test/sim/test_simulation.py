@@ -201,12 +201,13 @@ def test_publisher_of_the_same_topic_in_another_namespace_is_none_of_its_busines
 
 
 def test_process_that_dies_is_named_and_none_outlives_the_end(listener):
-    simulation = Simulation('short')
+    namespace = f'/short_{os.getpid()}'
+    simulation = Simulation(namespace)
     simulation.start(ROBOT, CHAIN, {})
-    listener.wait_for_state('/short/fabrik/status', 'IDLE')
+    listener.wait_for_state(f'{namespace}/fabrik/status', 'IDLE')
     assert simulation.fault() == ''
     arm = simulation._children._children['the simulated arm'].pid
-    assert sorted(processes_in('/short'))[-1] >= arm
+    assert sorted(processes_in(namespace))[-1] >= arm
     os.kill(arm, signal.SIGKILL)
     end = time.monotonic() + PATIENCE
     while not simulation.fault():
@@ -214,7 +215,7 @@ def test_process_that_dies_is_named_and_none_outlives_the_end(listener):
         time.sleep(0.02)
     assert simulation.fault() == 'the simulated arm ended by signal 9'
     simulation.close()
-    assert processes_in('/short') == []
+    assert processes_in(namespace) == []
 
 
 @pytest.mark.parametrize(
