@@ -1,9 +1,11 @@
 """
-What convex parts of meshes cost: steps of the guard, and making the checks, beside hulls alone.
+What convex parts of meshes cost: steps, and making the checks, beside hulls alone.
 
-Both are asked in turns about the same steps, from random configurations that are free for both,
-in one process and by its thread's processor time. All is done several times over, from the same
-knowledge of distances, and the least time of each step counts: other processes take the caches.
+Guards of both are asked in turns about the same steps, from random configurations that are free
+for both, in one process and by its thread's processor time. All is done several times over, from
+the same knowledge of distances, and the least time of each step counts: other processes take the
+caches. Then followers of both are led from target to target, and their whole steps are timed in
+turns; paths differ where hulls touch and parts do not, so medians and 99th percentiles count.
 
     python benchmark/experiments/shape_steps.py --robots panda ur5 jaco
 
@@ -17,7 +19,7 @@ import time
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
 
-from fabrik_ros import load_urdf
+from fabrik_ros import ArmFollower, load_urdf
 from fabrik_ros.collision import CollisionGuard, convex_parts, SelfCollision
 from helpers import example_robot, REAL_ARMS
 import numpy as np
@@ -28,6 +30,8 @@ STEPS = 50
 """From each configuration [1]."""
 SPEED, ACCELERATION = 1.0, 5.0
 """Of each joint [rad/s], [rad/s^2]."""
+TARGET_TIME = 1.5
+"""Between two targets of a follower [s]."""
 
 
 def made(robot, chain):
@@ -38,11 +42,11 @@ def made(robot, chain):
     return collision, time.thread_time() - begin
 
 
-def with_hulls(robot, chain):
-    """Do the same with hulls alone."""
+def with_hulls(make, *arguments):
+    """Make something with hulls alone."""
     farthest, convex_parts.FARTHEST = convex_parts.FARTHEST, math.inf
     try:
-        return made(robot, chain)
+        return make(*arguments)
     finally:
         convex_parts.FARTHEST = farthest
 
@@ -75,26 +79,49 @@ def step_times(checks, chain, begins):
     return np.array(times)
 
 
+def whole_step_times(chain, begin, count):
+    """Time steps of followers of two kinds that go to the same targets, shape (2, steps) [s]."""
+    followers, rng = (with_hulls(ArmFollower, chain), ArmFollower(chain)), np.random.default_rng(1)
+    q, times = [begin, begin], ([], [])
+    for follower in followers:
+        follower.step(None, PERIOD, measured=begin)
+    for _ in range(count):
+        target = chain.tip_poses(chain.random_configuration(rng))[0]
+        for step in range(round(TARGET_TIME / PERIOD)):
+            for k in (0, 1) if step % 2 == 0 else (1, 0):
+                given = target if step == 0 else None
+                since = time.thread_time()
+                q[k] = np.asarray(followers[k].step(given, PERIOD, measured=q[k]))
+                times[k].append(time.thread_time() - since)
+    return np.array(times)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--robots', nargs='*', default=['panda', 'ur5', 'jaco'])
     parser.add_argument('--count', type=int, default=100, help='configurations of each')
     parser.add_argument('--runs', type=int, default=5, help='of the same steps')
+    parser.add_argument('--targets', type=int, default=40, help='of a follower')
     options = parser.parse_args()
     print('robot; hulls, parts: pairs of solids, time to make them [s], '
-          'mean and 99th percentile of a step [us]')  # fmt: skip
+          'mean and 99th percentile of a step of the guard [us], '
+          'median and 99th percentile of a whole step [us]')  # fmt: skip
     for name in options.robots:
         real = REAL_ARMS[name]
         robot = load_urdf(example_robot(name))
         chain = robot.chain(real.base_link or None, real.tip_link)
-        (hulls, slow), (parts, warm) = with_hulls(robot, chain), made(robot, chain)
+        (hulls, slow), (parts, warm) = with_hulls(made, robot, chain), made(robot, chain)
         begins = starts((hulls, parts), chain, options.count)
         runs = [step_times((hulls, parts), chain, begins) for _ in range(options.runs)]
         times = 1e6 * np.min(runs, axis=0)
         mean, worst = times.mean(axis=1), np.percentile(times, 99.0, axis=1)
+        whole = 1e6 * whole_step_times(chain, begins[0][0], options.targets)
+        median, late = np.median(whole, axis=1), np.percentile(whole, 99.0, axis=1)
         print(f'{name:8} {len(hulls.distances)}, {len(parts.distances)}  {slow:.2f}, {warm:.2f}  '
               f'{mean[0]:.1f}, {mean[1]:.1f} ({mean[1] / mean[0]:.2f})  '
-              f'{worst[0]:.0f}, {worst[1]:.0f} ({worst[1] / worst[0]:.2f})',
+              f'{worst[0]:.0f}, {worst[1]:.0f} ({worst[1] / worst[0]:.2f})  '
+              f'{median[0]:.0f}, {median[1]:.0f} ({median[1] / median[0]:.2f})  '
+              f'{late[0]:.0f}, {late[1]:.0f} ({late[1] / late[0]:.2f})',
               flush=True)  # fmt: skip
 
 
