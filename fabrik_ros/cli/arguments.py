@@ -106,7 +106,12 @@ def read_robot(options: argparse.Namespace) -> Robot:
         If it cannot be used.
 
     """
-    return load_urdf(_file(options.file), xacro_args=dict(options.xacro_args))
+    return read_file(_file(options.file), options)
+
+
+def read_file(file: Path, options: argparse.Namespace) -> Robot:
+    """Read the robot of a file, with what is handed to xacro."""
+    return load_urdf(file, xacro_args=dict(options.xacro_args))
 
 
 def chain_of(robot: Robot, options: argparse.Namespace) -> Chain:

@@ -29,14 +29,19 @@ def example_arm(name: str) -> Path:
         If there is no such arm; lists those there are.
 
     """
-    folders = [folder for folder in shared_folders('urdf') if folder.is_dir()]
-    for folder in folders:
-        if (file := folder / f'{name}{SUFFIX}').is_file():
-            return file
-    found = sorted(
-        {file.name.removesuffix(SUFFIX) for f in folders for file in f.glob(f'*{SUFFIX}')}
-    )
-    raise FileNotFoundError(f"no bundled arm '{name}'; there are: {', '.join(found) or 'none'}")
+    arms = example_arms()
+    if name in arms:
+        return arms[name]
+    raise FileNotFoundError(f"no bundled arm '{name}'; there are: {', '.join(arms) or 'none'}")
+
+
+def example_arms() -> dict[str, Path]:
+    """List the xacro files of all bundled arms by name."""
+    arms: dict[str, Path] = {}
+    for folder in shared_folders('urdf'):
+        for file in folder.glob(f'*{SUFFIX}'):
+            arms.setdefault(file.name.removesuffix(SUFFIX), file)
+    return dict(sorted(arms.items()))
 
 
 def shared_folders(name: str) -> Iterator[Path]:

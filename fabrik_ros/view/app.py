@@ -15,6 +15,7 @@ from ..programs.program import Program
 from ..transforms import Array
 from .asked_target import AskedTarget, away_text
 from .camera import Camera
+from .gallery import Gallery
 from .panel import Actions, Panel
 from .panel_place import on_panel_place
 from .recording import Recording
@@ -41,6 +42,8 @@ class View:
         Where the page is; port 0 takes a free one.
     mesh_paths : tuple of str
         Folders with packages in them.
+    gallery : Gallery, optional
+        Robots that the source can have.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class View:
         host: str = '127.0.0.1',
         port: int = 8080,
         mesh_paths: tuple[str, ...] = (),
+        gallery: Gallery | None = None,
     ) -> None:
         check_address(host, port)
         self._source, self._mesh_paths = source, mesh_paths
@@ -86,7 +90,7 @@ class View:
             self._ask_program,
             source.send_width,
         )
-        self._panel = Panel(self._server, source, actions, self._recording)
+        self._panel = Panel(self._server, source, actions, self._recording, gallery)
         on_panel_place(self._server, self._camera.place_panel)
         self._server.on_client_disconnect(self._let_go)
 

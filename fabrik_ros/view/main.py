@@ -1,6 +1,7 @@
 """`view` and `run`: one's own arm in the browser."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..collision import link_poses, load_scene, Scene, WorldCollision
@@ -8,6 +9,7 @@ from ..errors import FabrikError, listed
 from ..model.chain import Chain
 from ..model.robot import Robot
 from ..planning.planner_setup import PlannerSetup
+from .gallery import Gallery, World
 from .local_source import LocalSource
 from .solver_source import SolverSource, start_values
 from .source import Source
@@ -56,6 +58,21 @@ def view_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     return _show(SolverSource(robot, chain, world), args)
 
 
+def view_gallery(
+    files: Mapping[str, Path], read: Callable[[Path], Robot], args: argparse.Namespace
+) -> int:
+    """Show robots of which one is chosen on the page, until Ctrl-C."""
+    _check_installed()
+
+    def make_world(robot: Robot, chain: Chain) -> World:
+        world, why = _world(args, robot, chain)
+        _tell(robot, chain, world, why)
+        return world, why
+
+    gallery = Gallery(files, read, make_world)
+    return _show(gallery.source, args, gallery)
+
+
 def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     """
     Move a simulated arm to targets, until Ctrl-C.
@@ -80,10 +97,10 @@ def run_robot(robot: Robot, chain: Chain, args: argparse.Namespace) -> int:
     return _show(LocalSource(robot, chain, world), args)
 
 
-def _show(source: Source, args: argparse.Namespace) -> int:
+def _show(source: Source, args: argparse.Namespace, gallery: Gallery | None = None) -> int:
     from .showing import show
 
-    show(source, args.host, args.port, tuple(args.mesh_path))
+    show(source, args.host, args.port, tuple(args.mesh_path), gallery=gallery)
     return 0
 
 

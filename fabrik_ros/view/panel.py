@@ -12,6 +12,7 @@ from ..transforms import Array
 from .angles import AngleUnit
 from .choices_panel import ChoicesPanel
 from .controls import Controls, StopButton
+from .gallery import Gallery
 from .gripper_panel import GripperPanel
 from .joint_sliders import JointSliders
 from .looks_panel import LooksPanel
@@ -20,6 +21,7 @@ from .page_waypoints import PageWaypoints
 from .plots import Plots
 from .recording import Recording
 from .replay import Replay
+from .robots_panel import RobotsPanel
 from .scene_view import Looks
 from .source import Request, Snapshot, Source
 from .status_text import silence_html, status_html
@@ -55,6 +57,8 @@ class Panel:
         Take what somebody does.
     recording : Recording
         The last minute.
+    gallery : Gallery or None
+        The robots that can be chosen; None for this one alone.
 
     Attributes
     ----------
@@ -72,7 +76,12 @@ class Panel:
     """
 
     def __init__(
-        self, server: viser.ViserServer, source: Source, actions: Actions, recording: Recording
+        self,
+        server: viser.ViserServer,
+        source: Source,
+        actions: Actions,
+        recording: Recording,
+        gallery: Gallery | None,
     ) -> None:
         self._server = server
         server.gui.configure_theme(show_share_button=False, show_logo=False)
@@ -81,6 +90,8 @@ class Panel:
         stop = StopButton(server, lambda: actions.request(Request.STOP))
         stop.enable(Request.STOP in source.requests)
         self._status = server.gui.add_html('')
+        if gallery is not None:
+            RobotsPanel(server, gallery)
         self._controls = Controls(
             server, source.requests, source.has_speed, actions.request, actions.speed
         )

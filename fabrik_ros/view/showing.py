@@ -6,6 +6,7 @@ import threading
 from types import FrameType
 
 from .app import View
+from .gallery import Gallery
 from .source import Source
 
 
@@ -15,6 +16,7 @@ def show(
     port: int,
     mesh_paths: tuple[str, ...],
     watch: Callable[[threading.Event], None] | None = None,
+    gallery: Gallery | None = None,
 ) -> None:
     """
     Show a source until SIGINT or SIGTERM; close it then.
@@ -23,7 +25,7 @@ def show(
     ----------
     source : Source
         The arm.
-    host, port, mesh_paths
+    host, port, mesh_paths, gallery
         Those of `View`.
     watch : callable, optional
         Runs beside, in a thread, until the event is set; may set it, which ends the page.
@@ -40,7 +42,7 @@ def show(
         ends.set()
 
     try:
-        page = View(source, host, port, mesh_paths)
+        page = View(source, host, port, mesh_paths, gallery)
         signal.signal(signal.SIGINT, end)
         signal.signal(signal.SIGTERM, end)
         print(f'open {page.address} in a browser; Ctrl-C ends it', flush=True)

@@ -38,14 +38,24 @@ class SolverSource:
     """
 
     def __init__(self, robot: Robot, chain: Chain, world: WorldCollision | None = None) -> None:
-        self._robot, self._chain, self._world = robot, chain, world
-        self._solver = FabrikSolver(chain)
-        self._solver.warm_up()
         self._lock = threading.Lock()
-        self._values = start_values(robot, chain, world)
-        self._state, self._reason, self._solve_time = 'READY', '', math.nan
-        self._goals, self._goal = count(1), ''
-        self._solids = solids_of(world)
+        self._goals = count(1)
+        self.show(robot, chain, world)
+
+    def show(self, robot: Robot, chain: Chain, world: WorldCollision | None = None) -> None:
+        """Have another robot, where it begins; parameters as those of the class."""
+        solver = FabrikSolver(chain)
+        solver.warm_up()
+        values = start_values(robot, chain, world)
+        with self._lock:
+            self._robot, self._chain, self._world, self._solver = robot, chain, world, solver
+            self._values, self._goal, self._solids = values, '', solids_of(world)
+            self._state, self._reason, self._solve_time = 'READY', '', math.nan
+
+    def say(self, state: str, reason: str) -> None:
+        """Say something about the arm, until there is something else to say."""
+        with self._lock:
+            self._state, self._reason, self._solve_time = state, reason, math.nan
 
     @property
     def name(self) -> str:
@@ -74,17 +84,17 @@ class SolverSource:
     def snapshot(self) -> Snapshot:
         """Say where the arm stands, and what came of the last target."""
         with self._lock:
+            robot, chain, world = self._robot, self._chain, self._world
             values = dict(self._values)
             refusal = self._reason if self._state == 'REFUSED' else ''
             said = self._state, '' if refusal else self._reason, refusal, self._solve_time
-            goal = self._goal
-        to_obstacle, to_itself = gaps(self._world, self._q(values))
-        chain = self._chain
+            goal, solids = self._goal, self._solids
+        to_obstacle, to_itself = gaps(world, _q(chain, values))
         return Snapshot(
-            time.monotonic(), self._robot, chain.base_link, chain.tip_link, values, {}, *said,
+            time.monotonic(), robot, chain.base_link, chain.tip_link, values, {}, *said,
             to_obstacle=to_obstacle,
             to_itself=to_itself,
-            solids=self._solids,
+            solids=solids,
             goal=goal,
         )  # fmt: skip
 
@@ -92,9 +102,10 @@ class SolverSource:
         """Stand at the answer to a target, or as near as the solver came."""
         begin, goal = time.perf_counter(), str(next(self._goals))
         with self._lock:
-            seed = self._q(self._values)
+            chain, solver = self._chain, self._solver
+            seed = _q(chain, self._values)
         try:
-            solution = self._solver.solve(T_base_tip, seed=seed)
+            solution = solver.solve(T_base_tip, seed=seed)
         except FabrikError as error:
             with self._lock:
                 self._state, self._reason = 'REFUSED', str(error)
@@ -107,8 +118,9 @@ class SolverSource:
                 f'{math.degrees(solution.orientation_error):.1f} degrees from the target'
             )
         with self._lock:
-            names = self._chain.joint_names
-            self._values |= dict(zip(names, solution.q.tolist(), strict=True))
+            if chain is not self._chain:
+                return goal  # another robot has come meanwhile
+            self._values |= dict(zip(chain.joint_names, solution.q.tolist(), strict=True))
             self._state, self._reason = solution.status.name, reason
             self._solve_time, self._goal = duration, goal
         return goal
@@ -137,8 +149,9 @@ class SolverSource:
     def close(self) -> None:
         """End nothing: nothing runs."""
 
-    def _q(self, values: Mapping[str, float]) -> Array:
-        return np.array([values[name] for name in self._chain.joint_names])
+
+def _q(chain: Chain, values: Mapping[str, float]) -> Array:
+    return np.array([values[name] for name in chain.joint_names])
 
 
 def start_values(robot: Robot, chain: Chain, world: WorldCollision | None) -> dict[str, float]:

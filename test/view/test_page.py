@@ -102,6 +102,24 @@ def test_arm_is_seen_and_goes_where_the_page_says(browser, arm):
         page.page.close()
 
 
+def test_robot_that_is_chosen_from_the_list_is_shown(browser):
+    from fabrik_ros.view.gallery import Gallery, gallery_files
+
+    gallery = Gallery(gallery_files(None), load_urdf, lambda robot, chain: (None, ''))
+    with shown(gallery.source, gallery=gallery) as address:
+        page = Page(browser, address)
+        page.wait_for_state('READY')
+        page.wait_for('wrist_3')
+        before = page.picture()
+        page.page.locator('input[value="six_axis"]').click()
+        page.page.get_by_role('option', name='planar_two_link').click()
+        page.wait_for('elbow')
+        page.wait_until(lambda: 'wrist_3' not in page.text)
+        page.wait_for_change(before, 1000)
+        assert page.errors == []
+        page.page.close()
+
+
 def test_dragging_the_handle_moves_the_arm(browser, arm):
     arm.is_open = True
     with shown(arm) as address:

@@ -252,10 +252,17 @@ def command(*words: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_view_without_an_arm_says_what_it_needs():
-    done = command('view')
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (('six_axis', '--node'), 'view takes a file, or --node for the arm of a running node'),
+        (('--tip-link', 'tool0'), '--base-link and --tip-link need the file of one robot'),
+    ],
+)
+def test_view_says_what_does_not_go_together(words, said):
+    done = command('view', *words)
     assert done.returncode == 2
-    assert 'view needs a URDF file, or --node' in done.stderr
+    assert said in done.stderr
 
 
 def test_run_of_a_file_that_is_not_there_is_one_line():
