@@ -183,6 +183,8 @@ setup(
         'motion': ['ruckig>=0.12'],
         # fabrik_ros.view: the page in the browser, and the geometry of URDFs.
         'view': ['viser>=1.1', 'yourdfpy>=0.0.56'],
+        # `fabrik_ros report` of bags of ROS 2
+        'bag': ['rosbags'],
         # `make docs`
         'docs': ['myst-parser', 'numpydoc', 'sphinx', 'sphinx-rtd-theme'],
         # `make test-view`: drives a Chromium that is there already.
@@ -201,6 +203,7 @@ setup(
             'pytest-cov>=7',
             'pytest-xdist',
             'pyyaml',
+            'rosbags',
             'scipy',
             'setuptools>=64',
             'toppra',
@@ -219,6 +222,7 @@ setup(
             'pytest',
             'pytest-xdist',
             'pyyaml',
+            'rosbags',
             'scipy',
         ],
         # What `make lint` and the hooks of pre-commit run.

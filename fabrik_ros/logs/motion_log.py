@@ -1,7 +1,8 @@
 """What a log holds: commands, measured states, statuses and targets, all by one clock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -82,3 +83,27 @@ class MotionLog:
     targets: tuple[SentTarget, ...]
     about: Mapping[str, str]
     """Versions and parameters, by name."""
+
+
+def samples_of(heard: Sequence[tuple[float, Any]], joints: Sequence[str]) -> Samples:
+    """
+    Make samples of joint values of messages; those that name none of the joints are left out.
+
+    Parameters
+    ----------
+    heard : sequence of (float, JointState)
+        When each came since the log began [s], and the message.
+    joints : sequence of str
+        Names of the n joints.
+
+    """
+    q = np.full((len(heard), len(joints)), np.nan)
+    numbers = {name: number for number, name in enumerate(joints)}
+    for row, (_, message) in enumerate(heard):
+        for name, value in zip(message.name, message.position, strict=True):
+            if name in numbers:
+                q[row, numbers[name]] = value
+    known = np.isfinite(q).any(axis=1)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in heard]
+    since = [1e-9 * (stamp - stamps[0]) for stamp in stamps]
+    return Samples(np.array([t for t, _ in heard])[known], np.array(since)[known], q[known])

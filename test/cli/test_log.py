@@ -8,15 +8,20 @@ import time
 import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+pytest.importorskip('rosbags', reason='the extra bag: pip install rosbags')
 
 from diagnostic_msgs.msg import DiagnosticArray
+from fabrik_ros.logs.bag_file import read_bag
 from fabrik_ros.logs.log_file import read_log
 from fabrik_ros.logs.measures import answer_times, events, limits_used, tracking
+from fabrik_ros.logs.names import personal_names, without_names
 from geometry_msgs.msg import Point, PoseStamped, Quaternion
 import numpy as np
 from process import environment, PATIENCE, run
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import get_typestore, Stores
 
 DOWN = ('--xyz', '.4', '.2', '.4', '--quaternion', '1', '0', '0', '0')
 
@@ -35,8 +40,8 @@ def start_log(rig, path):
     return process
 
 
-def send_once_all_listen(rig):
-    """Send a target when the node is ready for one, and the log would hear it."""
+def send_once_all_listen(rig, logs):
+    """Send a target when the node is ready for one, and all of some logs would hear it."""
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(rig.network['ROS_DOMAIN_ID']))
     node = rclpy.create_node('sender', context=context)
@@ -50,7 +55,7 @@ def send_once_all_listen(rig):
     node.create_subscription(DiagnosticArray, 'fabrik/status', note, 1)
     publisher = node.create_publisher(PoseStamped, 'fabrik/target_pose', 1)
     deadline = time.monotonic() + PATIENCE
-    while states[-1:] != ['IDLE'] or publisher.get_subscription_count() < 2:
+    while states[-1:] != ['IDLE'] or publisher.get_subscription_count() < 1 + logs:
         assert time.monotonic() < deadline, states[-1:]
         executor.spin_once(timeout_sec=0.1)
     time.sleep(0.5)  # both sides know of each other
@@ -66,20 +71,52 @@ def send_once_all_listen(rig):
     rclpy.try_shutdown(context=context)
 
 
-def test_a_log_of_a_node_at_work_becomes_a_page(rig, tmp_path):
-    path = tmp_path / 'log.zip'
-    rig.start_node()
-    rig.start_arm()
-    logging = start_log(rig, path)
-    send_once_all_listen(rig)
-    assert rig.run('target', *DOWN).code == 0  # the same again, which waits until it is there
-    time.sleep(1.0)  # the node falls silent
+def ended(logging):
+    """End a log as Ctrl-C does; return what it printed."""
     logging.send_signal(signal.SIGINT)
     printed, complained = logging.communicate(timeout=PATIENCE)
     assert logging.returncode == 0, complained
-    assert f'targets in {path}; `report`' in printed
+    return printed
 
+
+def test_logs_of_a_node_at_work_become_pages(rig, tmp_path):
+    path, bag = tmp_path / 'log.zip', tmp_path / 'bag'
+    rig.start_node()
+    rig.start_arm()
+    logging, recording = start_log(rig, path), start_log(rig, bag)
+    send_once_all_listen(rig, 2)
+    assert rig.run('target', *DOWN).code == 0  # the same again, which waits until it is there
+    time.sleep(1.0)  # the node falls silent
+    assert f'targets in {path}; `report`' in ended(logging)
+    assert f'messages in {bag}; `report`' in ended(recording)
     log = read_log(path)
+    check(log)
+    recorded = read_bag(bag)
+    assert recorded.joints == log.joints
+    assert len(answer_times(recorded)) == 1
+    assert {'MOVING', 'REACHED'} <= {event.state for event in events(recorded)}
+    assert 0.0 <= tracking(recorded).lag < 0.5
+    for place, page in ((path, path.with_suffix('.html')), (bag, tmp_path / 'bag.html')):
+        done = rig.run('report', place)
+        assert done.code == 0, done
+        assert page.read_text().count('<svg') == 2
+        assert 'REACHED' in page.read_text()
+    check_without_names(bag)
+
+
+def check_without_names(bag):
+    """Look for names in all that the node said: its status names the machine."""
+    store, names = get_typestore(Stores.LATEST), personal_names()
+    with AnyReader([bag], default_typestore=store) as reader:
+        said = [c for c in reader.connections if c.topic == '/fabrik/status']
+        messages = [reader.deserialize(data, c.msgtype) for c, _, data in reader.messages(said)]
+    facts = [{fact.key: fact.value for fact in m.status[0].values} for m in messages]
+    for value in (value for each in facts for value in each.values()):
+        assert without_names(value, names) == value
+    assert facts[-1]['instance'].endswith('HOST') or 'HOST' not in names.values()
+
+
+def check(log):
     assert log.joints[0] == 'shoulder_pan'
     assert len(log.joints) == 6
     assert np.all(log.acceleration == 5.0)
@@ -93,15 +130,10 @@ def test_a_log_of_a_node_at_work_becomes_a_page(rig, tmp_path):
     assert np.all(used.acceleration <= 1.0 + 1e-3)
     assert used.velocity.max() > 0.1
 
-    ended = rig.run('report', path)
-    assert ended.code == 0, ended
-    page = path.with_suffix('.html').read_text()
-    assert page.count('<svg') == 2
-    assert 'REACHED' in page
 
-
-def test_without_a_node_nothing_is_written(rig, tmp_path):
-    path = tmp_path / 'log.zip'
+@pytest.mark.parametrize('name', ['log.zip', 'bag'])
+def test_without_a_node_nothing_is_written(rig, tmp_path, name):
+    path = tmp_path / name
     ended = rig.run('log', path, '--duration', '1')
     assert ended.code == 1
     assert 'NOT LOGGED: no status came on /fabrik/status' in ended.printed

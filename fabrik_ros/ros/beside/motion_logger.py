@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ...errors import FabrikError
-from ...logs.motion_log import FACTS, MotionLog, Samples, SentTarget, Status
+from ...logs.motion_log import FACTS, MotionLog, samples_of, SentTarget, Status
 from ...model.mechanism import Mechanism
 from ...motion.follower_options import FollowerOptions
 from .node_client import NO_EVENTS
@@ -107,10 +107,10 @@ class MotionLogger:
             joints,
             velocity,
             acceleration,
-            _samples(
+            samples_of(
                 [kept for kept in self._commands if set(joints) <= set(kept[1].name)], joints
             ),
-            _samples(self._states, joints),
+            samples_of(self._states, joints),
             tuple(self._statuses),
             tuple(self._targets),
             {
@@ -130,16 +130,3 @@ class MotionLogger:
             return robot.chain(self.watched.base_link, tips[0])
         except FabrikError:  # a description just replaced
             return None
-
-
-def _samples(kept: list[tuple[float, JointState]], joints: tuple[str, ...]) -> Samples:
-    q = np.full((len(kept), len(joints)), np.nan)
-    numbers = {name: number for number, name in enumerate(joints)}
-    for row, (_, message) in enumerate(kept):
-        for name, value in zip(message.name, message.position, strict=True):
-            if name in numbers:
-                q[row, numbers[name]] = value
-    known = np.isfinite(q).any(axis=1)
-    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in kept]
-    since = [1e-9 * (stamp - stamps[0]) for stamp in stamps]
-    return Samples(np.array([t for t, _ in kept])[known], np.array(since)[known], q[known])
