@@ -111,7 +111,7 @@ def test_robot_that_is_chosen_from_the_list_is_shown(browser):
         page.wait_for_state('READY')
         page.wait_for('wrist_3')
         before = page.picture()
-        page.page.locator('input[value="six_axis"]').click()
+        page.page.get_by_role('combobox', name='robot').click()
         page.page.get_by_role('option', name='planar_two_link').click()
         page.wait_for('elbow')
         page.wait_until(lambda: 'wrist_3' not in page.text)
