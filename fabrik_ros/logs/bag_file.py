@@ -1,6 +1,6 @@
 """Bags of ROS 2 as logs, whoever recorded them: read by rosbags, without ROS."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,9 +67,15 @@ def read_bag(path: Path, node: str = '') -> MotionLog:
 def _log_of(bag: Any, node: str) -> MotionLog:
     name = _node_in(bag, node)
     space = name.rpartition('/')[0]
-    commands = [*_heard(bag, [f'{name}/{COMMANDS}'])]
-    statuses = [*_heard(bag, [f'{name}/{STATUSES}'])]
-    states = [*_heard(bag, [f'{space}/{STATES}'])]
+    statuses = _heard(bag, f'{name}/{STATUSES}')
+    commands, states = (
+        [
+            each
+            for each in _heard(bag, topic)
+            if len(each.message.name) == len(each.message.position)
+        ]
+        for topic in (f'{name}/{COMMANDS}', f'{space}/{STATES}')
+    )
     joints = tuple(commands[0].message.name) if commands else ()
     unknown = np.full(len(joints), np.nan)
     return MotionLog(
@@ -103,9 +109,9 @@ def _node_in(bag: Any, node: str) -> str:
     )
 
 
-def _heard(bag: Any, topics: Iterable[str]) -> Iterator[Heard]:
-    wanted = [connection for connection in bag.connections if connection.topic in topics]
-    if wanted:
+def _heard(bag: Any, topic: str) -> Iterator[Heard]:
+    wanted = [connection for connection in bag.connections if connection.topic == topic]
+    if wanted:  # without any, all would be meant
         for connection, time, data in bag.messages(wanted):
             message = bag.deserialize(data, connection.msgtype)
             yield Heard(1e-9 * (time - bag.start_time), message)

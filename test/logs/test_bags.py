@@ -70,6 +70,8 @@ class Bag:
             # Others are in the state, too, and the order is another.
             measured = joint_state(time, ('finger', *JOINTS[::-1]), [0.5, *q[::-1]])
             self.write(f'{space}/joint_states', time + 0.001, measured)
+        # As of a driver that tells velocities alone.
+        self.write(f'{space}/joint_states', 1.5, joint_state(1.5, JOINTS, []))
         text = TYPES['std_msgs/msg/String'](data='home')
         self.write(f'{name}/target_configuration', 0.5, text)
         self.write(f'{name}/left/target_pose', 0.25, text)

@@ -48,6 +48,7 @@ class BagRecorder:
 
     def __init__(self, node: Node, name: str, path: Path, names: Mapping[str, str]) -> None:
         try:
+            from rosbags import interfaces
             from rosbags.rosbag2 import StoragePlugin, Writer
             from rosbags.typesys import get_typestore, Stores
         except ImportError as error:
@@ -55,6 +56,13 @@ class BagRecorder:
         self._types, self._names, self._path = get_typestore(Stores.LATEST), names, path
         self._bag = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self._bag.open()
+        unset = interfaces.QosTime(0, 0)
+        self._latched = interfaces.Qos(
+            interfaces.QosHistory.KEEP_LAST, 1, interfaces.QosReliability.RELIABLE,
+            interfaces.QosDurability.TRANSIENT_LOCAL, unset, unset,
+            interfaces.QosLiveliness.AUTOMATIC, unset, False,
+        )  # fmt: skip
+        """With what `ros2 bag play` says again what came once."""
         self._node, self._name = node, name
         self.counts: dict[str, int] = {}
         """Messages of each topic."""
@@ -89,7 +97,10 @@ class BagRecorder:
         full = self._node.resolve_topic_name(topic)
         package = kind.__module__.partition('.')[0]
         connection = self._bag.add_connection(
-            full, f'{package}/msg/{kind.__name__}', typestore=self._types
+            full,
+            f'{package}/msg/{kind.__name__}',
+            typestore=self._types,
+            offered_qos_profiles=[self._latched] if qos is LATCHED else [],
         )
         self.counts[full] = 0
 
