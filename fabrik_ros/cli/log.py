@@ -61,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
             logger = MotionLogger(own.node, name)
         else:
             logger = BagRecorder(own.node, name, path, names)
+        own.start()
         _listen(logger, name, options.duration)
     finally:
         own.close()

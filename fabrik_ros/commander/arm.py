@@ -90,6 +90,8 @@ class Arm:
         self._lock = threading.Lock()
         """For the list of moves."""
         self._ends = threading.Event()
+        if self._own is not None:
+            self._own.start()
         self._thread = threading.Thread(target=self._run, name='fabrik_moves', daemon=True)
         self._thread.start()
         atexit.register(self.close)

@@ -24,6 +24,8 @@ class OwnNode:
     """
     A node in a context of its own: it minds neither `rclpy.init` nor signals.
 
+    Make what listens on its behalf first, then start it: no callback comes before all is there.
+
     Parameters
     ----------
     namespace : str
@@ -43,9 +45,12 @@ class OwnNode:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, name=self.node.get_name(), daemon=True)
-        self._thread.start()
         # An interrupt may come before anybody has this object to close it.
         atexit.register(self.close)
+
+    def start(self) -> None:
+        """Take messages from now on, in a thread."""
+        self._thread.start()
 
     def _spin(self) -> None:
         with suppress(ExternalShutdownException):
@@ -55,7 +60,8 @@ class OwnNode:
         """Leave the network."""
         atexit.unregister(self.close)
         self._executor.shutdown()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 

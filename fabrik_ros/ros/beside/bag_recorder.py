@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 import shutil
-import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -19,6 +18,7 @@ from ...errors import LogError
 from ...logs.bag_file import CURE
 from ...logs.names import without_names
 from ..clocks.qos import LATCHED
+from ..clocks.receiving import with_receipt
 from .motion_logger import EVERY, TARGETS
 from .node_client import NO_EVENTS
 from .watched_node import STATES, WatchedNode
@@ -66,8 +66,8 @@ class BagRecorder:
         self._node, self._name = node, name
         self.counts: dict[str, int] = {}
         """Messages of each topic."""
-        self._watched = WatchedNode(node, name, self._on_status)
         self._tips = set[str]()
+        self._watched = WatchedNode(node, name, self._on_status)
         self._record(JointState, f'{name}/joint_command', EVERY)
         self._record(JointState, 'joint_states', STATES)
         self._record(DiagnosticArray, f'{name}/status', EVERY, self._status_without_names)
@@ -104,15 +104,20 @@ class BagRecorder:
         )
         self.counts[full] = 0
 
-        def write(message: Any) -> None:
+        def write(message: Any, received: int) -> None:
             if clean is not None:
                 clean(message)
                 message = serialize_message(message)
-            self._bag.write(connection, time.time_ns(), message)
+            self._bag.write(connection, received, message)
             self.counts[full] += 1
 
         self._node.create_subscription(
-            kind, topic, write, qos, raw=clean is None, event_callbacks=NO_EVENTS
+            kind,
+            topic,
+            with_receipt(write),
+            qos,
+            raw=clean is None,
+            event_callbacks=NO_EVENTS,
         )
 
     def _on_status(self) -> None:

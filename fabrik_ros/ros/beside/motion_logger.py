@@ -1,6 +1,6 @@
 """Listens to a running node, and makes a log of what it commands, hears and says."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 import time
 from typing import Any
@@ -17,6 +17,7 @@ from ...errors import FabrikError
 from ...logs.motion_log import FACTS, MotionLog, samples_of, SentTarget, Status
 from ...model.mechanism import Mechanism
 from ...motion.follower_options import FollowerOptions
+from ..clocks.receiving import age_of, with_receipt
 from .node_client import NO_EVENTS
 from .watched_node import STATES, WatchedNode
 
@@ -59,13 +60,14 @@ class MotionLogger:
         self._commands: list[tuple[float, JointState]] = []
         self._states: list[tuple[float, JointState]] = []
         self._node, self._name = node, name
+        self._tips = set[str]()
         self.watched = WatchedNode(node, name, self._on_status, more=TOLD)
-        listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
-        listen(JointState, f'{name}/joint_command', partial(self._keep, self._commands), EVERY)
-        listen(JointState, 'joint_states', partial(self._keep, self._states), STATES)
+        self._listen(
+            JointState, f'{name}/joint_command', partial(self._keep, self._commands), EVERY
+        )
+        self._listen(JointState, 'joint_states', partial(self._keep, self._states), STATES)
         for topic, kind in TARGETS.items():
-            listen(kind, f'{name}/{topic}', partial(self._on_target, topic), 10)
-        self._listen, self._tips = listen, set[str]()
+            self._listen(kind, f'{name}/{topic}', partial(self._on_target, topic), 10)
 
     @property
     def has_status(self) -> bool:
@@ -75,12 +77,23 @@ class MotionLogger:
     def _now(self) -> float:
         return time.monotonic() - self._begin
 
-    def _keep(self, kept: list[tuple[float, JointState]], message: JointState) -> None:
-        if len(message.name) == len(message.position):
-            kept.append((self._now(), message))
+    def _listen(
+        self, kind: type, topic: str, take: Callable[[Any, float], None], qos: QoSProfile | int
+    ) -> None:
+        """Have messages taken with the time they came: callbacks come in another order."""
+        callback = with_receipt(
+            lambda message, received: take(message, self._now() - 1e-9 * age_of(received))
+        )
+        self._node.create_subscription(kind, topic, callback, qos, event_callbacks=NO_EVENTS)
 
-    def _on_target(self, kind: str, message: Any) -> None:
-        self._targets.append(SentTarget(self._now(), kind))
+    def _keep(
+        self, kept: list[tuple[float, JointState]], message: JointState, heard: float
+    ) -> None:
+        if len(message.name) == len(message.position):
+            kept.append((heard, message))
+
+    def _on_target(self, kind: str, message: Any, heard: float) -> None:
+        self._targets.append(SentTarget(heard, kind))
 
     def _on_status(self) -> None:
         facts = self.watched.facts
