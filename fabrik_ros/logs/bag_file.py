@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import LogError, shown
-from .motion_log import FACTS, MotionLog, samples_of, SentTarget, Status
+from .motion_log import FACTS, MotionLog, samples_of, SentTarget, Status, TARGETS
 
 METADATA = 'metadata.yaml'
 """The file by which a folder is known as a bag."""
 STORAGES = '.mcap', '.db3'
 COMMANDS, STATUSES, STATES = 'joint_command', 'status', 'joint_states'
 JOINT_STATE, DIAGNOSTICS = 'sensor_msgs/msg/JointState', 'diagnostic_msgs/msg/DiagnosticArray'
-TARGETS = 'target_pose', 'target_joints', 'target_configuration', 'target_path', 'program'
-"""Topics of targets, below the node or below one of its tips."""
 CURE = "bags need rosbags: pip install rosbags (or '.[bag]' in the checkout)"
 
 

@@ -26,6 +26,8 @@ FACTS = (
     'obstacles',
 )
 """Facts of a status that are logged."""
+TARGETS = 'target_pose', 'target_joints', 'target_configuration', 'target_path', 'program'
+"""Topics of targets below the node; `target_pose` is below each of several tips, too."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ class Gallery:
         self.source.say('READING', name)
         try:
             robot, chain, world, note = self._opened(name)
-        except (FabrikError, OSError) as error:
+        except Exception as error:  # of any library that reads it: nobody else would hear of it
             self.source.say('REFUSED', f'{name}: {error}')
             return
         self.source.show(robot, chain, world)

@@ -87,6 +87,21 @@ def test_robot_that_cannot_be_shown_is_named_and_the_one_before_stays(folder):
     assert after.refusal.startswith('broken.urdf: ')
 
 
+def test_error_that_nobody_thought_of_is_said_and_the_next_robot_is_shown():
+    def read(path: Path):
+        if path.name.startswith('seven'):
+            raise RuntimeError('a mesh of another world')
+        return load_urdf(path)
+
+    gallery = gallery_of(example_arms(), read)
+    gallery.choose('seven_axis').result(PATIENCE)
+    snapshot = gallery.source.snapshot()
+    assert (snapshot.robot.name, snapshot.state) == (FIRST, 'REFUSED')
+    assert snapshot.refusal == 'seven_axis: a mesh of another world'
+    gallery.choose('planar_two_link').result(PATIENCE)
+    assert gallery.source.snapshot().robot.name == 'planar_two_link'
+
+
 def test_of_several_arms_the_first_is_shown_and_the_others_are_said_to_be_there(folder):
     gallery = gallery_of(gallery_files(folder))
     gallery.choose('two.urdf').result(PATIENCE)

@@ -26,6 +26,7 @@ HEADING_TIME = 0.04
 YOUNG = 0.15
 """A path that has lasted no longer sets the window at once: little of it is past [s]."""
 TINY = 1e-12
+"""Smallest speed that is divided by [1]."""
 PARTS = 6
 """Components of a displacement of a tip [1]."""
 SPARE_ROWS = 64

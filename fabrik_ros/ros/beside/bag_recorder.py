@@ -19,7 +19,7 @@ from ...logs.bag_file import CURE
 from ...logs.names import without_names
 from ..clocks.qos import LATCHED
 from ..clocks.receiving import with_receipt
-from .motion_logger import EVERY, TARGETS
+from .motion_logger import EVERY, TARGET_TYPES
 from .node_client import NO_EVENTS
 from .watched_node import STATES, WatchedNode
 
@@ -72,7 +72,7 @@ class BagRecorder:
         self._record(JointState, 'joint_states', STATES)
         self._record(DiagnosticArray, f'{name}/status', EVERY, self._status_without_names)
         self._record(String, 'robot_description', LATCHED, self._text_without_names)
-        for topic, kind in TARGETS.items():
+        for topic, kind in TARGET_TYPES.items():
             self._record(kind, f'{name}/{topic}', 10)
 
     @property

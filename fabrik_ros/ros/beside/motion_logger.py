@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ...errors import FabrikError
-from ...logs.motion_log import FACTS, MotionLog, samples_of, SentTarget, Status
+from ...logs.motion_log import FACTS, MotionLog, samples_of, SentTarget, Status, TARGETS
 from ...model.mechanism import Mechanism
 from ...motion.follower_options import FollowerOptions
 from ..clocks.receiving import age_of, with_receipt
@@ -30,13 +30,7 @@ LIMITS = (
 TOLD = (*LIMITS, 'command_rate', 'output', 'path', 'mode', 'wait_for_state', 'use_sim_time')
 """Parameters that a log tells."""
 EVERY = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
-TARGETS = {
-    'target_pose': PoseStamped,
-    'target_joints': JointState,
-    'target_configuration': String,
-    'target_path': Path,
-    'program': String,
-}
+TARGET_TYPES = dict(zip(TARGETS, (PoseStamped, JointState, String, Path, String), strict=True))
 """Topics of targets below the node, and their types."""
 
 
@@ -66,7 +60,7 @@ class MotionLogger:
             JointState, f'{name}/joint_command', partial(self._keep, self._commands), EVERY
         )
         self._listen(JointState, 'joint_states', partial(self._keep, self._states), STATES)
-        for topic, kind in TARGETS.items():
+        for topic, kind in TARGET_TYPES.items():
             self._listen(kind, f'{name}/{topic}', partial(self._on_target, topic), 10)
 
     @property
