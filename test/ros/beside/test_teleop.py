@@ -425,11 +425,11 @@ def test_hand_that_lets_go_leaves_the_other_arm_on_its_way(bench, six_axis):
     person = Person(bench, load_profile('hand'), 'hand/joy', tip=left)
     hand, begin = Tracked(bench, person), judges.poses(two_arms.START)
     publisher = bench.tester.create_publisher(PoseStamped, f'fabrik/{right}/target_pose', 1)
-    sent = []
+    started = time.monotonic()
 
     def lead_on():
-        sent.append(shifted(begin[1], y=0.001 * len(sent)))
-        publisher.publish(matrix_message(sent[-1], 'base'))
+        led = shifted(begin[1], y=0.05 * (time.monotonic() - started))
+        publisher.publish(matrix_message(led, 'base'))
 
     other = bench.tester.create_timer(0.02, lead_on)
     person.engage(0)
@@ -438,12 +438,12 @@ def test_hand_that_lets_go_leaves_the_other_arm_on_its_way(bench, six_axis):
     let_go_at = len(bench.commands)
     person.let_go()
     person.hold(2.0)
-    q = bench.commands.q[let_go_at:]
+    q, dt = bench.commands.q[let_go_at:], np.diff(bench.commands.times[let_go_at:])
     tips = np.array([judges.poses(row) for row in q])[:, :, :3, 3]
     moved = np.linalg.norm(tips[:, 0] - tips[0, 0], axis=1)
     assert moved.max() < 0.06, 'it rests where it was let go'
     assert np.abs(np.diff(tips[-20:, 0], axis=0)).max() < 1e-5
-    speed = np.linalg.norm(np.diff(tips[:, 1], axis=0), axis=1) / 0.01
+    speed = np.linalg.norm(np.diff(tips[:, 1], axis=0), axis=1) / dt
     assert speed.min() > 0.025, 'half of what the other one is led on with'
     other.cancel()
 
