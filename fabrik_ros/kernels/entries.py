@@ -38,7 +38,6 @@ ENTRIES = {
     'curve.segment_at': 'f1 f i',
     'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
     'displacement.displacement_between': 'f2 f2 f f f2 f1',
-    'displacement.mean_velocity': 'f1 f2 f f f f1',
     'displacement.moved_pose': 'f2 f1 f f f2 f2',
     'displacement.path_to_newest': 'f1 f1 f2 f1 f f1',
     'displacement.size_of': 'f1',
@@ -98,6 +97,8 @@ ENTRIES = {
         'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'target.read_target': 'f2 f1 f f1 f1',
+    'target_windows.find_windows': 'f1 f2 f f f f1 f1 f1 f1',
+    'target_windows.grow_older': 'f f1 f1 f1',
     'tree_kinematics.tip_poses': 'f2r f1 f2 f3',
     'tree_kinematics.tree_link_frames': 'f2r f1 f2',
     'tree_search.assess': 'f2r f2 f2 f2 f2 f2 f1 f1 f2',

@@ -179,8 +179,8 @@ class LineReference(TipReference):
         return self.speed + change / max(1.0, excess)
 
     def _speed_on_filtered_path(self, dt: float, most: float) -> Array:
-        leads = np.stack([self._filter.left(), self._filter.left(dt)]).reshape(2, -1)
-        next_speed = np.empty(self.speed.shape)
+        leads, next_speed = np.empty((2, self.speed.size)), np.empty(self.speed.shape)
+        leads[0], leads[1] = self._filter.left().reshape(-1), self._filter.left(dt).reshape(-1)
         speed_along_filtered_path(
             self._remaining.reshape(-1), leads, self._filter.heading, self.speed.reshape(-1),
             self.acceleration, self.full_acceleration, self.deceleration, dt, most,

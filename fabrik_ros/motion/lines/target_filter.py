@@ -6,38 +6,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...kernels.displacement import mean_velocity, path_to_newest
+from ...kernels.displacement import path_to_newest
+from ...kernels.target_windows import find_windows, grow_older, LONGEST_WINDOW
 from ...transforms import Array
 from .arrivals import Arrivals
 from .displacements import length_of
 
-CORNER = 1.05 * math.sqrt(2.0)
-"""Change of velocity at a right angle, in multiples of the speed, with a little to spare."""
-LEAST_BRAKING = 0.9
-"""Share of the time that braking takes that the window has at once [1]: joints have a margin."""
-MEMORY = 0.5
+MEMORY = LONGEST_WINDOW
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SMOOTHING = 0.03
 """Each displacement is gone in so many intervals that it takes this time, or nearly [s]."""
-CHORD = 0.2
-"""Velocities of a goal are measured over this time [s]: a trembling hand has others in between."""
-HEADING_TIME = 0.04
-"""The direction in which a goal goes now is measured over this time [s]."""
-YOUNG = 0.15
-"""A path that has lasted no longer sets the window at once: little of it is past [s]."""
-TINY = 1e-12
-"""Smallest speed that is divided by [1]."""
 PARTS = 6
 """Components of a displacement of a tip [1]."""
 SPARE_ROWS = 64
 """Rows that are added whenever the buffers are full."""
-CHANGING_RATE = 0.05
-"""
-Rate at which a window becomes longer or shorter [s/s].
-
-The mean goes slower by half of this share while it becomes longer.
-
-"""
 
 
 class TargetFilter:
@@ -85,13 +67,13 @@ class TargetFilter:
     def part(self, tips: npt.NDArray[np.intp]) -> 'TargetFilter':
         """Go on with the goals of some of the tips, by number."""
         part, count = TargetFilter(), len(self._ages)
+        part._shape = (len(tips), *self._shape[1:])
         if count > 0:
-            part._shape = (len(tips), *self._shape[1:])
             part._all_times = np.array([self._ages, self._durations])
             displacements = self._displacements.reshape(count, *self._shape)[:, tips]
             part._all_displacements = displacements.reshape(count, -1).copy()
             part._keep(0, count)
-            part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
+        part._heading = self._heading.reshape(self._shape)[tips].reshape(-1)
         part._arrivals, part._since_goal = self._arrivals.copy(), self._since_goal
         part._windows, part._needed = self._windows[tips], self._needed[tips]
         part._braking = self._braking[tips]
@@ -168,26 +150,10 @@ class TargetFilter:
 
     def _find_windows(self, gain: float) -> None:
         """Find the windows that the paths of the tips need."""
-        newest, lasted = float(self._ages[-1]), float(self._ages[0] - self._ages[-1])
-        duration, interval = self._duration, self._arrivals.interval
-        chord = min(max(lasted + interval, 0.5 * CHORD), CHORD)
-        velocity = self._velocity(newest + chord, newest)
-        self._heading = self._velocity(newest + HEADING_TIME, newest)
-        speeds = np.array([min(length_of(v), 1.0) for v in velocity.reshape(-1, PARTS)])
-        is_young, most = lasted <= YOUNG, MEMORY - duration
-        longer = math.inf if is_young else CHANGING_RATE * interval / np.maximum(speeds, TINY)
-        self._braking = np.minimum(1.0 / gain, self._braking + longer)
-        least = np.minimum(np.maximum(LEAST_BRAKING * speeds * self._braking, duration), most)
-        needed = CORNER * speeds / gain - (duration - interval)
-        self._needed = np.minimum(np.maximum(needed, least), most)
-        self._windows = np.maximum(self._windows, self._needed if is_young else least)
-
-    def _velocity(self, since: float, until: float) -> Array:
-        """Mean velocity of the goal from an age to a newer one, shape (c,)."""
-        velocity = np.empty(self._displacements.shape[1])
-        interval = self._arrivals.interval
-        mean_velocity(self._ages, self._displacements, interval, since, until, velocity)
-        return velocity
+        find_windows(
+            self._ages, self._displacements, self._duration, self._arrivals.interval, gain,
+            self._heading, self._braking, self._needed, self._windows,
+        )  # fmt: skip
 
     @property
     def heading(self) -> Array:
@@ -201,9 +167,7 @@ class TargetFilter:
         self._left_now = None
         if self.is_empty:
             return
-        change = CHANGING_RATE * dt
-        self._windows += np.minimum(np.maximum(self._needed - self._windows, -change), change)
-        self._ages += dt
+        grow_older(dt, self._ages, self._needed, self._windows)
         while not self.is_empty and self._ages[0] >= MEMORY:
             self._keep(self._first + 1, self._end)
         if self.is_empty or np.count_nonzero(self.left()) == 0:

@@ -1,7 +1,8 @@
 """The mean of a moving goal: judged by means computed one by one."""
 
+from fabrik_ros.kernels.target_windows import CORNER
 from fabrik_ros.motion.lines.arrivals import SHORTEST_INTERVAL
-from fabrik_ros.motion.lines.target_filter import CORNER, MEMORY, SMOOTHING, TargetFilter
+from fabrik_ros.motion.lines.target_filter import MEMORY, SMOOTHING, TargetFilter
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
