@@ -63,6 +63,39 @@ def moved_pose(
 
 
 @kernel
+def displacements_between(
+    T: Array, T_to: Array, speed: float, turning: float, frames: Array, displacements: Array
+) -> None:
+    """
+    Write the displacements (k, 6) between poses (k, 4, 4): 0 where `T_to` is not a number.
+
+    The other parameters as above.
+    """
+    displacements[:] = 0.0
+    for t in range(T.shape[0]):
+        if not math.isnan(T_to[t, 0, 0]):
+            displacement_between(T[t], T_to[t], speed, turning, frames, displacements[t])
+
+
+@kernel
+def moved_poses(
+    T: Array, displacements: Array, speed: float, turning: float, frames: Array, T_to: Array
+) -> None:
+    """
+    Write the poses (k, 4, 4) at the ends of displacements (k, 6): those that are no numbers stay.
+
+    The other parameters as above.
+    """
+    for t in range(T.shape[0]):
+        if math.isnan(T[t, 0, 0]):
+            for r in range(4):
+                for c in range(4):
+                    T_to[t, r, c] = T[t, r, c]
+        else:
+            moved_pose(T[t], displacements[t], speed, turning, frames, T_to[t])
+
+
+@kernel
 def size_of(displacement: Array) -> float:
     """Length of the longest of the b parts of a displacement or a speed, shape (3 b,)."""
     longest = 0.0

@@ -37,8 +37,8 @@ ENTRIES = {
     'curve.next_speed': 'f2 f2 f2 f1 f2 f f f f i f2',
     'curve.segment_at': 'f1 f i',
     'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
-    'displacement.displacement_between': 'f2 f2 f f f2 f1',
-    'displacement.moved_pose': 'f2 f1 f f f2 f2',
+    'displacement.displacements_between': 'f3 f3 f f f2 f2',
+    'displacement.moved_poses': 'f3 f2 f f f2 f3',
     'displacement.path_to_newest': 'f1 f1 f2 f1 f f1',
     'displacement.size_of': 'f1',
     'edge_checks.near_on_edge': (

@@ -7,12 +7,10 @@ which is a displacement per second, is a share of the greatest speeds.
 
 """
 
-import math
-
 import numpy as np
 
 from ...kernels.arm_table import FRAME
-from ...kernels.displacement import displacement_between, moved_pose, size_of
+from ...kernels.displacement import displacements_between, moved_poses, size_of
 from ...transforms import Array
 
 
@@ -40,18 +38,12 @@ class TipSpace:
 
     def between(self, T: Array, T_to: Array) -> Array:
         """Displacement from poses to others, both (k, 4, 4); 0 for unconstrained tips."""
-        displacement = np.zeros((len(T), 6))
-        for t in range(len(T)):
-            if not math.isnan(T_to[t, 0, 0]):
-                displacement_between(T[t], T_to[t], *self._speeds, self._frames, displacement[t])
-        return displacement
+        displacements = np.empty((len(T), 6))
+        displacements_between(T, T_to, *self._speeds, self._frames, displacements)
+        return displacements
 
     def moved(self, T: Array, displacement: Array) -> Array:
         """Poses, shape (k, 4, 4), some way from others; unconstrained ones stay so."""
-        T_to = np.empty_like(T)
-        for t in range(len(T)):
-            if math.isnan(T[t, 0, 0]):
-                T_to[t] = T[t]
-            else:
-                moved_pose(T[t], displacement[t], *self._speeds, self._frames, T_to[t])
+        T_to = np.empty(T.shape)
+        moved_poses(T, displacement, *self._speeds, self._frames, T_to)
         return T_to
