@@ -191,8 +191,9 @@ figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a mi
 	$(RUN) benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 .PHONY: pictures
-pictures: $(VENV)/with-view $(INSTALLED) ## draw the pictures of the page, in a headless Chromium; a minute
+pictures: $(VENV)/with-view $(INSTALLED) ## draw the pictures of the page and of the gallery, in a headless Chromium; three minutes
 	$(RUN) docs/draw_page.py
+	$(RUN) docs/draw_gallery.py
 
 .PHONY: docs
 docs: $(VENV)/with-docs $(INSTALLED) ## the documentation as a site, in build/docs; half a minute

@@ -115,15 +115,20 @@ def is_on_its_way(snapshot: Snapshot) -> bool:
 
 
 def save(page: Page, name: str) -> None:
-    """Save what the page shows once it is drawn, and stays: it fades in."""
+    """Save what the page shows once it is drawn."""
+    settle(page)
+    take(page, name)
+
+
+def settle(page: Page) -> None:
+    """Wait until what the page shows is drawn, and stays: it fades in."""
     before, now = b'', page.screenshot(clip=scene_of(page))
     end = time.monotonic() + PATIENCE
     while before != now:
         if time.monotonic() > end:
-            raise TimeoutError(f'the picture {name} never rests')
+            raise TimeoutError('the picture never rests')
         page.wait_for_timeout(SETTLING)
         before, now = now, page.screenshot(clip=scene_of(page))
-    take(page, name)
 
 
 def scene_of(page: Page) -> FloatRect:

@@ -23,6 +23,7 @@ PEERS = {
     'EAIK': [],
     'ik-geo': [],
     'ssik': ['urchin'],
+    'roboplan': [],
 }
 """And what each needs beyond what it says it needs."""
 KEPT = ('numpy', 'numba', 'pin', 'matplotlib')
