@@ -191,7 +191,7 @@ figures: $(VENV)/with-figures $(INSTALLED) ## draw the figures of the docs; a mi
 	$(RUN) benchmark/experiments/points_on_arms_figure.py docs/figures/points_on_arms.png
 
 .PHONY: pictures
-pictures: $(VENV)/with-view $(INSTALLED) ## draw the pictures of the page and of the gallery, in a headless Chromium; three minutes
+pictures: $(VENV)/with-view $(INSTALLED) ## draw the pictures of the page and of the gallery, in a headless Chromium; several minutes
 	$(RUN) docs/draw_page.py
 	$(RUN) docs/draw_gallery.py
 
