@@ -425,10 +425,11 @@ def test_hand_that_lets_go_leaves_the_other_arm_on_its_way(bench, six_axis):
     person = Person(bench, load_profile('hand'), 'hand/joy', tip=left)
     hand, begin = Tracked(bench, person), judges.poses(two_arms.START)
     publisher = bench.tester.create_publisher(PoseStamped, f'fabrik/{right}/target_pose', 1)
-    started = time.monotonic()
+    started, sent = time.time(), []
 
     def lead_on():
-        led = shifted(begin[1], y=0.05 * (time.monotonic() - started))
+        sent.append(time.time())
+        led = shifted(begin[1], y=0.05 * (sent[-1] - started))
         publisher.publish(matrix_message(led, 'base'))
 
     other = bench.tester.create_timer(0.02, lead_on)
@@ -443,9 +444,15 @@ def test_hand_that_lets_go_leaves_the_other_arm_on_its_way(bench, six_axis):
     moved = np.linalg.norm(tips[:, 0] - tips[0, 0], axis=1)
     assert moved.max() < 0.06, 'it rests where it was let go'
     assert np.abs(np.diff(tips[-20:, 0], axis=0)).max() < 1e-5
+    speed = np.linalg.norm(np.diff(tips[:, 1], axis=0), axis=1) / np.diff(times)
+    stamp = bench.commands.messages[let_go_at].header.stamp
+    now = stamp.sec + 1e-9 * stamp.nanosec + times[1:] - times[0]
+    late = np.array(sent[1:])[np.diff(sent) > 0.035]
+    in_time = [not np.any((late > t - 0.5) & (late < t + 0.1)) for t in now]
+    assert np.all(speed[in_time] > 0.025), 'half of what the other one is led on with'
     before = np.interp(times - 0.25, times, tips[:, 1, 1])
     way = (tips[:, 1, 1] - before)[times > times[0] + 0.25]
-    assert way.min() > 0.5 * 0.25 * 0.05, 'half of what the other one is led on with'
+    assert way.min() > 0.5 * 0.25 * 0.05, 'also where its messages were held up'
     other.cancel()
 
 
