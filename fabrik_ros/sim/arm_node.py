@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+import time
 from typing import Any, Protocol
 
 from rclpy.clock import Clock, ClockType
@@ -16,12 +17,15 @@ from ..model.robot import Robot
 from ..ros.beside.running import run
 from ..ros.clocks.log_periods import REMINDER_PERIOD, WARNING_PERIOD
 from ..ros.clocks.qos import LATCHED
+from ..ros.clocks.receiving import hear_waiting, with_receipt
 from ..ros.messages.conversions import seconds
 from ..ros.parameters.whole_numbers import declare_number, declare_numbers
 from ..transforms import Array
 
 COMMANDS_KEPT = 100
 """Commands that wait for an arm which the machine has kept from its work."""
+LONGEST_CATCH_UP = 0.5
+"""Longest pause of the machine during which the arm seems to have gone on [s]."""
 
 
 class Arm(Protocol):
@@ -63,7 +67,9 @@ class ArmNode(Node):
         """Joint values to start at, as far as they were given [rad or m]."""
         self._description = ''
         self._states = self.create_publisher(JointState, 'joint_states', 10)
-        self.create_subscription(JointState, 'joint_command', self._on_command, COMMANDS_KEPT)
+        self._commands = self.create_subscription(
+            JointState, 'joint_command', with_receipt(self._on_command), COMMANDS_KEPT
+        )
         self._descriptions = self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED
         )
@@ -78,6 +84,7 @@ class ArmNode(Node):
         if given:
             self._describe(given)
         self._given = bool(given)
+        self._ticked = time.monotonic()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.timer_period(), self._tick, clock=steady)
         self.create_timer(REMINDER_PERIOD, self._remind, clock=steady)
@@ -94,8 +101,9 @@ class ArmNode(Node):
         return self._period
 
     def duration(self) -> float:
-        """Time that the arm moves in this tick [s]."""
-        return self._period
+        """Time that has passed since the last tick [s]; of a long pause, the rest never was."""
+        before, self._ticked = self._ticked, time.monotonic()
+        return min(self._ticked - before, max(LONGEST_CATCH_UP, 2.0 * self.timer_period()))
 
     def now(self) -> Time:
         """Time for the stamps of joint states."""
@@ -134,10 +142,10 @@ class ArmNode(Node):
         self._drop_arm()
         super().destroy_node()
 
-    def _on_command(self, message: JointState) -> None:
+    def _on_command(self, message: JointState, received: int) -> None:
         if self._arm is None:
             return
-        stamp = seconds(message.header.stamp) or 1e-9 * self.now().nanoseconds
+        stamp = seconds(message.header.stamp) or 1e-9 * received
         try:
             if len(message.position) != len(message.name):
                 raise JointValueError(
@@ -155,6 +163,7 @@ class ArmNode(Node):
         stamp = self.now().to_msg()
         if self._arm is None:
             return
+        hear_waiting(self._commands)
         try:
             self._arm.advance(duration)
         except FabrikError as error:

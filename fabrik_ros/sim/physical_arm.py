@@ -26,8 +26,6 @@ from .playout import Playouts
 from .shown_targets import ShownTargets
 
 ROUNDING = 1e-6
-LONGEST_CATCH_UP = 0.1
-"""Longest time that the simulation catches up after a pause of the machine [s]."""
 PARTS_PERIOD = 0.1
 """Time between two messages that tell where parts are [s]."""
 NO_MUJOCO = (
@@ -178,7 +176,6 @@ class PhysicalArmNode(ArmNode):
         if self.declare_parameter('publish_clock', False).value:
             self._clock_topic = self.create_publisher(ClockMessage, '/clock', 10)
         self._simulated = 0.0
-        self._ticked = time.monotonic()
         self.begin()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         period = PARTS_PERIOD * self.timer_period() / self._period
@@ -242,9 +239,8 @@ class PhysicalArmNode(ArmNode):
 
     def duration(self) -> float:
         """Tell the time that has really passed; a whole period where the clock is our own."""
-        before, self._ticked = self._ticked, time.monotonic()
         if self._clock_topic is None:
-            return min(self._ticked - before, LONGEST_CATCH_UP)
+            return super().duration()
         self._simulated += self._period
         self._clock_topic.publish(ClockMessage(clock=self.now().to_msg()))
         return self._period

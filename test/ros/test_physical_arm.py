@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import time
 import types
 
 import numpy as np
@@ -15,6 +16,7 @@ from bench import JOINTS, PREPARATION, shifted, six_axis_judge, stamp_seconds, S
 from fabrik_ros.errors import FabrikError
 from fabrik_ros.sim.physical_arm import PhysicalArmNode
 import mujoco
+from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
@@ -42,7 +44,7 @@ def arm(bench, six_axis):
 @pytest.fixture
 def commander(arm):
     """Somebody who sends commands by hand."""
-    publisher = arm.tester.create_publisher(JointState, 'fabrik/joint_command', 10)
+    publisher = arm.tester.create_publisher(JointState, 'fabrik/joint_command', 100)
     arm.spin_until(lambda: publisher.get_subscription_count() > 1, 'the arm listens')
     return publisher
 
@@ -95,6 +97,29 @@ def test_arm_stands_where_the_parameters_put_it(arm):
 
 def test_arm_goes_where_it_is_told(arm, commander):
     send_until_there(arm, commander, AWAY)
+
+
+def test_pause_of_the_machine_is_made_good_with_the_commands_that_came_meanwhile(arm, commander):
+    """A real arm goes on; after the pause, the simulated one is where it would be without."""
+    speed, pause = 0.5, 0.3
+    begin = time.time()
+
+    def go_on():
+        sent = time.time()
+        ramp = command({'wrist_3': STANDING['wrist_3'] + speed * (sent - begin)})
+        ramp.header.stamp = Time(nanoseconds=int(1e9 * sent)).to_msg()
+        commander.publish(ramp)
+        time.sleep(0.008)
+        return sent
+
+    arm.spin_until(lambda: go_on() > begin + 0.3, 'the arm on its way')
+    while go_on() < begin + 0.3 + pause:
+        pass
+    arm.states.clear()
+    wait_for_states(arm)
+    trails = stamp_seconds(arm.states[-1].header.stamp) - begin
+    trails -= (measured(arm)['wrist_3'] - STANDING['wrist_3']) / speed
+    assert abs(trails) < pause / 2
 
 
 def test_command_for_some_joints_moves_only_these(arm, commander):
