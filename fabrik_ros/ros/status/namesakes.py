@@ -76,7 +76,9 @@ class Namesakes:
         self._count = 0
         """Number of others in the graph."""
         self._strangers: set[tuple[int, ...]] = set()
-        """Publishers that were seen under another name: as they leave, they may lose it first."""
+        """Publishers of nodes of another name: as they leave, they may lose it first."""
+        self._namesakes: set[tuple[int, ...]] = set()
+        """Those of nodes of this name."""
         self._heard: dict[Instance, tuple[Claim, float]] = {}
         """Claims of others, and when they said so [s]."""
         self._subscription: Subscription | None = None
@@ -147,17 +149,25 @@ class Namesakes:
 
     def _count_others(self) -> int:
         if self._node.count_publishers(self._topic) < 2:
-            self._strangers.clear()
+            self._strangers, self._namesakes = set(), set()
             return 0
         publishers = self._node.get_publishers_info_by_topic(self._topic)
-        self._strangers = {tuple(one.endpoint_gid) for one in publishers if self._is_strange(one)}
-        return max(0, len(publishers) - len(self._strangers) - 1)
+        strangers = {tuple(one.endpoint_gid) for one in publishers if self._is_strange(one)}
+        self._namesakes = {tuple(one.endpoint_gid) for one in publishers} - strangers
+        self._strangers = strangers
+        return max(0, len(self._namesakes) - 1)
 
     def _is_strange(self, publisher: TopicEndpointInfo) -> bool:
-        """Whether a publisher belongs to a node of another name."""
+        """
+        Whether a publisher belongs to a node of another name.
+
+        One without a name is about to tell it, or leaves. A node that is settled was there before
+        whoever arrives.
+        """
         name = node_of(publisher)
         if UNKNOWN in name:
-            return tuple(publisher.endpoint_gid) in self._strangers
+            gid = tuple(publisher.endpoint_gid)
+            return gid in self._strangers or (self.is_settled and gid not in self._namesakes)
         return name != self._name
 
     def _take(self, message: DiagnosticArray) -> None:

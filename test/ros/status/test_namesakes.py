@@ -141,15 +141,26 @@ def tell(speaker, listener):
 
 
 @pytest.mark.parametrize(
-    ('before', 'is_rival'), [('guest', False), ('fabrik', True), ('_UNKNOWN_', True)]
+    ('before', 'looks', 'is_rival'),
+    [
+        ('guest', 1, False),
+        ('fabrik', 1, True),
+        ('fabrik', 99, True),
+        ('_UNKNOWN_', 1, True),
+        (None, 99, False),
+    ],
 )
-def test_publisher_that_lost_its_name_is_a_rival_unless_it_had_another_one(before, is_rival):
+def test_publisher_that_lost_its_name_is_a_rival_unless_it_had_another_one_or_came_late(
+    before, looks, is_rival
+):
     """The endpoints of a node that leaves may stay in the graph for longer than its name."""
-    graph = Graph(1)
+    graph = Graph(0)
     one = Namesakes(graph, lambda: True)
-    for name in (before, '_NODE_NAME_UNKNOWN_'):
-        graph.names[1] = name
+    graph.names += [before] if before else []
+    for _ in range(looks):
         one.look()
+    graph.names[1:] = ['_NODE_NAME_UNKNOWN_']
+    one.look()
     assert bool(one.rival()) == is_rival
 
 
