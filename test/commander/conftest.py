@@ -12,6 +12,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / 'cli
 pytest.register_assert_rewrite('commanded', 'process', 'processes')
 
 DOMAINS = range(94, 101)
+PATIENT = 'state_timeout:=2.0'
+"""For a machine that holds an arm up for longer than the node would wait by default."""
 turns = itertools.count(os.getpid())
 """A node that was killed stays in its domain for 20 s: the next test is in another one."""
 
@@ -73,5 +75,5 @@ def start(urdf, tmp_path, network):
 def rig(urdf, tmp_path_factory, shared_network):
     """Node and arm for tests that leave them as they are."""
     starting = _start(urdf, tmp_path_factory.mktemp('rig'), shared_network)
-    yield next(starting)()
+    yield next(starting)(PATIENT)
     next(starting, None)
