@@ -1,6 +1,7 @@
 """The connection to a node: what it says, and the targets that are sent to it."""
 
 import math
+import random
 import time
 from typing import Any
 
@@ -29,6 +30,8 @@ FLIGHT = 0.05
 """Longest time that a message takes to the node [s]."""
 LEAD = 0.09
 """Most by which a stamp is ahead of the newest status [s]: more than 0.1 s is refused."""
+SPREAD = 10_000
+"""Stamps are behind by up to this, at random [us]: a target is known again by its stamp alone."""
 
 
 class NodeLink:
@@ -185,9 +188,15 @@ class NodeLink:
         return self.name in names and publisher.get_subscription_count() >= len(matching)
 
     def new_stamp(self) -> Time:
-        """Make a stamp by the node's clock, in whole microseconds: the status tells those."""
+        """
+        Make a stamp by the node's clock, in whole microseconds: the status tells those.
+
+        No other commander makes the same one, but for one in ten thousand, also of one that heard
+        the same status last.
+        """
         passed = min(time.monotonic() - self.watched.heard_at, LEAD)
-        now, before = max(1, self.watched.stamp // 1000 + round(1e6 * passed)), self._stamp
+        now = self.watched.stamp // 1000 + round(1e6 * passed) - random.randrange(SPREAD)
+        now, before = max(1, now), self._stamp
         is_again = before - round(1e6 * LEAD) <= now <= before
         self._stamp = before + 1 if is_again else now
         return Time(sec=self._stamp // 10**6, nanosec=self._stamp % 10**6 * 1000)

@@ -62,6 +62,7 @@ class DeafNode:
         self.heard: list[float] = []
         """When, by the time of the node [s]."""
         self.ends_as, self.expects_pause = 'REACHED', False
+        self.speaks = True
         self._pace, self._begin = pace, time.monotonic()
         self._statuses = self._node.create_publisher(DiagnosticArray, '~/status', 10)
         self._node.create_subscription(PoseStamped, '~/target_pose', self._on_target, 1)
@@ -111,6 +112,8 @@ class DeafNode:
         self._node.create_service(Trigger, f'~/{service}', hang)
 
     def _say(self) -> None:
+        if not self.speaks:
+            return
         values = [KeyValue(key=key, value=value) for key, value in self.facts.items()]
         message = DiagnosticArray(status=[DiagnosticStatus(values=values)])
         message.header.stamp = Time(nanoseconds=round(1e9 * self.now)).to_msg()
@@ -261,3 +264,13 @@ def test_stamps_differ_and_are_never_far_ahead_of_the_newest_status(meet):
         time.sleep(0.01)
     assert len(set(stamps)) == 30
     assert max(stamps) < node.now + 0.1
+
+
+def test_commanders_that_heard_the_same_status_last_make_different_stamps(meet):
+    """Else each takes what became of the target of another for the fate of its own."""
+    node, arm = meet(1, 0.0)
+    with Arm('fabrik') as other:
+        other.wait_until_ready(30.0)
+        node.speaks = False
+        time.sleep(2.0 * PERIOD)
+        assert arm._link.new_stamp() != other._link.new_stamp()
