@@ -191,8 +191,8 @@ class NodeLink:
         """
         Make a stamp by the node's clock, in whole microseconds: the status tells those.
 
-        No other commander makes the same one, but for one in ten thousand, also of one that heard
-        the same status last.
+        Of two commanders that heard the same status last, and that long ago, one in ten thousand
+        makes the same as the other.
         """
         passed = min(time.monotonic() - self.watched.heard_at, LEAD)
         now = self.watched.stamp // 1000 + round(1e6 * passed) - random.randrange(SPREAD)
