@@ -311,7 +311,7 @@ def next_speed(
     behind = _on_grid(grid, there, guess)
     later, _ = _changes(limits, knots, tangents, places, grid, there, speed, behind, rows)
     rise, fall = _changes(limits, knots, tangents, places, grid, at, speed, g, rows)
-    most = speed + min(rise, later) * change_time
+    most = max(speed + min(rise, later) * change_time, 0.0)
     i = g + 1
     while i <= last and grid[i, 0] <= at + most * dt:
         if i == last or grid[i + 1, 1] >= grid[i, 1]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ...collision.guard import CollisionGuard
 from ...model.mechanism import Mechanism
 from ...transforms import Array
-from .joint_motion import AT_REST, JointMotion, Joints
+from .joint_motion import AT_REST, JointMotion, Joints, SAME_STEP
 from .limits import MotionLimits
 from .stop_trajectory import StopTrajectory, trajectory_to_rest, WayToRest
 
@@ -49,6 +49,8 @@ class RestOfWay(NamedTuple):
 
     left: StopTrajectory
     whole: WayToRest
+    lead: float
+    """Time from its beginning to the last command [s]."""
 
     def trajectory(self) -> StopTrajectory:
         """Tell the way from here on."""
@@ -263,25 +265,45 @@ class JointLimiter:
     def brake(self, dt: float) -> None:
         """Take a step on the way to rest, which was found collision-free before."""
         joints = self.joints
-        if self._to_rest is not None:
-            self._follow_to_rest(dt - self.knot_lead(dt) + self.knot_lead(joints.dt), dt)
+        if self._to_rest is None:
+            velocity, q = joints.next_state(joints.stopping_velocity(dt), dt)
+            self._move(q, velocity, dt)
             return
-        velocity, q = joints.next_state(joints.stopping_velocity(dt), dt)
-        self._move(q, velocity, dt)
+        if abs(dt - joints.dt) > SAME_STEP:
+            self._lead_no_more()
+        left, q = self._on_way(dt, self._lead)
+        self._move(q, (q - joints.q) / dt, dt, RestOfWay(left, self._to_rest, self._lead))
 
-    def _follow_to_rest(self, time: float, dt: float) -> None:
-        """Be in the middle of a step of `dt`, some time after the middle of the last one [s]."""
+    def _lead_no_more(self) -> None:
+        """
+        Let the commands be on the way to rest, whose accelerations steps of any length keep.
+
+        Those that lead it keep them only where all steps are equal: their polygon touches the way
+        amid each. Its corners are ahead of a way that slows down, so the rest comes later by that.
+        """
+        assert self._to_rest is not None
+        left, q = self._on_way(self._lead, 0.0)
+        moved = self._within_limits(left.q + (self.joints.q - q), left.q)
+        self._to_rest = RestOfWay(left._replace(q=moved), self._to_rest, 0.0)
+
+    @property
+    def _lead(self) -> float:
+        """Time from the beginning of the way to rest to the last command [s]."""
+        to_rest = self._to_rest
+        return to_rest.lead if isinstance(to_rest, RestOfWay) else self.knot_lead(self.joints.dt)
+
+    def _on_way(self, time: float, lead: float) -> tuple[StopTrajectory, Array]:
+        """Tell what is left of the way to rest at a time, and the command that leads it [s]."""
         assert self._to_rest is not None
         left = self._to_rest.trajectory().rest_after(time)
-        q, velocity = self._at_end(left.q[0], left.velocity[0], dt), left.velocity[0]
-        self._move(q, velocity, dt, RestOfWay(left, self._to_rest))
+        return left, self._within_limits(left.q[0] + lead * left.velocity[0], left.q[0])
 
-    def _at_end(self, q: Array, velocity: Array, dt: float) -> Array:
-        """Joint values at the end of a step, shape (n,), by those amid it."""
+    def _within_limits(self, q: Array, inside: Array) -> Array:
+        """Joint values within their limits, or no farther outside than others."""
         robot = self.robot
-        lower, upper = np.minimum(robot.lower, q), np.maximum(robot.upper, q)
-        end: Array = np.clip(q + 0.5 * dt * velocity, lower, upper)
-        return end
+        lower, upper = np.minimum(robot.lower, inside), np.maximum(robot.upper, inside)
+        within: Array = np.clip(q, lower, upper)
+        return within
 
     def begin_to_brake(self) -> None:
         """Prepare to come to rest as soon as the limits allow."""
@@ -335,9 +357,9 @@ class JointLimiter:
 
     def _stop_from_here(self) -> StopTrajectory:
         joints, robot = self.joints, self.robot
-        half = self.knot_lead(joints.dt)
         if self._to_rest is not None:
-            return self._to_rest.trajectory().later(-half)
+            return self._to_rest.trajectory().later(-self._lead)
+        half = self.knot_lead(joints.dt)
         return trajectory_to_rest(
             joints.q - half * joints.velocity,
             joints.velocity,
@@ -359,15 +381,17 @@ class JointLimiter:
             Length of a step [s].
 
         """
-        stop, begin = self.stop_trajectory(), -self.knot_lead(self.joints.dt)
-        end = duration - 0.5 * dt
+        stop, begin = self.stop_trajectory(), -self._lead
+        lead = 0.5 * dt
+        end = duration - lead
         inner = stop.between(begin, end).later(-duration)
         self._inner_points = lambda: inner
         if self._to_rest is not None:
-            self._follow_to_rest(end - begin, dt)
+            left, q = self._on_way(end - begin, lead)
+            self._move(q, left.velocity[0], dt, RestOfWay(left, self._to_rest, lead))
         else:
             q, velocity = stop.at(end)
-            self._move(self._at_end(q, velocity, dt), velocity, dt)
+            self._move(self._within_limits(q + lead * velocity, q), velocity, dt)
 
     def checkpoint(self) -> Checkpoint:
         """Remember the state, to come back to it by `restore`."""

@@ -25,6 +25,8 @@ Joints = npt.NDArray[np.bool_] | npt.NDArray[np.intp]
 """Some of the joints: which, shape (n,), or their numbers."""
 AT_REST = 1e-9
 """Largest difference of equal values and velocities [rad or m, and per s]."""
+SAME_STEP = 1e-9
+"""Largest difference of steps of equal length [s]."""
 TINY = 1e-12
 ARRIVED = 1e-6
 """Duration of a remaining path below which one step reaches the joint goal [s]."""

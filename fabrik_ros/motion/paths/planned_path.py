@@ -14,7 +14,7 @@ from ...planning.timed_way import SAME_KNOT
 from ...reasons import Reason
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
-from ..limits.joint_motion import largest
+from ..limits.joint_motion import largest, SAME_STEP
 from ..limits.limits import MotionLimits
 from ..limits.stop_trajectory import StopTrajectory, WayToRest
 from ..lines.line_tracker import CATCHING_UP
@@ -40,6 +40,8 @@ NEAR_CURVE = 1e-4
 """Distance from the curve up to which an arm comes to rest beside it [rad or m]."""
 SLACK = 0.03
 """Share of the acceleration that the first step of a stop may take to come onto the curve [1]."""
+ROUNDING = 1e-6
+"""Share of the acceleration that counts as none [1]."""
 MOST_STOP_POINTS = 64
 SLOWEST = 1e-3
 """Least speed that is assumed along the path for the time to its end [1/s]."""
@@ -119,6 +121,8 @@ class PlannedPath(Path):
         self._grid = np.empty((2 * len(self._knots) - 1, 3))
         self._at = self._speed = 0.0
         self._segment = 0
+        self._came_late = False
+        """Whether a step did, and joints may be too fast since to rest on the curve."""
         self._known_free: tuple[object, int] = None, 0
         """World in which the path is free from here to a knot, and the number of that."""
         self._find_speeds()
@@ -174,14 +178,21 @@ class PlannedPath(Path):
         return velocity
 
     def to_rest(self, q: Array, velocity: Array, dt: float) -> WayToRest | None:
-        """Tell how the arm comes to rest on the curve, if a step has kept to that."""
-        limiter = self._limiter
+        """Tell how the arm comes to rest on the curve, if a step kept to that and joints can."""
+        limiter, joints = self._limiter, self._limiter.joints
+        is_even = abs(dt - joints.dt) <= SAME_STEP
+        self._came_late |= not is_even
         rate = (self._next[0] - self._here[0]) / dt
-        hardest = limiter.joints.limits.joint_acceleration
+        hardest = joints.limits.joint_acceleration
         is_off = largest(q - self._next[0]) > NEAR_CURVE
         if limiter.limits_jerk or is_off or np.any(np.abs(velocity - rate) > SLACK * hardest * dt):
             return None
-        return RestOnCurve(self, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt)
+        way = RestOnCurve(self, self._at, self._speed, q - 0.5 * dt * velocity, velocity, dt)
+        if self._came_late:
+            if way.hardest_share(hardest) > 1.0 + ROUNDING:
+                return None
+            self._came_late = not is_even
+        return way
 
     def stop_from(
         self, at: float, speed: float, velocity: Array, dt: float
@@ -337,6 +348,10 @@ class RestOnCurve:
 
     def trajectory(self) -> StopTrajectory:
         """Tell the way, from the time 0 in the middle of the step on."""
+        return self._trajectory
+
+    @cached_property
+    def _trajectory(self) -> StopTrajectory:
         times, velocities, _ = self._steps
         times, velocities = np.append(0.0, times), np.vstack([self._velocity, velocities])
         means = 0.5 * (velocities[:-1] + velocities[1:])
@@ -344,6 +359,12 @@ class RestOnCurve:
         return StopTrajectory(
             times, self._q + np.vstack([np.zeros_like(self._q), ways]), velocities
         )
+
+    def hardest_share(self, hardest: Array) -> float:
+        """Greatest share of accelerations, shape (n,), that joints take on the way."""
+        way = self._trajectory
+        changes = np.abs(np.diff(way.velocity, axis=0)) / np.diff(way.times)[:, None]
+        return float(np.max(changes / hardest, initial=0.0))
 
     def is_free(self, guard: CollisionGuard, q: Array) -> bool:
         """Whether an arm at joint values `q`, shape (n,), may go on to its end."""
