@@ -40,6 +40,8 @@ braking takes up to twice the way.
 """
 ARRIVING_SHARE = 0.9
 """Share of the acceleration with which joints brake on their way to joint values."""
+HALVINGS = 10
+"""Number of times that the way from braking to what is wanted is halved: to 0.1 % of it [1]."""
 EASING_SHARE = 0.1
 """Share of the acceleration with which joints come to their limits on a line."""
 
@@ -133,6 +135,40 @@ class JointMotion:
     def nearest(self, velocity: Array, dt: float) -> Array:
         """Velocity nearest to one wanted, shape (n,), that the joints may have in the step."""
         return self.next_state(velocity, dt)[0]
+
+    def no_faster(self, velocity: Array, most: float, dt: float) -> Array:
+        """
+        Velocity that the joints may have, and with which tips and centres keep to their limits.
+
+        Joints that cannot turn round so soon go on while others slow down. Where that makes a
+        point too fast, as much of the step as it takes goes to braking.
+
+        Parameters
+        ----------
+        velocity : array, shape (n,)
+            What is wanted; taken where it is slow enough.
+        most : float
+            Share of the limits of the points to keep to [1].
+        dt : float
+            Length of the step [s].
+
+        """
+        nearest = self.nearest(velocity, dt)
+        if self._is_slow(nearest, most, dt):
+            return nearest
+        braking = self.nearest(self.stopping_velocity(dt), dt)
+        kept, given = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (kept + given)
+            if self._is_slow(braking + middle * (nearest - braking), most, dt):
+                kept = middle
+            else:
+                given = middle
+        return braking + kept * (nearest - braking)
+
+    def _is_slow(self, velocity: Array, most: float, dt: float) -> bool:
+        """Whether points keep to a share of their limits amid a step at a velocity, (n,)."""
+        return most * self.tip_speed.largest_share(self.q + 0.5 * dt * velocity, velocity) >= 1.0
 
     def correction(self, error: Array, dt: float) -> Array:
         """Velocity that takes up a reference error, reference minus command, shape (n,)."""

@@ -311,14 +311,13 @@ class LineTracker:
 
         """
         joints = self._joints
-        nearest, most = (
-            joints.nearest(velocity, dt),
-            max(joints.limits.speed_scaling, line.pace),
-        )
+        nearest, most = joints.nearest(velocity, dt), max(joints.limits.speed_scaling, line.pace)
         if is_off:
-            return nearest * joints.share_ahead(nearest, most, dt)
-        share = most * (1.0 + ROUNDING) * self._part_allowed(nearest, dt)
-        return velocity if share >= 1.0 else nearest * share
+            share = joints.share_ahead(nearest, most, dt)
+            return joints.no_faster(nearest * share, most * (1.0 + ROUNDING), dt)
+        most *= 1.0 + ROUNDING
+        share = most * self._part_allowed(nearest, dt)
+        return velocity if share >= 1.0 else joints.no_faster(nearest * share, most, dt)
 
     def _eased(
         self,
