@@ -109,6 +109,10 @@ class JointBelief:
         """Take the next value [rad or m], received at a time and measured at another [s]."""
         self.sources.take(value, time, stamp)
         believed, other = self.believed, self._other
+        if other is None and stamp >= believed.stamp and abs(value - believed.value) <= NOISE:
+            self._is_lone = False
+            believed.go_on(value, time, stamp)
+            return
         if other is not None and not abs(time - other.time) <= MEMORY:
             other = self._other = None
         if stamp < believed.stamp and self._is_late(believed, value, stamp):

@@ -6,6 +6,9 @@ import math
 from .joint_belief import JointBelief
 from .two_sources import MEMORY
 
+MOST_KINDS = 100
+"""Number of kinds of messages, by the joints they are about, that are remembered [1]."""
+
 
 class MeasuredJoints:
     """
@@ -33,6 +36,8 @@ class MeasuredJoints:
         self._joints: dict[str, JointBelief] = {}
         self._known: dict[tuple[str, ...], list[JointBelief]] = {}
         """Beliefs about several joints, none of which is missing, by their names."""
+        self._told: dict[tuple[str, ...], list[JointBelief | None]] = {}
+        """Beliefs that the values of a message are about, by its names; None: of no interest."""
         self._contradicted_at = -math.inf
         """Time at which two sources last contradicted each other about any joint [s]."""
 
@@ -77,18 +82,34 @@ class MeasuredJoints:
             When it was measured [s]; left out: as it was received.
 
         """
-        measured = now if stamp is None else stamp
-        for name, value in zip(names, values, strict=False):
-            if not math.isfinite(value) or (self._names is not None and name not in self._names):
-                continue
-            joint = self._joints.get(name)
-            if joint is None:
-                self._joints[name] = JointBelief(value, now, measured, *self._speeds.get(name, ()))
-            else:
+        measured, names = now if stamp is None else stamp, tuple(names)
+        told = self._told.get(names)
+        if told is None:
+            values = tuple(values)
+            told = self._begin(names, values, now, measured)
+        is_finite = math.isfinite
+        for joint, value in zip(told, values, strict=False):
+            if joint is not None and is_finite(value):
                 joint.take(value, now, measured)
-                self._contradicted_at = max(self._contradicted_at, joint.sources.contradicted_at)
+                if joint.sources.contradicted_at > self._contradicted_at:
+                    self._contradicted_at = joint.sources.contradicted_at
         if self.on_update is not None:
             self.on_update(now)
+
+    def _begin(
+        self, names: tuple[str, ...], values: Iterable[float], now: float, measured: float
+    ) -> list[JointBelief | None]:
+        """Take the first value of each joint; return the beliefs that there were before."""
+        told = [self._joints.get(name) for name in names]
+        kept = set(names) if self._names is None else self._names.intersection(names)
+        if kept <= self._joints.keys():
+            if len(self._told) >= MOST_KINDS:
+                self._told.clear()
+            self._told[names] = told
+        for name, value in zip(names, values, strict=False):
+            if name in kept and name not in self._joints and math.isfinite(value):
+                self._joints[name] = JointBelief(value, now, measured, *self._speeds.get(name, ()))
+        return told
 
     def confirm(self, names: Iterable[str]) -> None:
         """Take note that some joints, none of which is missing, are where they were measured."""
@@ -175,6 +196,7 @@ class MeasuredJoints:
         """Drop everything, as when the clock jumped."""
         self._joints.clear()
         self._known.clear()
+        self._told.clear()
         self._contradicted_at = -math.inf
 
     def _time(self, name: str) -> float:

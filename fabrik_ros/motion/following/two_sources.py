@@ -112,10 +112,10 @@ class TwoSources:
     def take(self, value: float, time: float, stamp: float) -> None:
         """Take the next value [rad or m], received at a time and measured at another [s]."""
         last, other = self._last, self._other
-        off = _distance(value, last.value, self.cycle)
-        if other is None and off <= NOISE:
+        if other is None and abs(value - last.value) <= NOISE:
             last.go_on(value, time, stamp, self.cycle)
             return
+        off = _distance(value, last.value, self.cycle)
         if other is not None and abs(time - other.time) <= MEMORY:
             gap = _distance(other.value, last.value, self.cycle)
             nearest = CLEARLY * gap if gap > NOISE else -1.0

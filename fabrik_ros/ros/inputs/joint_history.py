@@ -66,12 +66,15 @@ class JointHistory:
 
         """
         time = stamp if received - LATEST <= stamp <= received else received
-        known = [(n, v) for n, v in zip(names, values, strict=False) if n in self._names]
-        if not known:
+        key, state = tuple(names), tuple(values)
+        if len(key) != len(state) or not self._names.issuperset(key):
+            known = [(n, v) for n, v in zip(names, values, strict=False) if n in self._names]
+            key, state = tuple(n for n, _ in known), tuple(v for _, v in known)
+        if not key:
             return
-        key, state = zip(*known, strict=True)
-        times = self._times.setdefault(key, deque())
-        states = self._values.setdefault(key, deque())
+        if key not in self._times:
+            self._times[key], self._values[key] = deque(), deque()
+        times, states = self._times[key], self._values[key]
         if times and time < times[-1]:
             if time > times[-1] - LATEST:
                 return
