@@ -33,6 +33,7 @@ class ReasonKind(Enum):
     CHANGING_PATH = 'changing_path'
     JOG_BLOCKED = 'jog_blocked'
     JOG_ENDED = 'jog_ended'
+    SLIDING = 'sliding'
     # of the robot, and of who asks
     HELD = 'held'
     CANCELLED = 'cancelled'

@@ -46,6 +46,8 @@ FINE_SHARES = (0.0, *SHARES[:3], *(i / 16 for i in range(1, 17)))
 """Shares of a path that leads apart at which a pair is measured [1]."""
 FINE_DETAIL = Detail(resolution=2e-5, shortest=1.0 / 4096.0)
 """How closely edges of planned paths are looked at: they keep their clearances by little."""
+PROBE = 1e-3
+"""Joint move by which the change of a distance is measured [rad or m]."""
 PARTS = 16
 """Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
@@ -62,6 +64,20 @@ class LeastDistances:
     """Of the pairs."""
     ease: float
     """Pairs at their clearance may come this much nearer [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness:
+    """Distance of a pair that is near where an arm would come to rest."""
+
+    links: tuple[str, str]
+    """The names of the pair."""
+    now: float
+    """Distance where the arm is, beyond the clearance [m]."""
+    at_rest: float
+    """Distance where it would come to rest, beyond the clearance [m]."""
+    slope: Array
+    """Change of that distance with each joint value, shape (n,) [m/rad or 1]."""
 
 
 class CollisionGuard:
@@ -247,6 +263,34 @@ class CollisionGuard:
             least[p] = _eased(distance)
         self._kept = kept
         return True
+
+    def near_at_rest(self, q: Array, q_rest: Array, reach: float) -> list[Nearness]:
+        """
+        Tell which pairs are near where an arm at `q` would come to rest.
+
+        Parameters
+        ----------
+        q, q_rest : array, shape (n,)
+            Joint values, now and at rest [rad or m].
+        reach : float
+            Distance beyond their clearances at which pairs are near [m].
+
+        """
+        return [
+            self._nearness(int(p), q, q_rest)
+            for p in self._distances.due(q_rest, self._clearance + reach)
+            if self._distances.measure(int(p), q_rest) <= self._clearance[p] + reach
+        ]
+
+    def _nearness(self, p: int, q: Array, q_rest: Array) -> Nearness:
+        measure, clearance = self._distances.measure, float(self._clearance[p])
+        at_rest, slope = measure(p, q_rest), np.zeros(len(q))
+        for j in np.flatnonzero(self._moving(p)).tolist():
+            beside = q_rest.copy()
+            beside[j] += PROBE
+            slope[j] = (measure(p, beside) - at_rest) / PROBE
+        links = self._collision.links(p)
+        return Nearness(links, measure(p, q) - clearance, at_rest - clearance, slope)
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near at joint values `q`, shape (n,); '' where none are."""

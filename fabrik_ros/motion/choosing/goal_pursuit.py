@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...collision.guard import CollisionGuard
+from ...model.chain import Chain
 from ...model.mechanism import Mechanism
 from ...planning.pieces import Pieces
 from ...planning.waypoint_finder import WaypointFinder
@@ -28,6 +29,7 @@ from ..lines.line_reference import LineReference
 from ..lines.line_tracker import LineTracker
 from ..lines.motion_solvers import MotionSolvers
 from ..lines.pinned_joints import PinnedJoints
+from ..lines.sliding import Sliding
 from ..lines.tolerant_line import TolerantLinePlanner
 from ..paths.path import Path
 from ..paths.preview import PathChecker
@@ -137,6 +139,7 @@ class GoalPursuit:
     def _set_options(self, options: MotionOptions) -> None:
         self.options = options
         self._resolver = GoalResolver(self._solvers, self._frame)
+        self._tracker.sliding = self._make_sliding()
         robot, limiter, guard = self._robot, self._limiter, self._guard
         fastest = limiter.joints.limits.joint_velocity
         solvers, brief = self._solvers, self._solvers.brief()
@@ -155,6 +158,15 @@ class GoalPursuit:
         self.finder = PathFinder(
             robot, limiter, self._maker, planner, waypoints, checker, options, self.path_planner
         )
+
+    def _make_sliding(self) -> Sliding | None:
+        """Make what goes on with a part of a motion; None where an arm stops instead."""
+        robot, limiter = self._robot, self._limiter
+        is_alone = isinstance(robot, Chain) and self._pinned is None
+        stops = self.options.path != 'auto' or limiter.limits_jerk or self._solvers.yields
+        if stops or not is_alone:
+            return None
+        return Sliding(robot, limiter.joints, self._guard, self._solver_options)
 
     def warm_up(self) -> None:
         """Compile what goals and lines need."""
@@ -263,7 +275,9 @@ class GoalPursuit:
     def is_due(self) -> bool:
         """Whether the pending goal is to be resolved now, as no other is likely to come."""
         pending = self._pending
-        return pending is not None and (pending.steps <= 0 or pending.age > RESOLVING_TIME)
+        if pending is None or (self._line is not None and self._line.slides):
+            return False
+        return pending.steps <= 0 or pending.age > RESOLVING_TIME
 
     def resolve_in_time(self) -> None:
         """Resolve the goal that a line heads for, unless another is likely to replace it soon."""

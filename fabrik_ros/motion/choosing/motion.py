@@ -31,7 +31,7 @@ from ...model.mechanism import Mechanism
 from ...planning.pieces import Pieces
 from ...programs.program import Program
 from ...programs.route import Route
-from ...reasons import Reason, ReasonKind
+from ...reasons import joined, Reason, ReasonKind
 from ...solver.options import SolverOptions
 from ...solver.solution import Solution
 from ...solver.tree_solver import TipOptions
@@ -48,7 +48,7 @@ from ..paths.planned_path import PlannedPath
 from ..paths.preview import NO_MOTION, ProposedMotion
 from ..paths.program_path import program_path
 from .arms_apart import ArmsApart
-from .goal import Goal, MotionOptions, ResolvedGoal
+from .goal import Goal, IN_STREAM, MotionOptions, ResolvedGoal
 from .goal_pursuit import GoalPursuit
 from .path_finder import FoundPath, PathPlanner, ToConfiguration, ToGoal, ToProgram
 from .state_machine import Jog, StateMachine
@@ -350,7 +350,7 @@ class Motion:
     def reason(self) -> Reason | None:
         """Reason why the arm rests, or will, short of what it was asked for; what it waits for."""
         if self.path is not None and not self.is_held_up:
-            return self.path.reason
+            return joined((self.path.yields_to, self.path.reason))
         if not self._searches:
             return self._rest_reason
         return self._planning or self._machine.search_reason
@@ -704,6 +704,8 @@ class Motion:
     def _goes_on(self, dt: float) -> bool:
         """Take a step as the path wants it, unless the arm has to brake."""
         limiter, path = self.limiter, self.path
+        if path is not None:
+            path.may_slide = (self.in_stream or path.is_jog) and not self.frame.is_world
         if path is not None and path.is_stop:
             return False
         velocity = self._wanted_velocity(dt)
@@ -712,6 +714,8 @@ class Motion:
         if self._takes_step(velocity, dt):
             return True
         if limiter.refusal:
+            if self.path is not None and self.path.slide():
+                return False
             if self.path is not None and self.path.may_slow_down and limiter.is_moving:
                 self.path.lose_speed()
                 limiter.begin_to_brake()
@@ -785,6 +789,9 @@ class Motion:
             return
         path.lose_speed()
         self._rest_reason = path.reason
+        if path.slides:
+            hint = IN_STREAM if self.in_stream else None
+            self._rest_reason = joined((path.reason, path.blocked, hint))
         self.is_held_up &= path.is_stop
         self.is_held_up |= self.in_stream and path.blocked is not None
         self.limiter.come_to_rest()

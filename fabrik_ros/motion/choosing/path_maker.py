@@ -132,6 +132,9 @@ class PathMaker:
         """Go on as somebody jogs, from where another path is or from where the arm is."""
         reference = None if path is None else path.reference
         if reference is not None and np.array_equal(unconstrained, reference.unconstrained):
+            if isinstance(path, JogPath):
+                path.reference.jog.let_go(unconstrained)
+                return path
             jogged = JogReference.continuing(reference)
         else:
             T = np.zeros((len(unconstrained), 4, 4))

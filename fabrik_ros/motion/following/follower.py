@@ -303,7 +303,8 @@ class Follower:
     @property
     def _jog_is_blocked(self) -> bool:
         """Whether a jogged arm cannot go on in the direction of its jog."""
-        return self.motion.is_jogging and self.motion.reason is not None
+        reason = self.motion.reason if self.motion.is_jogging else None
+        return reason is not None and reason.kind is not ReasonKind.SLIDING
 
     # -- what it is asked for
 

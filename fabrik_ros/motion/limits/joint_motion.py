@@ -119,7 +119,7 @@ class JointMotion:
         """Find what the joints can do in a step of `dt` seconds."""
         bounds, change_time = np.empty((2, len(self.q))), self._change_time(dt)
         velocity_bounds(self._table, self.q, self.velocity, change_time, dt, BRAKING_SHARE, bounds)
-        self._bounds = bounds
+        self.bounds = bounds
         """Least and greatest velocity each joint may have next, shape (2, n)."""
 
     def _change_time(self, dt: float) -> float:
@@ -129,7 +129,7 @@ class JointMotion:
     def next_state(self, velocity: Array, dt: float) -> tuple[Array, Array]:
         """Velocity nearest to one wanted that the joints may have in the step, and `q` then."""
         step = np.empty((2, len(self.q)))
-        take_step(self._table, self.q, velocity, self._bounds, dt, step)
+        take_step(self._table, self.q, velocity, self.bounds, dt, step)
         return step[0], step[1]
 
     def nearest(self, velocity: Array, dt: float) -> Array:
@@ -249,12 +249,12 @@ class JointMotion:
 
         """
         box = np.empty((2, len(q)))
-        gentle_box(self._table, self.q, self._bounds, dt, EASING_SHARE, q, correction, box)
+        gentle_box(self._table, self.q, self.bounds, dt, EASING_SHARE, q, correction, box)
         return box
 
     def step_box(self, q: Array, correction: Array, dt: float) -> Array:
         """Joint values, shape (2, n), that joints can come to at all; parameters as above."""
-        return q + (self._bounds - correction) * dt
+        return q + (self.bounds - correction) * dt
 
     def followable_share(self, rate: Array, correction: Array) -> float:
         """
@@ -270,7 +270,7 @@ class JointMotion:
             Velocity that comes on top, whatever the share.
 
         """
-        return followable_share(self._bounds, rate, correction, TINY)
+        return followable_share(self.bounds, rate, correction, TINY)
 
 
 def largest(values: Array) -> float:

@@ -14,6 +14,10 @@ SAME_DIRECTION = 0.7
 """Cosine of the angle between two jogs above which they go the same way."""
 FASTEST_JOG = 1e6
 """Velocity to which jogs are cut off, so that their size can be computed [m/s or rad/s]."""
+LEAST_PART = 0.05
+"""A jog of which less than this share is possible stands [1]: it would creep aside for ever."""
+LED_FOR = 0.2
+"""Time for which a jog is taken to go on, where only a part of it is possible [s]."""
 
 
 class Jog:
@@ -96,12 +100,29 @@ class JogReference(TipReference):
         greatest = self.limits.speed_scaling * min(self.greatest_share, margin)
         return self._no_faster(self._wanted_speed(dt), dt, greatest)
 
+    def led_by(self) -> Array:
+        """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
+        return LED_FOR * self._asked_speed()
+
+    def speed_along(self, displacement: Array, dt: float) -> Array:
+        """Speed for the next step where a displacement (k, 6) [s] is all that is possible."""
+        is_worth_it = length_of(displacement) > LEAST_PART * length_of(self.led_by())
+        return self._changed_towards(is_worth_it * displacement / LED_FOR, dt)
+
     def _wanted_speed(self, dt: float) -> Array:
+        return self._changed_towards(self._asked_speed(), dt)
+
+    def _asked_speed(self) -> Array:
+        """Speed that the jog asks for, as far as the tips may have it."""
         limits = self.limits
-        wanted = self.jog.velocities(self.T)
-        wanted[:, :3] /= limits.tip_speed
-        wanted[:, 3:] /= limits.tip_rotation
-        wanted *= min(1.0, limits.speed_scaling / max(length_of(wanted), TINY))
+        asked = self.jog.velocities(self.T)
+        asked[:, :3] /= limits.tip_speed
+        asked[:, 3:] /= limits.tip_rotation
+        asked *= min(1.0, limits.speed_scaling / max(length_of(asked), TINY))
+        return asked
+
+    def _changed_towards(self, wanted: Array, dt: float) -> Array:
+        """Speed for the next step that comes as near to one wanted as the acceleration lets it."""
         change = wanted - self.speed
         return self.speed + change / max(1.0, length_of(change) / (self.full_acceleration * dt))
 

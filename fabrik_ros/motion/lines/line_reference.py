@@ -161,20 +161,34 @@ class LineReference(TipReference):
         greatest = scaling * min(self.greatest_share, margin)
         if self.is_filtered:
             return self._speed_on_filtered_path(dt, greatest)
-        speed = self._speed_towards_goal(dt, scaling)
+        speed = self._speed_to_rest_after(self._remaining, dt, scaling)
         return self._no_faster(speed, dt, greatest)
 
-    def _speed_towards_goal(self, dt: float, most: float) -> Array:
+    def led_by(self) -> Array:
+        """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
+        led: Array = self._remaining - self._filter.left()
+        return led
+
+    def speed_along(self, displacement: Array, dt: float) -> Array:
+        """Speed for the next step where a displacement (k, 6) [s] is all that is possible."""
+        return self._speed_to_rest_after(displacement, dt, self.limits.speed_scaling)
+
+    def be_at(self, T: Array, q: Array) -> None:
+        """Be at other poses (k, 4, 4) and joint values (n,), free to go on from there."""
+        super().be_at(T, q)
+        self._remaining = self._space.between(T, self.goal)
+
+    def _speed_to_rest_after(self, displacement: Array, dt: float, most: float) -> Array:
         """
-        Speed from which the reference can stop at the goal, changing by what it may.
+        Speed from which the reference can stop after a displacement, changing by what it may.
 
         From rest the path is straight; from a speed that points elsewhere it bends smoothly.
         """
-        distance = length_of(self._remaining)
+        distance = length_of(displacement)
         share = 0.0
         if distance > 0.0:
             share = min(most, stopping_speed(distance, self.acceleration, dt)) / distance
-        change = self._remaining * share - self.speed
+        change = displacement * share - self.speed
         excess = length_of(change) / (self.full_acceleration * dt)
         return self.speed + change / max(1.0, excess)
 

@@ -15,6 +15,7 @@ from .goal_frame import GoalFrame
 from .jog_reference import Jog, JogReference
 from .line_reference import LineReference
 from .motion_solvers import MotionSolvers
+from .sliding import Sliding
 from .tip_reference import masked, TipReference
 
 ROUNDING = 5e-4
@@ -64,6 +65,8 @@ class LineTracker:
     ) -> None:
         self._robot, self._frame, self._joints = robot, frame, joints
         self.solvers = solvers
+        self.sliding: Sliding | None = None
+        """Finds what is possible where lines are blocked; None where the arm stops there."""
 
     def warm_up(self) -> None:
         """Compile what a step needs beside solvers and joints."""

@@ -97,6 +97,12 @@ class TipReference(ABC):
         self._speed = speed
         self.pace = length_of(speed)
 
+    def be_at(self, T: Array, q: Array) -> None:
+        """Be at other poses (k, 4, 4) and joint values (n,), free to go on from there."""
+        self.T, self.q = T, q
+        self.acceleration = self.deceleration = self.full_acceleration
+        self.greatest_share, self.ends_at = 1.0, None
+
     def stop(self) -> None:
         """Lose all speed."""
         self.speed = np.zeros((len(self.T), 6))
@@ -148,6 +154,14 @@ class TipReference(ABC):
     @abstractmethod
     def shortened(self, speed: Array, dt: float) -> Array:
         """Speed that neither exceeds the greatest nor passes the end within the step."""
+
+    @abstractmethod
+    def led_by(self) -> Array:
+        """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
+
+    @abstractmethod
+    def speed_along(self, displacement: Array, dt: float) -> Array:
+        """Speed for the next step where a displacement (k, 6) [s] is all that is possible."""
 
     @abstractmethod
     def has_arrived(self) -> bool:

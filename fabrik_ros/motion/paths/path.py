@@ -75,6 +75,8 @@ class Path(ABC):
         whole path is known to be free.
     stays_in_world : bool
         Whether it goes on from its end when the base moves.
+    may_slide, slides : bool
+        Whether it is to go on with what is possible where it is blocked, and whether it does.
 
     """
 
@@ -83,6 +85,8 @@ class Path(ABC):
     follows_tips = False
     may_slow_down = False
     stays_in_world = False
+    may_slide = False
+    slides = False
     solution: Solution | None = None
     reference: TipReference | None = None
 
@@ -143,6 +147,11 @@ class Path(ABC):
         return False
 
     @property
+    def yields_to(self) -> Reason | None:
+        """Say what it slides along; None where the tips go as they are led."""
+        return None
+
+    @property
     def blocked(self) -> Reason | None:
         """Reason why the path cannot be followed any farther; None while it can."""
         return None
@@ -153,6 +162,10 @@ class Path(ABC):
 
         Tells whether the path was found to end early just now.
         """
+        return False
+
+    def slide(self) -> bool:
+        """Go on with what is possible from now on, where the path may; tell whether it does."""
         return False
 
     def look_again(self, dt: float) -> None:

@@ -19,6 +19,7 @@ from ..lines.jog_reference import JogReference
 from ..lines.line_reference import LineReference
 from ..lines.line_tracker import LineTracker, OFF_LINE
 from ..lines.pinned_joints import PinnedJoints
+from ..lines.sliding import Sliding
 from ..lines.solver_reasons import blocked
 from ..lines.tip_reference import TipReference
 from .path import Path
@@ -26,6 +27,13 @@ from .preview import Ahead
 
 PREVIEW_STEP = 0.02
 """Largest distance between the poses of a preview [s at full speed]."""
+STANDS_FOR = 0.1
+"""Time after which an arm that slides and stands has come to rest [s]."""
+FREE_FOR = 0.1
+"""Time after which an arm that slides and goes as it is led slides no more [s]."""
+AS_FAR = 'jogged as far as it goes'
+LAST_OF_LINE = 0.02
+"""Rest of a line that is tried where a slide ends beside its goal [s at full speed]."""
 BEHIND = 1e-2
 """Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
 
@@ -62,6 +70,44 @@ class ReferencePath(Path, Generic[ReferenceT]):
         self.reference: ReferenceT = reference
         self._tracker, self._limiter = tracker, limiter
         self._blocking: Solution | None = None
+        self._stands_for = self._free_for = 0.0
+
+    @property
+    def _sliding(self) -> Sliding | None:
+        """Finds what is possible where the path is blocked; None where the arm stops there."""
+        return self._tracker.sliding if self.may_slide else None
+
+    def slide(self) -> bool:
+        """Go on with what is possible from now on, where the path may; tell whether it does."""
+        sliding = self._sliding
+        if sliding is not None and not self.slides:
+            sliding.begin()
+            self._blocking, self._stands_for = None, 0.0
+        self.slides, self._free_for = sliding is not None, 0.0
+        return self.slides
+
+    def _slid(self, dt: float) -> Array | None:
+        """Joint velocity that brings the tip as near as can be; None where it may not slide."""
+        sliding = self._sliding
+        if sliding is None or not (self.slides or self.slide()):
+            self.slides = False
+            return None
+        velocity = sliding.velocity(self.reference, dt)
+        self._stands_for = self._stands_for + dt if sliding.is_still else 0.0
+        self._free_for = self._free_for + dt if sliding.is_free else 0.0
+        self.slides = self._free_for < FREE_FOR
+        return velocity
+
+    @property
+    def yields_to(self) -> Reason | None:
+        """Say what it slides along; None where the tips go as they are led, or stand."""
+        slides = self.slides and not self._has_slid
+        return self._sliding.reason if self._sliding is not None and slides else None
+
+    @property
+    def _has_slid(self) -> bool:
+        """Whether it slides, and stands where it comes no nearer."""
+        return self.slides and self._stands_for >= STANDS_FOR
 
     def has_arrived(self) -> bool:
         """Whether the joints rest at the end of the path."""
@@ -108,24 +154,30 @@ class LinePath(ReferencePath[LineReference]):
         super().__init__(reference, tracker, limiter, reason)
         self._has_looked = False
         """Whether the look-ahead is still valid, for a step like the last."""
+        self._has_tried = False
+        """Whether it has left a slide, which keeps farther off, for the last of its line."""
 
     def can_go_on_to(self, T_goal: Array) -> bool:
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
         reference = self.reference
         is_alike = is_unconstrained(T_goal).tolist() == reference.unconstrained.tolist()
-        return is_alike and reference.ends_at is None and self.reason is None
+        goes_on = self.slides or (reference.ends_at is None and self.reason is None)
+        return is_alike and goes_on
 
     def head_for(self, T_goal: Array) -> None:
         """Go on to another goal, shape (k, 4, 4)."""
         was_filtered = self.reference.is_filtered
         self.reference.head_for(T_goal)
+        self._has_tried = False
+        if self.slides:
+            self.reason = None
         if not (was_filtered and self.reference.is_filtered):
             self._has_looked = False
 
     def look_ahead(self, dt: float) -> bool:
         """Look where the line leads, if that was not done for the next step."""
         reference = self.reference
-        if self._has_looked or reference.ends_at is not None:
+        if self._has_looked or self.slides or reference.ends_at is not None:
             return False
         self._has_looked = True
         self._tracker.look_ahead(reference, dt)
@@ -169,7 +221,31 @@ class LinePath(ReferencePath[LineReference]):
 
     def velocity(self, dt: float) -> Array | None:
         """Joint velocity that keeps the tips on the line, as far along as joints can follow."""
+        if self._has_slid and self._is_beside_goal:
+            self.slides, self._has_tried = False, True
         self.look_ahead(dt)
+        is_blocked = self.slides or self.reference.ends_at is not None
+        velocity = self._slid(dt) if is_blocked else None
+        if velocity is None:
+            velocity = self._on_line(dt)
+        if velocity is None:
+            velocity = self._slid(dt)
+        return self._limiter.joints.stopping_velocity(dt) if self._has_slid else velocity
+
+    def slide(self) -> bool:
+        """Go on with what is possible from now on, where the path may; tell whether it does."""
+        has_begun = not self.slides
+        if super().slide() and has_begun and self._has_tried:
+            # The next step finds what is in the way, and that it stands.
+            self._stands_for = math.nextafter(STANDS_FOR, 0.0)
+        return self.slides
+
+    @property
+    def _is_beside_goal(self) -> bool:
+        """Whether the last of the line is to be tried, nearer than a slide comes."""
+        return not self._has_tried and self.reference.remaining < LAST_OF_LINE
+
+    def _on_line(self, dt: float) -> Array | None:
         reference, tracker = self.reference, self._tracker
         correction = tracker.correction(reference, dt)
         speed = reference.next_speed(dt, tracker.margin_beside(reference, correction))
@@ -207,9 +283,18 @@ class LinePath(ReferencePath[LineReference]):
             return None
         return velocity + extra
 
+    def has_arrived(self) -> bool:
+        """Whether the joints rest at the end of the path, or where they come no nearer to it."""
+        if self.slides:
+            is_at_end = self._has_slid and not self._is_beside_goal
+            return is_at_end and self._limiter.joints.is_still
+        return super().has_arrived()
+
     @property
     def blocked(self) -> Reason | None:
         """Reason why the line cannot be followed any farther; None while it can."""
+        if self.slides and self._sliding is not None:
+            return self._sliding.end
         if self._blocking is None:
             return None
         place = self._tracker.to_base(self.reference.T)[:, :3, 3]
@@ -327,9 +412,38 @@ class JogPath(ReferencePath[JogReference]):
     """
 
     is_jog = True
+    _end: Reason | None = None
+    """Why it stood where it slid to last; None where it went on."""
+
+    @property
+    def _is_jogged(self) -> bool:
+        return bool(np.any(self.reference.jog.twists))
+
+    def slide(self) -> bool:
+        """Go on with what is possible of the jog, while there is one; tell whether it does."""
+        return self._is_jogged and super().slide()
+
+    @property
+    def yields_to(self) -> Reason | None:
+        """Say what it slides along; None where the tips go as they are led, or stand."""
+        return super().yields_to if self._is_jogged else None
 
     def velocity(self, dt: float) -> Array | None:
         """Joint velocity that comes closest to what the jog wants."""
+        if not self._is_jogged:
+            velocity, self.slides = self._as_jogged(dt), False
+            self.reason = self.reason or self._end
+            return velocity
+        velocity = None if self.slides else self._as_jogged(dt)
+        if velocity is None or self.reference.ends_at is not None:
+            slid = self._slid(dt)
+            if slid is not None and self._sliding is not None:
+                self._end = _end_of_slide(self._sliding) if self._has_slid else None
+                self.reason = self._end
+                return slid
+        return velocity
+
+    def _as_jogged(self, dt: float) -> Array | None:
         reference, tracker = self.reference, self._tracker
         correction = tracker.correction(reference, dt)
         self._look_where_it_leads(dt)
@@ -361,5 +475,10 @@ class JogPath(ReferencePath[JogReference]):
         return None if self._blocking is None else _end_of_jog(self._blocking)
 
 
+def _end_of_slide(sliding: Sliding) -> Reason:
+    end = sliding.end
+    return replace(end, kind=ReasonKind.JOG_BLOCKED, text=f'{AS_FAR}: {end}')
+
+
 def _end_of_jog(solution: Solution) -> Reason:
-    return blocked(ReasonKind.JOG_BLOCKED, solution, 'jogged as far as it goes')
+    return blocked(ReasonKind.JOG_BLOCKED, solution, AS_FAR)

@@ -133,15 +133,16 @@ def test_target_of_a_blocked_stream_costs_at_most_twice_what_one_of_a_free_strea
 
 
 @pytest.mark.parametrize('farthest', [0.4, 0.6, 1.2])
-def test_arm_in_front_of_an_obstacle_says_so_all_the_while(farthest):
-    arm, q, said = follower(wall()), START, []
+@pytest.mark.parametrize('path', ['auto', 'line'])
+def test_arm_in_front_of_an_obstacle_says_so_all_the_while(farthest, path):
+    arm, q, said = follower(wall(), path=path), START, []
     for i in range(SETTLING + COUNTED):
         q = arm.step(hand(i, farthest), DT, measured=q)
         said.append((arm.state, str(arm.reason)))
     for state, reason in said[SETTLING:]:
-        assert state is State.HOLDING
-        assert 'collision ahead' in reason
-        assert "'wall'" in reason
+        assert state is (State.HOLDING if path == 'line' else State.MOVING)
+        assert ('collision ahead' if path == 'line' else 'sliding along') in reason
+        assert 'wall' in reason
 
 
 def lags_on_the_way_back(arm, q, begin):

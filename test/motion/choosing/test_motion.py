@@ -288,7 +288,7 @@ class TestBlockedLine:
     def test_arm_follows_a_stream_as_far_as_the_line_goes_and_names_the_joint(
         self, planar_judge, goal
     ):
-        motion = planar_motion(self.START)
+        motion = planar_motion(self.START, path='line')
         motion.pursue(Goal.of(goal[None]), in_stream=True)
         q = run(motion)
         assert 'the straight line cannot be followed' in why(motion)
@@ -588,7 +588,7 @@ class TestJog:
 
     def test_at_the_end_of_reach_it_stops_says_so_and_can_be_jogged_back(self, judge):
         motion = six_axis_motion()
-        q = [jogged(motion, twist((0.25, 0.0, 0.0)), 600)]
+        q = [jogged(motion, twist((0.25, 0.0, 0.0)), 1500)]
         assert why(motion).startswith('jogged as far as it goes: ')
         assert not np.any(motion.velocity)
         farthest = tips(judge, q[0])[:, 0]
@@ -601,7 +601,7 @@ class TestJog:
         assert tips(judge, q)[-1, 0] < farthest[-1] - 0.05
         check_smooth(q)
 
-    def test_at_a_joint_limit_likewise(self, planar_judge):
+    def test_at_a_joint_limit_the_others_go_on_and_it_can_be_jogged_back(self, planar_judge):
         """The tip circles about the base until the first joint meets its limit of 3 rad."""
         motion = planar_motion((2.0, 1.2), mode='position')
         q, out = [], False
@@ -612,9 +612,8 @@ class TestJog:
             q.append(steps(motion, 1)[0])
             out = out or (i > 1000)
             if i == 1000:
-                assert why(motion).startswith('jogged as far as it goes: ')
+                assert 'j0' in why(motion)
                 assert motion.q.max() <= 3.0
-                assert not np.any(motion.velocity)
         assert why(motion) == ''
         assert np.abs(motion.velocity).max() > 0.05
         check_smooth(np.array(q))

@@ -305,18 +305,18 @@ class TestStreams:
     @pytest.mark.parametrize(
         ('rate', 'gap_after'), [(10.0, 0), (2.0, 0), (1.0, 0), (10.0, 4), (10.0, 7)]
     )
-    def test_under_path_auto_it_does_not_leave_it_after_the_second_target(self, rate, gap_after):
+    def test_under_path_auto_it_slides_at_the_limit_and_goes_no_other_way(self, rate, gap_after):
         """The first targets are reached by the line; after gaps the second one comes in time."""
         scene = Scene(path='auto')
         for number, _ in Stream(scene, rate, gap_after=gap_after).run():
             if number != 0:
-                assert off_line(scene.at) < 2e-3
+                assert off_line(scene.at) < (2e-3 if scene.at[0] < 2.9 else 0.1)
                 assert scene.at[0] > 0.0
         scene.check()
 
     @pytest.mark.parametrize('rate', [10.0, 2.0, 1.0])
     def test_first_target_beyond_the_limit_is_not_gone_to_once_a_second_one_came(self, rate):
-        """It may have set out by another path: that comes to rest, and then only lines follow."""
+        """It may have set out by another path: that comes to rest; then it is led by the hand."""
         scene = Scene(path='auto')
         scene.accept(BEHIND)
         scene.go(1.0 / rate)
@@ -328,7 +328,7 @@ class TestStreams:
                 assert np.abs(scene.at - before).max() <= 0.3, 'lines of millimetres at most'
         assert scene.state in (State.HOLDING, State.MOVING, State.REACHED)
         if rate == 10.0:
-            assert off_line(scene.at) < 2e-3, 'the second target came in time'
+            assert scene.at[0] > 2.0, 'the second target came in time'
         if scene.commands:
             scene.check()
 

@@ -1,0 +1,235 @@
+"""
+Going on with the part of a motion that is possible, where the whole of it is not.
+
+In each step the joint velocity is the one that brings the tip as near as can be to where it is
+led: within the bounds of the joints, and with all pairs of links and obstacles apart where the arm
+would come to rest. So the tool slides along what is in the way, and along the end of its reach.
+
+Source: Faverjon and Tournassoud, "A local based approach for path planning of manipulators with a
+high number of degrees of freedom", ICRA 1987, for distances as bounds of velocities, here of the
+place where the arm can stop; Wampler, "Manipulator inverse kinematic solutions based on vector
+formulations and damped least-squares methods", IEEE T-SMC 16 (1986), for the damping.
+
+"""
+
+import numpy as np
+
+from ...collision.guard import CollisionGuard, Nearness
+from ...kernels.nearest_velocity import nearest_velocity
+from ...model.mechanism import Mechanism
+from ...reasons import Reason, ReasonKind
+from ...solver.options import SolverOptions
+from ...transforms import Array
+from ..limits.joint_motion import JointMotion, largest
+from .displacements import length_of, TipSpace
+from .singularity import Jacobian
+from .solver_reasons import AT_LIMITS
+from .tip_reference import TipReference
+
+DAMPING = 0.08
+"""Weight of the velocity of joints beside the speed of the tip, as a share of its limits [s]."""
+TURNING = 5.0
+"""Weight of rotations beside translations [1]: a tool does not tilt to come a little nearer."""
+MARGIN = 1e-3
+"""Distance kept beyond clearances, as the way to rest is not quite straight [m]."""
+MARGIN_SHARE = 0.5
+"""Greatest share of its distance that a pair begins to keep so [1]."""
+REACH = 0.03
+"""Distance beyond clearances, where the arm would rest, at which pairs are heeded [m]."""
+AT_LIMIT = 0.02
+"""Distance from its limit within which a joint is held back by it [rad or m]."""
+TINY = 1e-12
+"""A weight of nothing [1]."""
+HOLDS = 1e-6
+"""Push above which a bound holds the arm back [1]."""
+SHORT = 0.05
+"""Share of the way that may be missing from one that is free [1], or this share of as many s."""
+STILL, SLOW = 2e-3, 1e-3
+"""Velocity of joints that all but stand [rad/s or m/s], and share of the tip's speed [1]."""
+LEAST_SLOPE = 1e-4
+"""A pair whose distance changes by less with every joint holds no step back [m/rad or 1]."""
+END_OF_REACH = 'the end of its reach'
+AS_NEAR = 'the tool is as near as it can be'
+MOMENT = 1e-3
+"""Time over which the speed of the tip is measured at rest [s]."""
+
+
+class Sliding:
+    """
+    Takes steps that bring a tip as near as can be to where it is led.
+
+    Parameters
+    ----------
+    robot : Chain
+        The joints.
+    joints : JointMotion
+        Knows what the joints can do.
+    guard : CollisionGuard or None
+        Knows what collides, where that is checked.
+    options : SolverOptions
+        What is asked of the tip: mode and axis.
+
+    Attributes
+    ----------
+    is_free : bool
+        Whether nothing held the last step back: the tip goes as it is led.
+    is_still : bool
+        Whether the arm all but stood before it; not one that is paused, or whose tool is slow.
+
+    """
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        joints: JointMotion,
+        guard: CollisionGuard | None,
+        options: SolverOptions,
+    ) -> None:
+        self._robot, self._joints, self._guard = robot, joints, guard
+        self._jacobian, self._mode = Jacobian(robot), options.mode
+        self._axis = np.array(options.axis) / np.linalg.norm(options.axis)
+        self._weights = np.repeat((1.0, 0.0 if self._mode == 'position' else TURNING), 3)
+        n = len(robot)
+        self._box = np.vstack([np.eye(n), -np.eye(n)])
+        self._memory = np.empty(n, dtype=np.int64), np.empty((n + 3, n)), np.empty((n, n))
+        self._margins: dict[tuple[str, str], float] = {}
+        """Distance that each pair keeps beyond its clearance [m]."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin to slide: nothing is known of what is in the way."""
+        self._pairs: list[tuple[str, str]] = []
+        self._at_limit: list[str] = []
+        self.is_free = self.is_still = False
+
+    def velocity(self, line: TipReference, dt: float) -> Array:
+        """
+        Velocity of the joints in a step of `dt` seconds, shape (n,) [rad/s or m/s].
+
+        The reference is taken to where the arm is, and goes on by the step.
+        """
+        joints, robot = self._joints, self._robot
+        self._take_in(line)
+        before = joints.velocity
+        is_slow = line.pace < SLOW * line.limits.speed_scaling
+        self.is_still = is_slow and largest(before) < STILL
+        stopping = dt + float(np.max(np.abs(before) / joints.limits.joint_acceleration))
+        ahead = dt + 0.5 * stopping
+        q_rest = np.clip(joints.q + ahead * before, robot.lower, robot.upper)
+        columns = self._columns(q_rest, line)
+        inverse = np.linalg.inv(columns.T @ columns + DAMPING**2 * np.eye(len(before)))
+        near = self._near(joints.q, q_rest)
+        slopes = ahead * np.array([each.slope for each in near]).reshape(-1, len(before))
+        least = slopes @ before - [each.at_rest - self._margin(each) for each in near]
+        box = np.array([robot.lower - joints.q, joints.q - robot.upper]) / ahead
+
+        def nearest(speed: Array, box: Array) -> tuple[Array, Array]:
+            wanted = inverse @ (columns.T @ (self._weights * speed))
+            return self._nearest(inverse, wanted, box, slopes, least)
+
+        led = self._asked_for(line.led_by().reshape(-1), line)
+        possible, pushes = nearest(led / ahead, np.minimum(box, 0.0))
+        reached = ahead * columns @ possible / np.maximum(self._weights, TINY)
+        speed = line.speed_along(reached.reshape(1, 6), dt).reshape(-1)
+        least_v, most_v = self._bounds(dt)
+        velocity = np.clip(nearest(speed, np.array([least_v, -most_v]))[0], least_v, most_v)
+        velocity = joints.no_faster(velocity, max(line.limits.speed_scaling, line.pace), dt)
+        self._take_note(near, pushes, self._weights * (led - reached), led)
+        self._go_on(line, velocity, dt)
+        return velocity
+
+    def _bounds(self, dt: float) -> Array:
+        """Least and greatest velocity of each joint at the share of speed asked for, (2, n)."""
+        joints, limits = self._joints, self._joints.limits
+        slower = np.abs(joints.velocity) - limits.joint_acceleration * dt
+        most = np.maximum(limits.speed_scaling * limits.joint_velocity, slower)
+        bounds: Array = np.clip(joints.bounds, -most, most)
+        return bounds
+
+    def _take_in(self, line: TipReference) -> None:
+        """Let a reference be where the arm is, as fast as that."""
+        joints, moment = self._joints, self._joints.dt or MOMENT
+        tips = self._robot.tip_poses
+        line.be_at(tips(joints.q), joints.q)
+        line.take_speed(tips(joints.q - moment * joints.velocity), moment)
+
+    def _go_on(self, line: TipReference, velocity: Array, dt: float) -> None:
+        q = np.clip(self._joints.q + dt * velocity, self._robot.lower, self._robot.upper)
+        T = self._robot.tip_poses(q)
+        space = TipSpace(line.limits.tip_speed, line.limits.tip_rotation)
+        line.advance(space.between(line.T, T) / dt, dt, T, q)
+
+    def _columns(self, q: Array, line: TipReference) -> Array:
+        """Weighted speed of the tip, as a share of its limits, for each joint; shape (6, n)."""
+        J = self._asked_for(self._jacobian.at(q), line)
+        scale = np.repeat((line.limits.tip_speed, line.limits.tip_rotation), 3)
+        columns: Array = (self._weights / scale)[:, None] * J
+        return columns
+
+    def _asked_for(self, twists: Array, line: TipReference) -> Array:
+        """Leave out turns about the tool axis, where only that is asked for; shape (6, ...)."""
+        if self._mode != 'axis':
+            return twists
+        axis = line.T[0, :3, :3] @ self._axis
+        asked: Array = twists.copy()
+        asked[3:] -= np.multiply.outer(axis, axis @ asked[3:])
+        return asked
+
+    def _near(self, q: Array, q_rest: Array) -> list[Nearness]:
+        if self._guard is None:
+            return []
+        near = self._guard.near_at_rest(q, q_rest, REACH)
+        return [each for each in near if largest(each.slope) > LEAST_SLOPE]
+
+    def _margin(self, pair: Nearness) -> float:
+        """Distance that a pair keeps beyond its clearance [m]; negative: it comes no nearer."""
+        if pair.now <= 0.0:
+            return pair.now
+        may, kept = min(MARGIN, MARGIN_SHARE * pair.now), self._margins.get(pair.links, 0.0)
+        self._margins[pair.links] = margin = (
+            may if pair.now < MARGIN_SHARE * kept else max(may, kept)
+        )
+        return margin
+
+    def _nearest(
+        self, inverse: Array, wanted: Array, box: Array, slopes: Array, least: Array
+    ) -> tuple[Array, Array]:
+        """Find the velocity nearest to one wanted, and how hard each bound pushes it there."""
+        normals = np.vstack([self._box, slopes])
+        bounds = np.concatenate([box.reshape(-1), least])
+        pushes, velocity = np.empty(len(bounds)), np.empty(len(wanted))
+        nearest_velocity(inverse, wanted, normals, bounds, pushes, *self._memory, velocity)
+        return velocity, pushes
+
+    def _take_note(self, near: list[Nearness], pushes: Array, missing: Array, led: Array) -> None:
+        """Take note of what holds the tip back, and whether anything is missing from its way."""
+        robot, q, n = self._robot, self._joints.q, len(self._robot)
+        pairs = [
+            each.links for each, push in zip(near, pushes[2 * n :], strict=True) if push > HOLDS
+        ]
+        at_limit = np.minimum(q - robot.lower, robot.upper - q) < AT_LIMIT
+        held = np.maximum(pushes[:n], pushes[n : 2 * n]) > HOLDS
+        joints = [robot.joint_names[j] for j in np.flatnonzero(at_limit & held)]
+        self._pairs, self._at_limit = pairs, joints
+        is_short = length_of(missing) > SHORT * max(length_of(led), SHORT)
+        self.is_free = not (pairs or joints or is_short)
+
+    @property
+    def reason(self) -> Reason:
+        """Say what the tool slides along."""
+        refused = '' if self._guard is None else self._guard.refused_pair
+        along = [*map(', '.join, self._pairs), *self._at_limit] or [refused or END_OF_REACH]
+        text = f'sliding along: {"; ".join(along)}'
+        return Reason(ReasonKind.SLIDING, text, tuple(self._at_limit))
+
+    @property
+    def end(self) -> Reason:
+        """Say why the tool comes no nearer to where it is led."""
+        if self._pairs:
+            links = ', '.join(f"'{a}' and '{b}'" for a, b in self._pairs)
+            return Reason(ReasonKind.COLLISION_AHEAD, f'collision ahead: {links}; {AS_NEAR}')
+        if self._at_limit:
+            names = ', '.join(self._at_limit)
+            text = f'{AT_LIMITS} ({names}); {AS_NEAR}'
+            return Reason(ReasonKind.PATH_BLOCKED, text, tuple(self._at_limit))
+        return Reason(ReasonKind.PATH_BLOCKED, f'{END_OF_REACH}; {AS_NEAR}')
