@@ -314,6 +314,48 @@ def test_arm_on_a_table_slides_along_a_wall_as_well():
     assert led.kinds(450) == {ReasonKind.SLIDING}
 
 
+def test_slopes_of_distances_are_those_that_are_measured_beside():
+    """By the distance of the judge, where only one pair is near."""
+    led, rng = Led(WALL).follow(into_the_wall, 500), np.random.default_rng(0)
+    q = led.q[-1]
+    near = [each for each in led.arm._guard.near_at_rest(q, q, 0.01) if 'wall' in each.links]
+    (wrist,) = near
+    assert wrist.now == wrist.at_rest == pytest.approx(led.judge.nearest(q), abs=SLACK)
+    for _ in range(20):
+        beside = q + rng.uniform(-2e-3, 2e-3, len(q))
+        change = led.judge.nearest(beside) - led.judge.nearest(q)
+        assert change == pytest.approx(wrist.slope @ (beside - q), abs=1e-5)
+
+
+@pytest.mark.parametrize('mode', ['pose', 'position', 'axis'])
+def test_arm_with_a_joint_to_spare_slides_in_any_mode(mode):
+    robot = load_urdf(example_arm('seven_axis'))
+    chain = robot.chain()
+    judge = Judge(robot.source, chain.base_link, chain.tip_link)
+    start = np.array([0.3, 0.2, 0.2, -1.8, 0.1, 1.9, 0.3])
+    T = judge.pose(start)
+    wall = np.eye(4)
+    wall[:3, 3] = T[0, 3] + 0.25, 0.0, 0.5
+    scene = Scene([Obstacle('wall', Box((0.02, 3.0, 3.0)), wall)])
+    arm = ArmFollower(chain, FollowerOptions(mode=mode), robot=robot, scene=scene)
+    arm.step(None, DT, measured=start)
+    boxes = {'wall': ((0.02, 3.0, 3.0), tuple(wall[:3, 3]))}
+    clear = PlanJudge(robot.source, chain.joint_names, boxes)
+    q, places, hands = [start], [], []
+    for i in range(800):
+        hand = T.copy()
+        hand[:3, 3] += min(0.2 * i * DT, 0.5), 0.1 * math.sin(1.2 * i * DT), 0.0
+        q.append(np.array(arm.step(hand, DT, measured=q[-1])))
+        places.append(judge.pose(q[-1])[:3, 3])
+        hands.append(hand[:3, 3])
+    times = DT * np.arange(len(q))
+    assert arm.reason.kind is ReasonKind.SLIDING
+    assert np.abs(velocities(times, np.array(q))).max() <= FASTEST * (1.0 + 1e-6)
+    assert np.abs(accelerations(times, np.array(q))).max() <= HARDEST * (1.0 + 1e-4)
+    assert np.ptp(np.array(places)[400:, 1]) > 0.8 * np.ptp(np.array(hands)[400:, 1])
+    assert min(clear.nearest(values) for values in q[::3]) > -SLACK
+
+
 ways = st.tuples(
     *[st.floats(0.1, 0.5)] * 3, *[st.floats(0.2, 1.2)] * 3, *[st.floats(0.0, 6.2)] * 3
 )
