@@ -70,6 +70,9 @@ class Jog:
 class JogReference(TipReference):
     """Moves as a jog tells."""
 
+    most_missing = 0.0
+    """A jog has no place that the tool could come nearer to: it keeps its orientation."""
+
     def __init__(self, T: Array, q: Array, limits: MotionLimits, jog: Jog) -> None:
         super().__init__(T, q, limits)
         self.jog = jog
@@ -103,6 +106,10 @@ class JogReference(TipReference):
     def led_by(self) -> Array:
         """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
         return LED_FOR * self._asked_speed()
+
+    def may_miss(self, led: Array) -> float:
+        """Tell how much of a displacement (6,) may be missing from one that is free [s]."""
+        return LEAST_PART * length_of(led)
 
     def speed_along(self, displacement: Array, dt: float) -> Array:
         """Speed for the next step where a displacement (k, 6) [s] is all that is possible."""

@@ -28,8 +28,8 @@ from .tip_reference import TipReference
 
 DAMPING = 0.08
 """Weight of the velocity of joints beside the speed of the tip, as a share of its limits [s]."""
-TURNING = 5.0
-"""Weight of rotations beside translations [1]: a tool does not tilt to come a little nearer."""
+UPRIGHT = 5.0
+"""Weight of rotations beside translations while it is found how far a tip gets [1]."""
 MARGIN = 1e-3
 """Distance kept beyond clearances, as the way to rest is not quite straight [m]."""
 MARGIN_SHARE = 0.5
@@ -42,14 +42,14 @@ TINY = 1e-12
 """A weight of nothing [1]."""
 HOLDS = 1e-6
 """Push above which a bound holds the arm back [1]."""
-SHORT = 0.05
-"""Share of the way that may be missing from one that is free [1], or this share of as many s."""
 STILL, SLOW = 2e-3, 1e-3
 """Velocity of joints that all but stand [rad/s or m/s], and share of the tip's speed [1]."""
 LEAST_SLOPE = 1e-4
 """A pair whose distance changes by less with every joint holds no step back [m/rad or 1]."""
 END_OF_REACH = 'the end of its reach'
 AS_NEAR = 'the tool is as near as it can be'
+LAST_OF_LINE = 0.02
+"""Rest of a line that is tried where a slide ends beside its goal [s at full speed]."""
 MOMENT = 1e-3
 """Time over which the speed of the tip is measured at rest [s]."""
 
@@ -72,7 +72,7 @@ class Sliding:
     Attributes
     ----------
     is_free : bool
-        Whether nothing held the last step back: the tip goes as it is led.
+        Whether neither a pair nor a limit held the last step back.
     is_still : bool
         Whether the arm all but stood before it; not one that is paused, or whose tool is slow.
 
@@ -88,7 +88,6 @@ class Sliding:
         self._robot, self._joints, self._guard = robot, joints, guard
         self._jacobian, self._mode = Jacobian(robot), options.mode
         self._axis = np.array(options.axis) / np.linalg.norm(options.axis)
-        self._weights = np.repeat((1.0, 0.0 if self._mode == 'position' else TURNING), 3)
         n = len(robot)
         self._box = np.vstack([np.eye(n), -np.eye(n)])
         self._memory = np.empty(n, dtype=np.int64), np.empty((n + 3, n)), np.empty((n, n))
@@ -116,27 +115,38 @@ class Sliding:
         stopping = dt + float(np.max(np.abs(before) / joints.limits.joint_acceleration))
         ahead = dt + 0.5 * stopping
         q_rest = np.clip(joints.q + ahead * before, robot.lower, robot.upper)
-        columns = self._columns(q_rest, line)
-        inverse = np.linalg.inv(columns.T @ columns + DAMPING**2 * np.eye(len(before)))
+        J = self._jacobian_at(q_rest, line)
         near = self._near(joints.q, q_rest)
         slopes = ahead * np.array([each.slope for each in near]).reshape(-1, len(before))
         least = slopes @ before - [each.at_rest - self._margin(each) for each in near]
         box = np.array([robot.lower - joints.q, joints.q - robot.upper]) / ahead
 
-        def nearest(speed: Array, box: Array) -> tuple[Array, Array]:
-            wanted = inverse @ (columns.T @ (self._weights * speed))
+        def nearest(speed: Array, box: Array, turning: float = 1.0) -> tuple[Array, Array]:
+            weights = np.repeat((1.0, turning), 3)
+            columns = weights[:, None] * J
+            inverse = np.linalg.inv(columns.T @ columns + DAMPING**2 * np.eye(len(before)))
+            wanted = inverse @ (columns.T @ (weights * speed))
             return self._nearest(inverse, wanted, box, slopes, least)
 
-        led = self._asked_for(line.led_by().reshape(-1), line)
-        possible, pushes = nearest(led / ahead, np.minimum(box, 0.0))
-        reached = ahead * columns @ possible / np.maximum(self._weights, TINY)
+        box, led = np.minimum(box, 0.0), self._asked_for(line.led_by().reshape(-1), line)
+        possible, pushes = nearest(led / ahead, box, UPRIGHT)
+        reached = ahead * J @ possible
+        missing = led - reached
+        near_by = reached + missing * min(1.0, line.most_missing / max(length_of(missing), TINY))
+        reached = ahead * J @ nearest(near_by / ahead, box)[0]
         speed = line.speed_along(reached.reshape(1, 6), dt).reshape(-1)
         least_v, most_v = self._bounds(dt)
-        velocity = np.clip(nearest(speed, np.array([least_v, -most_v]))[0], least_v, most_v)
+        bounds = np.array([least_v, -most_v])
+        velocity = np.clip(nearest(speed, bounds)[0], least_v, most_v)
         velocity = joints.no_faster(velocity, max(line.limits.speed_scaling, line.pace), dt)
-        self._take_note(near, pushes, self._weights * (led - reached), led)
+        self._take_note(near, pushes)
+        self.is_free = not self._is_held and length_of(led - reached) <= line.may_miss(led)
         self._go_on(line, velocity, dt)
         return velocity
+
+    def is_beside_goal(self, line: TipReference) -> bool:
+        """Whether hardly anything is left of where the tip is led."""
+        return length_of(self._asked_for(line.led_by().reshape(-1), line)) < LAST_OF_LINE
 
     def _bounds(self, dt: float) -> Array:
         """Least and greatest velocity of each joint at the share of speed asked for, (2, n)."""
@@ -159,20 +169,20 @@ class Sliding:
         space = TipSpace(line.limits.tip_speed, line.limits.tip_rotation)
         line.advance(space.between(line.T, T) / dt, dt, T, q)
 
-    def _columns(self, q: Array, line: TipReference) -> Array:
-        """Weighted speed of the tip, as a share of its limits, for each joint; shape (6, n)."""
-        J = self._asked_for(self._jacobian.at(q), line)
+    def _jacobian_at(self, q: Array, line: TipReference) -> Array:
+        """Speed of the tip, as a share of its limits, for each joint; shape (6, n)."""
         scale = np.repeat((line.limits.tip_speed, line.limits.tip_rotation), 3)
-        columns: Array = (self._weights / scale)[:, None] * J
-        return columns
+        J: Array = self._asked_for(self._jacobian.at(q), line) / scale[:, None]
+        return J
 
     def _asked_for(self, twists: Array, line: TipReference) -> Array:
-        """Leave out turns about the tool axis, where only that is asked for; shape (6, ...)."""
-        if self._mode != 'axis':
-            return twists
-        axis = line.T[0, :3, :3] @ self._axis
+        """Leave out turns that are not asked for; shape (6, ...)."""
         asked: Array = twists.copy()
-        asked[3:] -= np.multiply.outer(axis, axis @ asked[3:])
+        if self._mode == 'position':
+            asked[3:] = 0.0
+        elif self._mode == 'axis':
+            axis = line.T[0, :3, :3] @ self._axis
+            asked[3:] -= np.multiply.outer(axis, axis @ asked[3:])
         return asked
 
     def _near(self, q: Array, q_rest: Array) -> list[Nearness]:
@@ -201,8 +211,8 @@ class Sliding:
         nearest_velocity(inverse, wanted, normals, bounds, pushes, *self._memory, velocity)
         return velocity, pushes
 
-    def _take_note(self, near: list[Nearness], pushes: Array, missing: Array, led: Array) -> None:
-        """Take note of what holds the tip back, and whether anything is missing from its way."""
+    def _take_note(self, near: list[Nearness], pushes: Array) -> None:
+        """Take note of what holds the tip back."""
         robot, q, n = self._robot, self._joints.q, len(self._robot)
         pairs = [
             each.links for each, push in zip(near, pushes[2 * n :], strict=True) if push > HOLDS
@@ -211,8 +221,7 @@ class Sliding:
         held = np.maximum(pushes[:n], pushes[n : 2 * n]) > HOLDS
         joints = [robot.joint_names[j] for j in np.flatnonzero(at_limit & held)]
         self._pairs, self._at_limit = pairs, joints
-        is_short = length_of(missing) > SHORT * max(length_of(led), SHORT)
-        self.is_free = not (pairs or joints or is_short)
+        self._is_held = bool(pairs or joints)
 
     @property
     def reason(self) -> Reason:

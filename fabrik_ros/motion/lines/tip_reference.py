@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+import math
 
 import numpy as np
 
@@ -25,6 +26,10 @@ SHORTEST_LOOK_AHEAD = 1e-3
 Shortest look-ahead of a reference [s]. From nearer, a small jump of the solutions would look like
 an endless bend, and the reference would slow down in front of it for ever.
 """
+
+
+MOST_MISSING = 0.04
+"""What is missing of a way to a goal counts up to this [s]: no tool tilts to come much nearer."""
 
 
 class TipReference(ABC):
@@ -63,8 +68,12 @@ class TipReference(ABC):
         Whether the reference has moved from where it began.
     ends_at : Solution or None
         The answer that showed that the joints cannot go on; None while they can.
+    most_missing : float
+        What is missing of a displacement counts up to this [s], where only a part is possible.
 
     """
+
+    most_missing = MOST_MISSING
 
     def __init__(self, T: Array, q: Array, limits: MotionLimits) -> None:
         self.limits = limits
@@ -158,6 +167,14 @@ class TipReference(ABC):
     @abstractmethod
     def led_by(self) -> Array:
         """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
+
+    def may_miss(self, led: Array) -> float:
+        """
+        Tell how much of a displacement (6,) may be missing from one that is free [s].
+
+        Any: a line is tried again, and its goal may be resolved to the place that is in reach.
+        """
+        return math.inf
 
     @abstractmethod
     def speed_along(self, displacement: Array, dt: float) -> Array:

@@ -32,8 +32,6 @@ STANDS_FOR = 0.1
 FREE_FOR = 0.1
 """Time after which an arm that slides and goes as it is led slides no more [s]."""
 AS_FAR = 'jogged as far as it goes'
-LAST_OF_LINE = 0.02
-"""Rest of a line that is tried where a slide ends beside its goal [s at full speed]."""
 BEHIND = 1e-2
 """Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
 
@@ -243,7 +241,8 @@ class LinePath(ReferencePath[LineReference]):
     @property
     def _is_beside_goal(self) -> bool:
         """Whether the last of the line is to be tried, nearer than a slide comes."""
-        return not self._has_tried and self.reference.remaining < LAST_OF_LINE
+        sliding = None if self._has_tried else self._sliding
+        return sliding is not None and sliding.is_beside_goal(self.reference)
 
     def _on_line(self, dt: float) -> Array | None:
         reference, tracker = self.reference, self._tracker

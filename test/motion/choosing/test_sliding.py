@@ -356,6 +356,22 @@ def test_arm_with_a_joint_to_spare_slides_in_any_mode(mode):
     assert min(clear.nearest(values) for values in q[::3]) > -SLACK
 
 
+@pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
+@pytest.mark.parametrize('seed', range(6))
+def test_hand_that_comes_back_from_beyond_the_reach_is_met(seed):
+    """Past singular places, too: there the tool is at its place, though it may be turned a bit."""
+    rng = np.random.default_rng(seed)
+    sizes, rates, phases = (rng.uniform(*ends, 3) for ends in ((0.2, 0.7), (0.2, 1.0), (0.0, 6.2)))
+
+    def hand(t):
+        share = max(0.0, min(1.0, t / 1.5, (8.0 - t) / 1.5))
+        return offset(*(share * sizes * (np.sin(rates * t + phases) - np.sin(phases))))
+
+    led = Led(max_tip_speed=0.5).follow(hand, 1200, every=2)
+    led.check_limits()
+    assert pose_errors(T_START, JUDGE.pose(led.q[-1]))[0] < 5e-3
+
+
 ways = st.tuples(
     *[st.floats(0.1, 0.5)] * 3, *[st.floats(0.2, 1.2)] * 3, *[st.floats(0.0, 6.2)] * 3
 )
