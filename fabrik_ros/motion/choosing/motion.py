@@ -553,8 +553,8 @@ class Motion:
         """
         Move a tip at a velocity from now on, without a goal.
 
-        It rests in front of singular places and limits, with a `reason`, until the jog ends or
-        turns another way. The call has no effect while the arm is stopping.
+        Where that is blocked it slides along, if it may, or rests, with a `reason`, until the jog
+        ends or turns another way. The call has no effect while the arm is stopping.
 
         Parameters
         ----------

@@ -72,7 +72,8 @@ class Sliding:
     Attributes
     ----------
     is_free : bool
-        Whether neither a pair nor a limit held the last step back.
+        Whether neither a pair nor a limit held the last step back, and, of a jog, all of it was
+        possible.
     is_still : bool
         Whether the arm all but stood before it; not one that is paused, or whose tool is slow.
 

@@ -406,8 +406,8 @@ class JogPath(ReferencePath[JogReference]):
     """
     The path of a jog.
 
-    It rests in front of singular places and limits, with a reason, until the jog ends or turns
-    another way.
+    Where it is blocked it slides, if it may and enough of the jog is possible; else it rests, with
+    a reason, until the jog ends or turns another way.
     """
 
     is_jog = True
