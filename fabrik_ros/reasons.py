@@ -34,6 +34,7 @@ class ReasonKind(Enum):
     JOG_BLOCKED = 'jog_blocked'
     JOG_ENDED = 'jog_ended'
     SLIDING = 'sliding'
+    DODGING = 'dodging'
     # of the robot, and of who asks
     HELD = 'held'
     CANCELLED = 'cancelled'
@@ -67,6 +68,10 @@ class ReasonKind(Enum):
     PREPARING = 'preparing'
     INACTIVE = 'inactive'
     NAME_TAKEN = 'name_taken'
+
+
+GOES_ON = ReasonKind.SLIDING, ReasonKind.DODGING
+"""Reasons of an arm that goes on as far as it is led."""
 
 
 @dataclass(frozen=True, eq=False)

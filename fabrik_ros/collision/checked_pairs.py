@@ -103,6 +103,11 @@ class CheckedPairs:
         self._names = list(names)
         self.version = 0
 
+    @property
+    def has_obstacle(self) -> npt.NDArray[np.bool_]:
+        """Mask of the pairs that are no two links, shape (p,)."""
+        return np.zeros(len(self.clearances), dtype=bool)
+
     def links(self, p: int) -> tuple[str, str]:
         """Return the names of the links, or of link and obstacle, of pair number `p`."""
         return self._names[p]

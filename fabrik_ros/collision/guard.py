@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,18 @@ class Nearness:
     """Distance where it would come to rest, beyond the clearance [m]."""
     slope: Array
     """Change of that distance with each joint value, shape (n,) [m/rad or 1]."""
+
+
+class NearPair(NamedTuple):
+    """A pair that is near."""
+
+    number: int
+    links: tuple[str, str]
+    """The names of the pair."""
+    gap: float
+    """Distance beyond the clearance [m]."""
+    reach: float
+    """Distance beyond the clearance at which it is near [m]."""
 
 
 class CollisionGuard:
@@ -291,6 +304,28 @@ class CollisionGuard:
             slope[j] = (measure(p, beside) - at_rest) / PROBE
         links = self._collision.links(p)
         return Nearness(links, measure(p, q) - clearance, at_rest - clearance, slope)
+
+    def near_obstacles(self, q: Array, reach: float) -> list[NearPair]:
+        """Tell what is within `reach` [m] of an obstacle at `q`, (n,), beyond the clearances."""
+        return self._near_among(np.flatnonzero(self._collision.has_obstacle), q, reach)
+
+    def near_links(self, q: Array, reach: float) -> list[NearPair]:
+        """Tell which links are within `reach` [m] of each other, as above."""
+        return self._near_among(np.flatnonzero(~self._collision.has_obstacle), q, reach)
+
+    def _near_among(self, pairs: npt.NDArray[np.intp], q: Array, reach: float) -> list[NearPair]:
+        measure, clearance = self._distances.measure, self._clearance
+        due = map(int, self._distances.due(q, clearance + reach, pairs=pairs))
+        near = ((p, measure(p, q) - float(clearance[p])) for p in due)
+        return [
+            NearPair(p, self._collision.links(p), gap, reach) for p, gap in near if gap < reach
+        ]
+
+    def slopes(self, pair: NearPair, q: Array, directions: Array) -> Array:
+        """Change of the distance of a near pair at `q` with moves in directions, (k, n); (k,)."""
+        measure, distance = self._distances.measure, pair.gap + float(self._clearance[pair.number])
+        ways = [measure(pair.number, q + PROBE * direction) for direction in directions]
+        return (np.array(ways) - distance) / PROBE
 
     def collision_at(self, q: Array) -> str:
         """Say which links are too near at joint values `q`, shape (n,); '' where none are."""

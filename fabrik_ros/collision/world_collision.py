@@ -134,6 +134,11 @@ class WorldCollision(CheckedPairs):
             return f'{part}on: obstacles alone{gaps}; links {links}'
         return links
 
+    @property
+    def has_obstacle(self) -> npt.NDArray[np.bool_]:
+        """Mask of the pairs that are no two links, shape (p,)."""
+        return np.arange(len(self.clearances)) >= self._own_count
+
     def set_scene(self, scene: Scene) -> Mapping[int, int]:
         """
         Replace all obstacles; nothing changes if one cannot be loaded.

@@ -55,6 +55,7 @@ NOT_NEGATIVE = (
     'target_timeout',
     'stream_timeout',
     'max_detour',
+    'dodge_distance',
     'collision_clearance',
     'obstacle_clearance',
 )
@@ -106,6 +107,9 @@ class FollowerOptions:
         How far the tool may leave the line at singularities [m]; -1: 0.005 with path 'auto'.
     path_tolerance_orientation : float
         How far its orientation may leave it there [rad]; -1: 0.0873 with path 'auto'.
+    dodge_distance : float
+        Distance beyond `obstacle_clearance` that links seek from obstacles by the self-motion of
+        arms with more than six joints, in streams and jogs [m]; 0: they keep still.
     on_unreachable : str
         'approach' targets out of reach as near as possible, or 'hold'; also those in collision.
     command_rate : float
@@ -186,6 +190,7 @@ class FollowerOptions:
     confirm: str = 'never'
     path_tolerance_position: float = -1.0
     path_tolerance_orientation: float = -1.0
+    dodge_distance: float = 0.1
     on_unreachable: str = 'approach'
 
     command_rate: float = 100.0
@@ -248,6 +253,7 @@ class FollowerOptions:
             confirm=self.confirm,
             path_tolerance_position=self.path_tolerance_position,
             path_tolerance_orientation=self.path_tolerance_orientation,
+            dodge_distance=self.dodge_distance,
             approach_unreachable=self.on_unreachable == 'approach',
         )
 

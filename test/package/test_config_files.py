@@ -63,6 +63,7 @@ ZERO_MEANS_OFF = {
     'blend_radius',
     'tip_speed',
     'gripper_effort',
+    'dodge_distance',
 }
 MINUS_ONE_MEANS_AS_FITS = {'path_tolerance_position', 'path_tolerance_orientation'}
 

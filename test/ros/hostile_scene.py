@@ -66,6 +66,7 @@ SANE: dict[str, Any] = {
     'confirm': 'never',
     'path_tolerance_position': -1.0,
     'path_tolerance_orientation': -1.0,
+    'dodge_distance': 0.1,
     'mode': 'auto',
     'axis': [0.0, 0.0, 1.0],
     'polish': 'auto',

@@ -41,6 +41,8 @@ class MotionOptions:
     """
     confirm: str = 'never'
     """Paths that wait for `execute`: 'never' any, those 'leaving_line', or 'always'."""
+    dodge_distance: float = 0.1
+    """Distance that spare joints seek from obstacles while a hand leads the tool [m]; 0: none."""
     path_tolerance_position: float = -1.0
     """
     Greatest deviation of the tips where the line cannot be followed exactly [m].

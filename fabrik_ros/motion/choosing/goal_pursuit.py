@@ -24,11 +24,13 @@ from ...solver.solution import Solution
 from ...solver.tree_solver import TipOptions
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
+from ..lines.dodging import Dodging
 from ..lines.goal_frame import GoalFrame
 from ..lines.line_reference import LineReference
 from ..lines.line_tracker import LineTracker
 from ..lines.motion_solvers import MotionSolvers
 from ..lines.pinned_joints import PinnedJoints
+from ..lines.singularity import POSE_JOINTS
 from ..lines.sliding import Sliding
 from ..lines.tolerant_line import TolerantLinePlanner
 from ..paths.path import Path
@@ -139,7 +141,7 @@ class GoalPursuit:
     def _set_options(self, options: MotionOptions) -> None:
         self.options = options
         self._resolver = GoalResolver(self._solvers, self._frame)
-        self._tracker.sliding = self._make_sliding()
+        self._tracker.sliding, self._tracker.dodging = self._make_sliding(), self._make_dodging()
         robot, limiter, guard = self._robot, self._limiter, self._guard
         fastest = limiter.joints.limits.joint_velocity
         solvers, brief = self._solvers, self._solvers.brief()
@@ -167,6 +169,14 @@ class GoalPursuit:
         if stops or not is_alone:
             return None
         return Sliding(robot, limiter.joints, self._guard, self._solver_options)
+
+    def _make_dodging(self) -> Dodging | None:
+        """Make what moves spare joints out of the way of things; None where there are none."""
+        robot, distance = self._robot, self.options.dodge_distance
+        is_alone = isinstance(robot, Chain) and self._pinned is None
+        if distance == 0.0 or not is_alone or len(robot) <= POSE_JOINTS:
+            return None
+        return Dodging(robot, self._limiter.joints, self._guard, distance)
 
     def warm_up(self) -> None:
         """Compile what goals and lines need."""

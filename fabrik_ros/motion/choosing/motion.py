@@ -705,7 +705,7 @@ class Motion:
         """Take a step as the path wants it, unless the arm has to brake."""
         limiter, path = self.limiter, self.path
         if path is not None:
-            path.may_slide = (self.in_stream or path.is_jog) and not self.frame.is_world
+            path.is_led = (self.in_stream or path.is_jog) and not self.frame.is_world
         if path is not None and path.is_stop:
             return False
         velocity = self._wanted_velocity(dt)

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import RefusedError
 from ...model.mechanism import Mechanism
 from ...programs.program import Program
-from ...reasons import joined, Reason, ReasonKind
+from ...reasons import GOES_ON, joined, Reason, ReasonKind
 from ...transforms import Array
 from ..choosing.goal import Goal
 from ..choosing.motion import Motion
@@ -304,7 +304,7 @@ class Follower:
     def _jog_is_blocked(self) -> bool:
         """Whether a jogged arm cannot go on in the direction of its jog."""
         reason = self.motion.reason if self.motion.is_jogging else None
-        return reason is not None and reason.kind is not ReasonKind.SLIDING
+        return reason is not None and reason.kind not in GOES_ON
 
     # -- what it is asked for
 

@@ -11,6 +11,7 @@ from ...solver.solution import Solution
 from ...transforms import Array
 from ..limits.joint_motion import JointMotion, largest
 from .displacements import length_of
+from .dodging import Dodging
 from .goal_frame import GoalFrame
 from .jog_reference import Jog, JogReference
 from .line_reference import LineReference
@@ -67,6 +68,8 @@ class LineTracker:
         self.solvers = solvers
         self.sliding: Sliding | None = None
         """Finds what is possible where lines are blocked; None where the arm stops there."""
+        self.dodging: Dodging | None = None
+        """Moves spare joints out of the way; None where there are none."""
 
     def warm_up(self) -> None:
         """Compile what a step needs beside solvers and joints."""
@@ -242,14 +245,20 @@ class LineTracker:
         if not solvers.is_on_line(answer):
             return LineStep(answer, None)
         velocity = (answer.q - line.q) / dt
+        if np.any(line.self_motion):
+            alone = self.solvers.line.solve(self.to_base(T), self._seed(line, speed, dt))
+            line.self_motion = (answer.q - alone.q) / dt
         line.advance(speed, dt, T, answer.q)
         line.keep_to_tips(answer.q, self._robot.tip_poses)
         return LineStep(answer, velocity)
 
     def _answer(self, line: TipReference, pose: Array, speed: Array, dt: float) -> Solution:
         """Joint values for a pose to which a step at a speed leads."""
-        seed = line.seed(length_of(speed) * dt) if self._leads else line.q
-        return self.solvers.line.solve(pose, seed)
+        return self.solvers.line.solve(pose, self._seed(line, speed, dt) + dt * line.self_motion)
+
+    def _seed(self, line: TipReference, speed: Array, dt: float) -> Array:
+        """Joint values near which those for a step at a speed are to be, without self-motion."""
+        return line.seed(length_of(speed) * dt) if self._leads else line.q
 
     @property
     def _leads(self) -> bool:
@@ -264,7 +273,8 @@ class LineTracker:
 
         Often they only cannot speed up so soon; to brake for that would be the wrong way.
         """
-        share = self._joints.followable_share((q - line.q) / dt, correction)
+        beside = correction + line.self_motion
+        share = self._joints.followable_share((q - line.q) / dt - line.self_motion, beside)
         braking = line.slower(speed, dt)
         return [speed * share, braking] if share < 1.0 else [braking]
 
@@ -272,10 +282,10 @@ class LineTracker:
         self, line: TipReference, q: Array, correction: Array, dt: float, is_carried: bool
     ) -> tuple[float, float]:
         """Share of a step to joint values `q` to take, and greatest one that the points allow."""
-        rate = (q - line.q) / dt
+        beside, rate = correction + line.self_motion, (q - line.q) / dt - line.self_motion
         allowed = math.inf if is_carried else self._allowed_share(line, rate, correction, dt)
         most = min(1.0, allowed)
-        return most * self._joints.followable_share(most * rate, correction), allowed
+        return most * self._joints.followable_share(most * rate, beside), allowed
 
     def _allowed_share(
         self, line: TipReference, rate: Array, correction: Array, dt: float
@@ -285,7 +295,8 @@ class LineTracker:
 
         A line that has to slow down to lower limits takes the time that the tip may take for it.
         """
-        scaling, velocity = self._joints.limits.speed_scaling, rate + correction
+        scaling, rate = self._joints.limits.speed_scaling, rate + line.self_motion
+        velocity = rate + correction
         most = max(scaling, line.pace - line.full_acceleration * dt) * (1.0 + ROUNDING)
         share = most * self._part_allowed(velocity, dt)
         if share >= 1.0 or largest(correction) < CATCHING_UP:

@@ -59,6 +59,8 @@ class TipReference(ABC):
         Size of that speed.
     rate : array, shape (n,)
         Joint velocity at full speed, as of the last step [rad/s or m/s].
+    self_motion : array, shape (n,)
+        Joint velocity of a step that leaves the tips where they are [rad/s or m/s].
     full_acceleration, acceleration, deceleration : float
         Change of speed that the tips are allowed, that the joints can follow with a margin, and
         that the joints can follow when they must [1/s].
@@ -80,7 +82,7 @@ class TipReference(ABC):
         self._space = TipSpace(limits.tip_speed, limits.tip_rotation)
         self.T, self.q = T, q
         self.unconstrained = is_unconstrained(T)
-        self.rate = np.zeros_like(q)
+        self.rate = self.self_motion = np.zeros_like(q)
         self.full_acceleration = limits.tip_acceleration / limits.tip_speed
         self.acceleration = self.deceleration = self.full_acceleration
         self.greatest_share = 1.0
@@ -247,7 +249,7 @@ class TipReference(ABC):
         self.speed = speed
         if self.pace > 0.0:
             self.has_left = True
-            self.rate = (q - self.q) / (self.pace * dt)
+            self.rate = (q - self.q - dt * self.self_motion) / (self.pace * dt)
         self.q = q
 
     def keep_to_tips(self, q: Array, tip_poses: Callable[[Array], Array]) -> None:

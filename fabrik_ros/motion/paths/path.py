@@ -75,8 +75,10 @@ class Path(ABC):
         whole path is known to be free.
     stays_in_world : bool
         Whether it goes on from its end when the base moves.
-    may_slide, slides : bool
-        Whether it is to go on with what is possible where it is blocked, and whether it does.
+    is_led : bool
+        Whether a hand leads it: it is a stream or a jog.
+    slides : bool
+        Whether it goes on with what is possible, as it is blocked.
 
     """
 
@@ -85,7 +87,7 @@ class Path(ABC):
     follows_tips = False
     may_slow_down = False
     stays_in_world = False
-    may_slide = False
+    is_led = False
     slides = False
     solution: Solution | None = None
     reference: TipReference | None = None
@@ -148,7 +150,7 @@ class Path(ABC):
 
     @property
     def yields_to(self) -> Reason | None:
-        """Say what it slides along; None where the tips go as they are led."""
+        """Say what it slides along, or gets out of the way of; None where it does neither."""
         return None
 
     @property

@@ -73,13 +73,14 @@ class ReferencePath(Path, Generic[ReferenceT]):
     @property
     def _sliding(self) -> Sliding | None:
         """Finds what is possible where the path is blocked; None where the arm stops there."""
-        return self._tracker.sliding if self.may_slide else None
+        return self._tracker.sliding if self.is_led else None
 
     def slide(self) -> bool:
         """Go on with what is possible from now on, where the path may; tell whether it does."""
         sliding = self._sliding
         if sliding is not None and not self.slides:
             sliding.begin()
+            self._stop_dodging()
             self._blocking, self._stands_for = None, 0.0
         self.slides, self._free_for = sliding is not None, 0.0
         return self.slides
@@ -98,9 +99,11 @@ class ReferencePath(Path, Generic[ReferenceT]):
 
     @property
     def yields_to(self) -> Reason | None:
-        """Say what it slides along; None where the tips go as they are led, or stand."""
-        slides = self.slides and not self._has_slid
-        return self._sliding.reason if self._sliding is not None and slides else None
+        """Say what it slides along, or gets out of the way of; None where it does neither."""
+        sliding, dodging = self._sliding, self._tracker.dodging
+        if sliding is not None and self.slides:
+            return None if self._has_slid else sliding.reason
+        return None if dodging is None else dodging.reason
 
     @property
     def _has_slid(self) -> bool:
@@ -116,6 +119,12 @@ class ReferencePath(Path, Generic[ReferenceT]):
     def lose_speed(self) -> None:
         """Take note that the joints stand, or brake on their own."""
         self.reference.stop()
+        self._stop_dodging()
+
+    def _stop_dodging(self) -> None:
+        if self._tracker.dodging is not None:
+            self._tracker.dodging.stop()
+        self.reference.self_motion = np.zeros_like(self.reference.q)
 
     def change_limits(self, limits: MotionLimits) -> None:
         """Keep to other limits."""
@@ -129,6 +138,9 @@ class ReferencePath(Path, Generic[ReferenceT]):
         """Joint velocity along the path, on top of what the joints have to catch up anyway."""
         reference, tracker = self.reference, self._tracker
         is_off = largest(reference.q - self._limiter.joints.q) > OFF_LINE
+        if tracker.dodging is not None:
+            is_on_its_way = self.is_led and not reference.has_arrived()
+            reference.self_motion = tracker.dodging.advance(is_on_its_way, dt)
         self.solution, velocity = tracker.advance(reference, speed, correction, dt)
         if velocity is None:
             self._block(self.solution)

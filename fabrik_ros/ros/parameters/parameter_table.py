@@ -158,6 +158,14 @@ class PathParameters:
         low=-1.0,
         high=3.15,
     )
+    dodge_distance: float = parameter(
+        FollowerOptions.dodge_distance,
+        'distance beyond `obstacle_clearance` that links seek from obstacles by the self-motion '
+        'of an arm with more than six joints, while a stream or a jog leads the tool [m]; 0: '
+        'they keep still',
+        low=0.0,
+        high=1.0,
+    )
     on_unreachable: str = parameter(
         FollowerOptions.on_unreachable,
         '`approach` targets out of reach as near as possible, or `hold`; also for '

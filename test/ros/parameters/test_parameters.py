@@ -125,6 +125,7 @@ LIVE = {
     'on_blocked': 'replan',
     'path_tolerance_position': 0.001,
     'path_tolerance_orientation': 0.01,
+    'dodge_distance': 0.2,
     'on_unreachable': 'hold',
     'max_tip_speed': 0.1,
     'max_tip_rotation': 0.5,
@@ -585,6 +586,7 @@ class TestMeaning:
         assert settings.motion.max_detour == 1.0
         assert settings.motion.confirm == 'leaving_line'
         assert settings.motion.path_tolerances == (0.001, 0.01)
+        assert settings.motion.dodge_distance == 0.2
         assert not settings.motion.approach_unreachable
         chain = load_urdf(PLANAR).chain()
         assert settings.limits_for(chain).speed_scaling == 0.5

@@ -1,0 +1,202 @@
+"""
+Spare joints get out of the way of a box and of their limits, and leave the tool where it is led.
+
+Pinocchio and coal judge where the tool is, and how near links are to the box.
+
+"""
+
+import functools
+
+import pytest
+
+pytest.importorskip('pinocchio', reason='pinocchio is the judge')
+pytest.importorskip('coal', reason='coal measures the distances')
+pytest.importorskip('xacro')
+
+from command_judge import accelerations, velocities
+import dodging_scenes
+from dodging_scenes import BoxJudge, COMES, DT, GOES
+from fabrik_ros import ArmFollower, example_arm, FollowerOptions, load_urdf, State
+from fabrik_ros.collision import Obstacle, Scene
+from fabrik_ros.kernels._jit import COMPILED
+from fabrik_ros.model.geometry import Box
+from fabrik_ros.reasons import ReasonKind
+from judging import Judge, pose_errors
+import numpy as np
+
+ROBOT = load_urdf(example_arm('seven_axis'))
+CHAIN = ROBOT.chain()
+JUDGE = Judge(ROBOT.source, CHAIN.base_link, CHAIN.tip_link)
+START = np.array([0.3, 0.2, 0.2, -1.8, 0.1, 1.9, 0.3])
+DODGES = FollowerOptions().dodge_distance
+FASTEST, HARDEST = 1.5, 5.0
+MOST_OFF, MOST_TURNED = 1e-3, 2e-3
+BACK = 0.15
+"""Largest joint move that is left once the box has gone [rad]."""
+NEAR_LIMIT = 0.05
+STOPPED = 0, 1, 3
+"""Numbers of scenes in which the box stops an arm that does not dodge."""
+
+pytestmark = pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
+
+
+@functools.cache
+def drawn(seed=3):
+    return dodging_scenes.cases(ROBOT, CHAIN, JUDGE, seed), []
+
+
+def scene_of(number):
+    """Return one of the drawn scenes, and what the arm does in it without the box."""
+    found, scenes = drawn()
+    while len(scenes) <= number:
+        scenes.append(next(found))
+    return scenes[number]
+
+
+@functools.cache
+def driven(number, distance):
+    return dodging_scenes.drive(ROBOT, CHAIN, JUDGE, scene_of(number)[0], distance)
+
+
+def check_limits(q):
+    times = DT * np.arange(len(q))
+    assert np.abs(velocities(times, q)).max() <= FASTEST * (1.0 + 1e-6)
+    assert np.abs(accelerations(times, q)).max() <= HARDEST * (1.0 + 1e-4)
+
+
+@pytest.mark.parametrize('number', STOPPED)
+def test_elbow_gets_out_of_the_way_of_a_box_that_stopped_the_arm(number):
+    case, _ = scene_of(number)
+    assert driven(number, 0.0).was_blocked  # or it shows nothing
+    done = driven(number, DODGES)
+    assert not done.was_blocked
+    assert case.off(done.tips) < MOST_OFF
+    assert BoxJudge(ROBOT, CHAIN).nearest(case, done.q) > 0.0
+    check_limits(np.vstack([case.q, done.q]))
+
+
+@pytest.mark.parametrize('number', STOPPED)
+def test_it_says_what_it_avoids_while_it_moves_for_it_and_goes_back_afterwards(number):
+    _, alone = scene_of(number)
+    done = driven(number, DODGES)
+    assert set(done.kinds[: round(COMES / DT)]) <= {None}
+    assert ReasonKind.DODGING in done.kinds
+    assert set(done.kinds) == {None, ReasonKind.DODGING}
+    assert any('box' in text for text in done.texts)
+    assert np.abs(done.q - alone.q)[round(GOES / DT)].max() > BACK
+    assert np.abs(done.q - alone.q)[-1].max() < 0.5 * np.abs(done.q - alone.q).max()
+
+
+def test_tool_keeps_its_orientation():
+    case, _ = scene_of(0)
+    done = driven(0, DODGES)
+    turned = [pose_errors(case.T, JUDGE.pose(q)).angle for q in done.q[::5]]
+    assert max(turned) < MOST_TURNED
+
+
+def test_arm_that_needs_not_dodge_goes_as_before():
+    case, alone = scene_of(0)
+    still = dodging_scenes.drive(ROBOT, CHAIN, JUDGE, case, DODGES, has_box=False)
+    assert np.array_equal(still.q, alone.q)
+
+
+class Near:
+    """An arm whose elbow a box comes near, as fast as it is told."""
+
+    def __init__(self, start=START, **options):
+        points = JUDGE.points(start)
+        elbow, J = points[dodging_scenes.ELBOW], self_motion(start)
+        beside = JUDGE.points(start + 1e-4 * J)[dodging_scenes.ELBOW] - elbow
+        self.elbow, self.side = elbow, beside / np.linalg.norm(beside)
+        self.arm = ArmFollower(
+            CHAIN, FollowerOptions(**options), robot=ROBOT, scene=self.scene(0.5)
+        )
+        self.arm.step(None, DT, measured=start)
+        self.q = [np.array(start)]
+
+    def scene(self, distance):
+        T = np.eye(4)
+        T[:3, 3] = self.elbow + distance * self.side
+        return Scene([Obstacle('box', Box((0.1, 0.1, 0.1)), T)])
+
+    def come(self, step, nearest=0.15, steps=200):
+        """Let the box come from 0.35 m to that distance, with a step of the arm each time."""
+        for i, distance in enumerate(np.linspace(0.35, nearest, steps)):
+            if i % 5 == 0:
+                self.arm.set_scene(self.scene(distance))
+            step(self.arm)
+            self.q.append(np.array(self.arm.step(None, DT, measured=self.q[-1])))
+        return np.array(self.q)
+
+
+def self_motion(q):
+    """Direction of the joints, shape (n,), that leaves the tool where it is: by differences."""
+    T = JUDGE.pose(q)
+    columns = []
+    for step in 1e-6 * np.eye(len(q)):
+        moved = JUDGE.pose(q + step)
+        turn = (moved[:3, :3] @ T[:3, :3].T - np.eye(3)) / 1e-6
+        columns.append([*(moved[:3, 3] - T[:3, 3]) / 1e-6, turn[2, 1], turn[0, 2], turn[1, 0]])
+    return np.linalg.svd(np.transpose(columns))[2][-1]
+
+
+def test_jogged_arm_dodges_too():
+    near = Near()
+    q = near.come(lambda arm: arm.jog(np.array([0.0, 0.0, 0.02, 0.0, 0.0, 0.0])))
+    assert near.arm.state is State.JOGGING
+    assert near.arm.reason.kind is ReasonKind.DODGING
+    tips = [JUDGE.pose(values) for values in q]
+    way = np.array(tips)[:, :3, 3] - tips[0][:3, 3]
+    assert way[-1, 2] == pytest.approx(0.02 * len(q) * DT, rel=0.05)
+    assert np.abs(way[:, :2]).max() < MOST_OFF
+    assert max(pose_errors(tips[0], T).angle for T in tips) < MOST_TURNED
+    assert abs(self_motion(q[0]) @ (q[-1] - q[0])) > 0.1
+    check_limits(q)
+
+
+def test_arm_at_rest_does_not_dodge():
+    near = Near()
+    q = near.come(lambda arm: None)
+    assert np.array_equal(q, np.repeat(START[None], len(q), axis=0))
+
+
+def test_arm_that_is_paused_does_not_dodge():
+    near = Near(speed_scaling=0.0)
+    q = near.come(lambda arm: arm.jog(np.array([0.0, 0.0, 0.02, 0.0, 0.0, 0.0])))
+    assert np.array_equal(q, np.repeat(START[None], len(q), axis=0))
+
+
+def test_no_distance_is_no_dodging():
+    near = Near(dodge_distance=0.0)
+    q = near.come(lambda arm: arm.jog(np.array([0.0, 0.0, 0.02, 0.0, 0.0, 0.0])), nearest=0.2)
+    assert abs(self_motion(q[0]) @ (q[-1] - q[0])) < 0.02
+
+
+def test_joint_comes_away_from_its_limit():
+    joint = int(np.argmax(np.abs(self_motion(START))))
+    start = START.copy()
+    start[joint] = CHAIN.upper[joint] - NEAR_LIMIT
+    T = JUDGE.pose(start)
+    gaps = {}
+    for distance in (0.0, DODGES):
+        arm, q = ArmFollower(CHAIN, FollowerOptions(dodge_distance=distance), robot=ROBOT), start
+        arm.step(None, DT, measured=q)
+        for i in range(400):
+            hand = T.copy()
+            hand[:3, 3] += 0.03 * np.sin(i * DT), 0.0, 0.0
+            q = np.array(arm.step(hand if i % 2 == 0 else None, DT, measured=q))
+        gaps[distance] = CHAIN.upper[joint] - q[joint]
+        assert np.linalg.norm(JUDGE.pose(q)[:3, 3] - hand[:3, 3]) < 0.03 * 0.2
+    assert gaps[DODGES] > gaps[0.0] + 0.03
+
+
+@pytest.mark.long
+@pytest.mark.parametrize('number', range(3, 20))
+def test_tool_stays_on_its_way_in_random_scenes(number):
+    case, _ = scene_of(number)
+    before, done = driven(number, 0.0), driven(number, DODGES)
+    assert before.was_blocked or not done.was_blocked
+    check_limits(np.vstack([case.q, done.q]))
+    if not done.was_blocked:
+        assert case.off(done.tips) < MOST_OFF
+        assert BoxJudge(ROBOT, CHAIN).nearest(case, done.q) > 0.0
