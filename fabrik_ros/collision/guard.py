@@ -49,6 +49,8 @@ FINE_DETAIL = Detail(resolution=2e-5, shortest=1.0 / 4096.0)
 """How closely edges of planned paths are looked at: they keep their clearances by little."""
 PROBE = 1e-3
 """Joint move by which the change of a distance is measured [rad or m]."""
+MOST_NEAR = 30
+"""Most pairs that are measured to find those that are near: the first by what is known [1]."""
 PARTS = 16
 """Number of parts of a long path, checked one by one: on a short part few pairs are near."""
 
@@ -315,8 +317,10 @@ class CollisionGuard:
 
     def _near_among(self, pairs: npt.NDArray[np.intp], q: Array, reach: float) -> list[NearPair]:
         measure, clearance = self._distances.measure, self._clearance
-        due = map(int, self._distances.due(q, clearance + reach, pairs=pairs))
-        near = ((p, measure(p, q) - float(clearance[p])) for p in due)
+        due = self._distances.due(q, clearance + reach, pairs=pairs)
+        least = self._distances.bounds(q, pairs=due) - clearance[due]
+        due = due[np.argsort(least)][:MOST_NEAR]
+        near = ((p, measure(p, q) - float(clearance[p])) for p in due.tolist())
         return [
             NearPair(p, self._collision.links(p), gap, reach) for p, gap in near if gap < reach
         ]

@@ -171,12 +171,15 @@ class GoalPursuit:
         return Sliding(robot, limiter.joints, self._guard, self._solver_options)
 
     def _make_dodging(self) -> Dodging | None:
-        """Make what moves spare joints out of the way of things; None where there are none."""
-        robot, distance = self._robot, self.options.dodge_distance
+        """Make what moves spare joints out of the way of things; None where nothing may."""
+        robot, dodging = self._robot, self._tracker.dodging
         is_alone = isinstance(robot, Chain) and self._pinned is None
-        if distance == 0.0 or not is_alone or len(robot) <= POSE_JOINTS:
+        if not is_alone or len(robot) <= POSE_JOINTS or self._solvers.posture is not None:
             return None
-        return Dodging(robot, self._limiter.joints, self._guard, distance)
+        if dodging is None:
+            dodging = Dodging(robot, self._limiter.joints, self._guard)
+        dodging.distance = self.options.dodge_distance
+        return dodging
 
     def warm_up(self) -> None:
         """Compile what goals and lines need."""

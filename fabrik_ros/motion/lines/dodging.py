@@ -21,19 +21,23 @@ from ...reasons import Reason, ReasonKind
 from ...transforms import Array
 from ..limits.joint_motion import JointMotion, largest
 from .singularity import Jacobian, POSE_JOINTS
+from .tip_reference import TipReference
 
 LOOKING_TIME = 0.02
 """Time between two looks at what is near [s]."""
 RATE = 4.0
 """What is missing of a distance is gained at this rate [1/s]."""
 RETURNING = 1.0
-"""Joints go back at this share of their way by self-motions where nothing is near [1/s]."""
+"""Joints go back at this share of the way to where they were at the begin of a stream [1/s]."""
 LINKS_REACH = 0.02
 """Distance beyond their clearance at which links come away from each other [m]."""
 MOST_PAIRS = 10
 """Most pairs that are heeded at once: the nearest [1]."""
 LIMIT_REACH = 0.2
-"""Distance from their limits at which joints come away from them [rad or m]."""
+"""
+Distance from their limits at which joints come away from them [rad or m]; a quarter of their range
+if that is less.
+"""
 LENGTH = 0.3
 """Length that counts as much as one radian beside a limit [m/rad]."""
 DAMPING = 0.03
@@ -47,13 +51,17 @@ POOR_GAIN, GOOD_GAIN = 0.2, 0.4
 Speed of the tool, as a share of its limits, that joints at full speed have where that is hardest:
 near singular configurations. Below the first there is no self-motion, from the second on all [1].
 """
+DONE_SHARE = 0.5
+"""Share of the last self-motion that joints must have done for the next to go on from it [1]."""
 HALVINGS = 6
 """Number of times that a self-motion is halved which is too fast beside the tool [1]."""
 ROUNDING, TINY = 1e-3, 1e-9
 MOVES = 0.02
 """Velocity of a joint above which the arm says what it avoids [rad/s or m/s]."""
-GONE_BACK = 1e-3
-"""Rest of its way that no joint goes back any more [rad or m]."""
+GONE_BACK = 0.02
+"""Rest of the way back of a self-motion that it is left at [rad or m]."""
+LEAST_SLOPE = 5e-3
+"""A pair whose distance self-motions change by less is none to come away from [m/rad or 1]."""
 
 
 class Threat(NamedTuple):
@@ -81,13 +89,12 @@ class Dodging:
         Knows what the joints can do.
     guard : CollisionGuard or None
         Knows what is near, where that is checked.
-    distance : float
-        Distance beyond their clearances that links seek from obstacles [m].
 
     Attributes
     ----------
-    velocity : array, shape (n,)
-        The self-motion now [rad/s or m/s].
+    distance : float
+        Distance beyond their clearances that links seek from obstacles [m]; 0: none, and
+        self-motions come to rest.
 
     """
 
@@ -96,128 +103,156 @@ class Dodging:
         robot: Mechanism,
         joints: JointMotion,
         guard: CollisionGuard | None,
-        distance: float,
     ) -> None:
-        self._robot, self._joints, self._guard, self._distance = robot, joints, guard, distance
+        self._robot, self._joints, self._guard, self.distance = robot, joints, guard, 0.0
         self._jacobian = Jacobian(robot)
+        self._limit_reach = np.minimum(LIMIT_REACH, 0.25 * (robot.upper - robot.lower))
+        self._none = np.zeros(len(robot))
         self.stop()
 
     def stop(self) -> None:
-        """Stand still, and forget the way so far."""
-        self.velocity = self._wanted = np.zeros(len(self._robot))
-        self._since_look, self._threat = LOOKING_TIME, ''
+        """Want nothing, and go back no more."""
+        self._wanted = self._velocity = self._none
+        self._since_look, self._threat, self._has_dodged = LOOKING_TIME, '', False
         self._tool = self._joints.velocity
-        """Velocity of the joints but for the self-motion, before the last step, shape (n,)."""
-        self._way = np.zeros(len(self._robot))
-        """Way of the joints by self-motions so far, shape (n,) [rad or m]."""
+        """Velocity of the joints but for self-motions, before the last step, shape (n,)."""
 
-    def advance(self, is_led: bool, dt: float) -> Array:
+    def velocity(self, line: TipReference, is_led: bool, dt: float) -> Array:
         """
         Find the self-motion for the next step, shape (n,) [rad/s or m/s].
 
         Parameters
         ----------
+        line : TipReference
+            What the tool follows.
         is_led : bool
             Whether the tool is on its way; else the self-motion comes to rest.
         dt : float
             Length of the step [s].
 
         """
+        if self._joints.is_still:
+            self.stop()
         self._since_look += dt
-        if not is_led:
-            self._wanted, self._since_look, self._threat = 0.0 * self._way, LOOKING_TIME, ''
+        if not is_led or self.distance == 0.0 or self._joints.limits.speed_scaling == 0.0:
+            self._wanted, self._since_look, self._threat = self._none, LOOKING_TIME, ''
         elif self._since_look >= LOOKING_TIME:
-            self._wanted, self._since_look = self._away(), 0.0
-        if not (self._wanted.any() or self.velocity.any()):
+            self._wanted, self._since_look = self._away(line), 0.0
+        if self._wanted.any() or self._velocity.any():
+            self._velocity = self._next(dt)
+        else:
             self._tool = self._joints.velocity
-            return self.velocity
-        self.velocity = self._beside_tool(self.velocity + self._change(dt))
-        self._way = self._way + dt * self.velocity
-        return self.velocity
+        return self._velocity
 
     @property
     def reason(self) -> Reason | None:
         """Say what the arm gets out of the way of; None where it need not."""
-        if not self._threat or largest(self.velocity) < MOVES:
+        if not self._threat or largest(self._velocity) < MOVES or self._joints.is_still:
             return None
         return Reason(ReasonKind.DODGING, f'out of the way of: {self._threat}')
 
-    def _away(self) -> Array:
+    def _spare_at(self, J: Array) -> Array:
+        """Directions of the joints that leave the tool where it is, by J (6, n); (n - 6, n)."""
+        spare: Array = np.linalg.svd(J)[2][POSE_JOINTS:]
+        return spare
+
+    def _away(self, line: TipReference) -> Array:
         """Self-motion that leads away from what is near, or back, shape (n,)."""
-        q, limits, guard = self._joints.q, self._joints.limits, self._guard
-        pairs = [] if guard is None else guard.near_obstacles(q, self._distance)
+        q, guard = self._joints.q, self._guard
+        pairs = [] if guard is None else guard.near_obstacles(q, self.distance)
         gaps = np.array([q - self._robot.lower, self._robot.upper - q])
+        is_free = not pairs and bool((gaps >= self._limit_reach).all())
         self._threat = ''
-        if not pairs and gaps.min() >= LIMIT_REACH and largest(self._way) < GONE_BACK:
-            self._way = np.zeros_like(q)
-            return self._way
-        spare = np.linalg.svd(self._jacobian.at(q))[2][POSE_JOINTS:]
-        if guard is not None:
-            pairs += guard.near_links(q, LINKS_REACH)
-            pairs = sorted(pairs, key=lambda pair: pair.gap / pair.reach)[:MOST_PAIRS]
+        if is_free and not self._has_dodged:
+            return self._none
+        J = self._jacobian.at(q)
+        share = np.clip((self._least_gain(J) - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN), 0.0, 1.0)
+        if share == 0.0:
+            return self._none
+        spare = self._spare_at(J)
         threats = [*self._near_pairs(pairs, q, spare), *self._near_limits(gaps, spare)]
+        back = spare @ line.way_back(q)
+        self._has_dodged = bool(threats) or largest(back) > GONE_BACK
+        return self._nearest_to(threats, back, spare, share)
+
+    def _nearest_to(self, threats: list[Threat], back: Array, spare: Array, share: float) -> Array:
+        """Self-motion, shape (n,), that best comes away from threats, or goes back."""
+        limits = self._joints.limits
         if threats:
-            self._threat = max(threats, key=lambda threat: threat.missing).name
+            strongest = max(threats, key=lambda each: each.missing**3 * largest(each.slopes))
+            self._threat = strongest.name
         curvature = DAMPING**2 * np.eye(len(spare))
-        push = -RETURNING * DAMPING**2 * spare @ self._way
+        push = RETURNING * DAMPING**2 * back
         for _, missing, reach, slopes in threats:
             weighted = missing**2 * slopes
             curvature += np.multiply.outer(weighted, slopes)
             push += RATE * reach * missing * weighted
         velocity = np.linalg.solve(curvature, push) @ spare
-        share = np.clip((self._least_gain(q) - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN), 0.0, 1.0)
         most = VELOCITY_SHARE * share * limits.speed_scaling * limits.joint_velocity
-        return np.asarray(velocity / max(1.0, np.max(np.abs(velocity) / np.maximum(most, TINY))))
+        return np.asarray(velocity / max(1.0, np.max(np.abs(velocity) / most)))
 
     def _near_pairs(self, pairs: list[NearPair], q: Array, spare: Array) -> list[Threat]:
+        """Pairs whose distance a self-motion changes: the nearest of them."""
+        threats: list[Threat] = []
         if self._guard is None:
-            return []
-        return [
-            Threat(
-                ', '.join(pair.links),
-                1.0 - pair.gap / pair.reach,
-                pair.reach,
-                self._guard.slopes(pair, q, spare),
-            )
-            for pair in pairs
-        ]
+            return threats
+        pairs = [*pairs, *self._guard.near_links(q, LINKS_REACH)]
+        for pair in sorted(pairs, key=lambda pair: pair.gap / pair.reach):
+            slopes = self._guard.slopes(pair, q, spare)
+            if largest(slopes) > LEAST_SLOPE:
+                missing = 1.0 - pair.gap / pair.reach
+                threats.append(Threat(', '.join(pair.links), missing, pair.reach, slopes))
+            if len(threats) == MOST_PAIRS:
+                break
+        return threats
 
     def _near_limits(self, gaps: Array, spare: Array) -> list[Threat]:
         """Joints that are near their limits; `gaps` to the lower and upper ones, shape (2, n)."""
-        names, reach = self._robot.joint_names, LENGTH * LIMIT_REACH
+        names, reach = self._robot.joint_names, self._limit_reach
         return [
-            Threat(names[j], 1.0 - gaps[i, j] / LIMIT_REACH, reach, side * LENGTH * spare[:, j])
+            Threat(
+                names[j],
+                1.0 - gaps[i, j] / reach[j],
+                LENGTH * reach[j],
+                side * LENGTH * spare[:, j],
+            )
             for i, side in enumerate((1.0, -1.0))
-            for j in np.flatnonzero(gaps[i] < LIMIT_REACH).tolist()
+            for j in np.flatnonzero(gaps[i] < reach).tolist()
         ]
 
-    def _least_gain(self, q: Array) -> float:
+    def _least_gain(self, J: Array) -> float:
         """
         Speed of the tool where joints at full speed gain least of it, as a share of its limits.
 
-        That is the least singular value of the Jacobian in these units.
+        That is the least singular value of the Jacobian (6, n) in these units.
         """
         limits = self._joints.limits
         scale = np.repeat((limits.tip_speed, limits.tip_rotation), 3)
-        J = self._jacobian.at(q) * limits.joint_velocity / scale[:, None]
-        return float(np.linalg.svd(J, compute_uv=False)[-1])
+        scaled = J * limits.joint_velocity / scale[:, None]
+        return float(np.linalg.svd(scaled, compute_uv=False)[-1])
 
-    def _change(self, dt: float) -> Array:
-        """Change of the self-motion for which the tool leaves joints the acceleration."""
-        change, tool = self._wanted - self.velocity, self._joints.velocity - self.velocity
-        most = dt * self._joints.limits.joint_acceleration
-        used, self._tool = np.sign(change) * (tool - self._tool), tool
+    def _next(self, dt: float) -> Array:
+        """Self-motion of the next step, from the one that the joints have now; shape (n,)."""
+        joints = self._joints
+        spare = self._spare_at(self._jacobian.at(joints.q))
+        done = (spare @ joints.velocity) @ spare
+        is_done = done @ self._velocity >= DONE_SHARE * (self._velocity @ self._velocity)
+        now = self._velocity if is_done else done
+        tool, before, self._tool = joints.velocity - done, self._tool, joints.velocity - done
+        change, most = self._wanted - now, dt * joints.limits.joint_acceleration
+        used = np.sign(change) * (tool - before)
         room = np.minimum(ACCELERATION_SHARE * most, np.maximum(USED_SHARE * most - used, 0.0))
         moves = change != 0.0
-        return np.asarray(change * np.min(room[moves] / np.abs(change[moves]), initial=1.0))
+        share = np.min(room[moves] / np.abs(change[moves]), initial=1.0)
+        return self._beside(tool, self._wanted if share == 1.0 else now + share * change)
 
-    def _beside_tool(self, velocity: Array) -> Array:
-        """As much of a self-motion as tip and joint centres have left beside the tool."""
-        joints, tool = self._joints, self._joints.velocity - self.velocity
+    def _beside(self, tool: Array, velocity: Array) -> Array:
+        """As much of a self-motion as tip and joint centres have left beside the tool, (n,)."""
+        joints = self._joints
         share, scaling = joints.tip_speed.largest_share, joints.limits.speed_scaling
         least = (1.0 - ROUNDING) * min(1.0 / max(scaling, TINY), share(joints.q, tool))
         for _ in range(HALVINGS):
             if share(joints.q, tool + velocity) >= least:
                 return velocity
             velocity = 0.5 * velocity
-        return np.zeros_like(velocity)
+        return self._none

@@ -101,6 +101,10 @@ class LineReference(TipReference):
         way = np.minimum(np.maximum(self._q_begin - self.q, -LONGEST_WAY_BACK), LONGEST_WAY_BACK)
         return self.q + (RETURNING * self._returning * distance) * way
 
+    def way_back(self, q: Array) -> Array:
+        """Way from joint values (n,) to where spare joints were at the begin of a stream."""
+        return self._q_begin - q if self.is_filtered else super().way_back(q)
+
     def change_limits(self, limits: MotionLimits) -> bool:
         """Go on as fast as before under other limits; tells whether the greatest speeds differ."""
         differ = super().change_limits(limits)

@@ -204,6 +204,10 @@ class TipReference(ABC):
         """Joint values, shape (n,), near which spare joints are to be, some way [s] ahead."""
         return self.q
 
+    def way_back(self, q: Array) -> Array:
+        """Way from joint values (n,) to where spare joints were before; 0: nowhere."""
+        return np.zeros_like(q)
+
     def look_at(self, q_ahead: Array, distance: float) -> None:
         """
         Set how fast the joints can follow, from where they will be some way ahead.

@@ -124,7 +124,6 @@ class ReferencePath(Path, Generic[ReferenceT]):
     def _stop_dodging(self) -> None:
         if self._tracker.dodging is not None:
             self._tracker.dodging.stop()
-        self.reference.self_motion = np.zeros_like(self.reference.q)
 
     def change_limits(self, limits: MotionLimits) -> None:
         """Keep to other limits."""
@@ -138,14 +137,19 @@ class ReferencePath(Path, Generic[ReferenceT]):
         """Joint velocity along the path, on top of what the joints have to catch up anyway."""
         reference, tracker = self.reference, self._tracker
         is_off = largest(reference.q - self._limiter.joints.q) > OFF_LINE
-        if tracker.dodging is not None:
-            is_on_its_way = self.is_led and not reference.has_arrived()
-            reference.self_motion = tracker.dodging.advance(is_on_its_way, dt)
+        reference.self_motion = self._self_motion(dt)
         self.solution, velocity = tracker.advance(reference, speed, correction, dt)
         if velocity is None:
             self._block(self.solution)
             return None
         return tracker.slowed(reference, velocity + correction, is_off, dt)
+
+    def _self_motion(self, dt: float) -> Array:
+        """Joint velocity of spare joints, shape (n,), that get out of the way of things."""
+        dodging, reference = self._tracker.dodging, self.reference
+        if dodging is None:
+            return np.zeros_like(reference.q)
+        return dodging.velocity(reference, self.is_led and not reference.has_arrived(), dt)
 
     def _block(self, solution: Solution) -> None:
         self.solution = self._blocking = solution
@@ -437,7 +441,7 @@ class JogPath(ReferencePath[JogReference]):
     @property
     def yields_to(self) -> Reason | None:
         """Say what it slides along; None where the tips go as they are led, or stand."""
-        return super().yields_to if self._is_jogged else None
+        return super().yields_to if self._is_jogged and self.reason is None else None
 
     def velocity(self, dt: float) -> Array | None:
         """Joint velocity that comes closest to what the jog wants."""

@@ -5,7 +5,9 @@ Pinocchio and coal judge where the tool is, and how near links are to the box.
 
 """
 
+import dataclasses
 import functools
+from itertools import pairwise
 
 import pytest
 
@@ -188,6 +190,84 @@ def test_joint_comes_away_from_its_limit():
         gaps[distance] = CHAIN.upper[joint] - q[joint]
         assert np.linalg.norm(JUDGE.pose(q)[:3, 3] - hand[:3, 3]) < 0.03 * 0.2
     assert gaps[DODGES] > gaps[0.0] + 0.03
+
+
+class Streamed(Near):
+    """Such an arm that a hand leads in a circle, while the box stands beside the elbow."""
+
+    def go(self, steps):
+        for _ in range(steps):
+            angle = 1.5 * DT * len(self.q)
+            hand = JUDGE.pose(START)
+            hand[:3, 3] += 0.03 * np.array([np.sin(angle), 1.0 - np.cos(angle), 0.0])
+            target = hand if len(self.q) % 2 == 0 else None
+            self.q.append(np.array(self.arm.step(target, DT, measured=self.q[-1])))
+        return np.array(self.q)
+
+
+def beside(arm, alone):
+    """By how much the elbow is out of the way of an arm that has no box, in each step."""
+    return np.array(
+        [self_motion(q) @ (moved - q) for moved, q in zip(arm.q, alone.q, strict=True)]
+    )
+
+
+def dodging_arm():
+    """Return an arm amid a self-motion."""
+    arm = Streamed()
+    arm.arm.set_scene(arm.scene(0.15))
+    arm.go(60)
+    assert arm.arm.reason.kind is ReasonKind.DODGING
+    return arm
+
+
+def test_arm_that_has_dodged_for_long_goes_back_no_farther_than_it_came():
+    arm, alone = Streamed(), Streamed()
+    arm.arm.set_scene(arm.scene(0.17))
+    arm.go(2000)
+    arm.arm.set_scene(arm.scene(0.5))
+    arm.go(1000)
+    alone.go(3000)
+    ways = np.abs(beside(arm, alone))
+    assert ways[:2000].max() > 0.2
+    assert ways[2000:].max() <= ways[1950:2000].max() + 0.05
+    assert ways[-1] < 0.1
+    check_limits(np.array(arm.q))
+
+
+def test_dodging_that_is_turned_off_on_the_way_comes_to_rest():
+    arm = dodging_arm()
+    motion = arm.arm._motion
+    options = dataclasses.replace(motion.options, dodge_distance=0.0)
+    motion.change(motion.limits, FollowerOptions().solver, options)
+    begin = len(arm.q)
+    assert abs(self_motion(arm.q[-1]) @ (arm.q[-1] - arm.q[-2])) > 0.15 * DT
+    q = arm.go(400)
+    speeds = [self_motion(a) @ (b - a) / DT for a, b in pairwise(q[begin + 50 :])]
+    assert arm.arm.reason is None
+    assert np.abs(speeds).max() < 0.08  # the stream goes back slowly, as without dodging
+    check_limits(q)
+
+
+def test_nothing_is_left_of_a_self_motion_after_a_stop():
+    arm = dodging_arm()
+    arm.arm.hold()
+    for _ in range(200):
+        arm.q.append(np.array(arm.arm.step(None, DT, measured=arm.q[-1])))
+    arm.arm.set_scene(arm.scene(0.5))
+    arm.arm.resume()
+    begin = len(arm.q)
+    q = arm.go(200)[begin:]
+    assert not np.array_equal(q[0], q[-1])
+    assert np.abs(self_motion(q[0]) @ (q - q[0]).T).max() < 0.03  # not 0.15 rad/s
+    check_limits(np.array(arm.q))
+
+
+def test_arm_with_a_posture_does_not_dodge_and_does_not_say_so():
+    arm = Streamed(posture=tuple(START))
+    arm.arm.set_scene(arm.scene(0.17))
+    arm.go(200)
+    assert arm.arm.reason is None or arm.arm.reason.kind is not ReasonKind.DODGING
 
 
 @pytest.mark.long
