@@ -238,7 +238,7 @@ def judged(q, rests, hands, judge, shapes, options) -> Judged:
         behind = max(behind, best(judge, shapes, q[end], T))
         last = tips[end - round(STILL / DT) : end]
         to_and_fro = np.abs(np.diff(last, axis=0)).sum(axis=0) - np.abs(last[-1] - last[0])
-        span = max(span, 0.5 * to_and_fro.max())
+        span = max(span, np.minimum(0.5 * to_and_fro, np.ptp(last, axis=0)).max())
     looks = range(LOOKED_AT, len(paces), LOOKED_AT)
     for i in looks:
         if paces[i] < STANDS and np.linalg.norm(tips[i] - hands[i - 1][:3, 3]) > MOST_BEHIND:

@@ -34,6 +34,8 @@ MARGIN = 1e-3
 """Distance kept beyond clearances, as the way to rest is not quite straight [m]."""
 MARGIN_SHARE = 0.5
 """Greatest share of its distance that a pair begins to keep so [1]."""
+BRAKING_SHARE = 0.8
+"""Share of the accelerations of joints with which a tip comes to rest [1]."""
 REACH = 0.03
 """Distance beyond clearances, where the arm would rest, at which pairs are heeded [m]."""
 AT_LIMIT = 0.02
@@ -134,7 +136,9 @@ class Sliding:
         reached = ahead * J @ possible
         missing = led - reached
         near_by = reached + missing * min(1.0, line.most_missing / max(length_of(missing), TINY))
-        reached = ahead * J @ nearest(near_by / ahead, box)[0]
+        way = ahead * nearest(near_by / ahead, box)[0]
+        reached = J @ way
+        line.acceleration = min(line.full_acceleration, self._braking(way, length_of(reached)))
         speed = line.speed_along(reached.reshape(1, 6), dt).reshape(-1)
         least_v, most_v = self._bounds(dt)
         bounds = np.array([least_v, -most_v])
@@ -156,6 +160,12 @@ class Sliding:
         most = np.maximum(limits.speed_scaling * limits.joint_velocity, slower)
         bounds: Array = np.clip(joints.bounds, -most, most)
         return bounds
+
+    def _braking(self, way: Array, distance: float) -> float:
+        """Tell how fast joints can slow the tip down [1/s] on their way (n,) of a distance [s]."""
+        rates = np.abs(way) / max(distance, TINY)
+        limits = self._joints.limits.joint_acceleration
+        return float(np.min(BRAKING_SHARE * limits / np.maximum(rates, TINY)))
 
     def _take_in(self, line: TipReference) -> None:
         """Let a reference be where the arm is, as fast as that."""

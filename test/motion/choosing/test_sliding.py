@@ -402,3 +402,29 @@ def test_no_hand_leads_the_arm_beyond_a_limit_or_a_clearance(way, boxes, speed, 
     led = Led(boxes, max_tip_speed=speed).follow(hand, 700, every)
     led.check_limits()
     led.check_clear(every=2)
+
+
+def test_tool_that_joints_can_hardly_brake_comes_to_rest_where_it_slides():
+    """The forearm slides along the wall: the tool swung by 23 mm as long as the hand stood."""
+    start = np.array([-0.194, -0.88, -0.422, -1.807, 0.115, -0.81])
+    walls = {
+        'wall': ((0.04, 3.0, 3.0), (0.4876, 0.0, 0.5)),
+        'table': ((3.0, 3.0, 0.04), (0.0, 0.0, -0.06)),
+    }
+    places = [
+        pinocchio.SE3(pinocchio.exp3(np.array(turn)), np.array(place))
+        for turn, place in (
+            ((-1.586, -0.597, -0.629), (0.705, 0.13, 0.968)),
+            ((-1.726, -1.228, 0.047), (0.342, 0.401, 0.422)),
+        )
+    ]
+
+    def hand(t):
+        share = min(max(0.0, 0.15 * (t - 1.0)), 1.0)
+        return pinocchio.SE3.Interpolate(*places, share).homogeneous
+
+    led = Led(walls, start=start).follow(hand, 1500)
+    assert led.kinds(1400) == {ReasonKind.SLIDING}
+    assert np.ptp(led.tips[1350:], axis=0).max() < 1e-3
+    led.check_limits()
+    led.check_clear(every=10)
