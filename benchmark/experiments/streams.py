@@ -17,11 +17,8 @@ from pathlib import Path
 import sys
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'test'))
-from fabrik_ros import example_arm, load_urdf
-from fabrik_ros.model.chain import Chain
+from dodging import arm
 from followed_circles import circles, follow, Following
-from helpers import example_robot, REAL_ARMS
-from judging import Judge
 import numpy as np
 
 ARMS = 'six_axis', 'seven_axis', 'ur5', 'ur10', 'panda', 'xarm7', 'z1', 'tiago'
@@ -32,18 +29,6 @@ HEADER = (
     '| arm | Hz | circles | slow for ms: worst | under half speed % | off mm: median | max '
     '| lag ms: median | max | failed |'
 )
-
-
-def arm(name: str) -> tuple[Chain, Judge]:
-    """Read an arm by its name, or from a URDF, and what judges it."""
-    if name in REAL_ARMS:
-        real = REAL_ARMS[name]
-        robot = load_urdf(example_robot(name))
-        chain = robot.chain(real.base_link or None, real.tip_link)
-    else:
-        robot = load_urdf(name if name.endswith('.urdf') else example_arm(name))
-        chain = robot.chain()
-    return chain, Judge(robot.source, chain.base_link, chain.tip_link)
 
 
 def fails(done: Following) -> bool:
@@ -75,7 +60,7 @@ def main() -> int:
     print('|' + '---|' * (HEADER.count('|') - 1))
     has_failed = False
     for name in arguments.arms:
-        chain, judge = arm(name)
+        _, chain, judge = arm(name)
         found = circles(judge, arguments.seed)
         drawn = [next(found) for _ in range(arguments.count)]
         for rate in arguments.rates:
