@@ -31,7 +31,7 @@ def arm(rig):
 
 @pytest.fixture
 def measured(rig):
-    """Listen to the arm on the wire; whatever holds this process up, nothing is missed."""
+    """Listen to the arm on the wire, from when it is heard; from then on nothing is missed."""
     heard = []
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
@@ -41,11 +41,14 @@ def measured(rig):
     executor.add_node(node)
     thread = threading.Thread(target=executor.spin)
     thread.start()
-    yield heard
-    executor.shutdown()
-    thread.join()
-    node.destroy_node()
-    rclpy.try_shutdown(context=context)
+    try:
+        until(lambda: heard, 'the arm is heard')
+        yield heard
+    finally:
+        executor.shutdown()
+        thread.join()
+        node.destroy_node()
+        rclpy.try_shutdown(context=context)
 
 
 def places_of(states, judge):
