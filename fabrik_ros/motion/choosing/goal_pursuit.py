@@ -313,7 +313,7 @@ class GoalPursuit:
             return False
         resolved = self.resolve(pending.goal, resting=False)
         line.reason = resolved.reason
-        if resolved.T is not pending.goal.T:
+        if resolved.T is not pending.goal.T and not line.may_slide:
             line.reference.head_for(resolved.T)
         return True
 

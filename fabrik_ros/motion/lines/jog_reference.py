@@ -107,10 +107,6 @@ class JogReference(TipReference):
         """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
         return LED_FOR * self._asked_speed()
 
-    def may_miss(self, led: Array) -> float:
-        """Tell how much of a displacement (6,) may be missing from one that is free [s]."""
-        return LEAST_PART * length_of(led)
-
     def speed_along(self, displacement: Array, dt: float) -> Array:
         """Speed for the next step where a displacement (k, 6) [s] is all that is possible."""
         is_worth_it = length_of(displacement) > LEAST_PART * length_of(self.led_by())

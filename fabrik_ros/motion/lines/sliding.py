@@ -26,8 +26,10 @@ from .singularity import Jacobian
 from .solver_reasons import AT_LIMITS
 from .tip_reference import TipReference
 
-DAMPING = 0.08
-"""Weight of the velocity of joints beside the speed of the tip, as a share of its limits [s]."""
+LEVER = 0.25
+"""A turn of the tip counts as much as a way of so many times its angle [m/rad]."""
+DAMPING = 0.02
+"""Weight of the velocity of joints beside the speed of the tip [m/rad or 1]."""
 UPRIGHT = 5.0
 """Weight of rotations beside translations while it is found how far a tip gets [1]."""
 MARGIN = 1e-3
@@ -52,6 +54,8 @@ END_OF_REACH = 'the end of its reach'
 AS_NEAR = 'the tool is as near as it can be'
 LAST_OF_LINE = 0.02
 """Rest of a line that is tried where a slide ends beside its goal [s at full speed]."""
+LITTLE = 0.05
+"""Share of a motion that may be missing from all of it [1]."""
 MOMENT = 1e-3
 """Time over which the speed of the tip is measured at rest [s]."""
 
@@ -73,9 +77,10 @@ class Sliding:
 
     Attributes
     ----------
-    is_free : bool
-        Whether neither a pair nor a limit held the last step back, and, of a jog, all of it was
-        possible.
+    is_held : bool
+        Whether a pair or a limit held the last step back.
+    is_whole : bool
+        Whether nothing did, and all of the motion was possible.
     is_still : bool
         Whether the arm all but stood before it; not one that is paused, or whose tool is slow.
 
@@ -102,7 +107,7 @@ class Sliding:
         """Begin to slide: nothing is known of what is in the way."""
         self._pairs: list[tuple[str, str]] = []
         self._at_limit: list[str] = []
-        self.is_free = self.is_still = False
+        self.is_held = self.is_whole = self.is_still = False
 
     def velocity(self, line: TipReference, dt: float) -> Array:
         """
@@ -131,27 +136,34 @@ class Sliding:
             wanted = inverse @ (columns.T @ (weights * speed))
             return self._nearest(inverse, wanted, box, slopes, least)
 
-        box, led = np.minimum(box, 0.0), self._asked_for(line.led_by().reshape(-1), line)
-        possible, pushes = nearest(led / ahead, box, UPRIGHT)
-        reached = ahead * J @ possible
+        scale = np.repeat((line.limits.tip_speed, LEVER * line.limits.tip_rotation), 3)
+        box, led = np.minimum(box, 0.0), scale * self._led_by(line)
+        upright, pushes = nearest(led / ahead, box, UPRIGHT)
+        reached = ahead * J @ upright
         missing = led - reached
         near_by = reached + missing * min(1.0, line.most_missing / max(length_of(missing), TINY))
         way = ahead * nearest(near_by / ahead, box)[0]
         reached = J @ way
-        line.acceleration = min(line.full_acceleration, self._braking(way, length_of(reached)))
-        speed = line.speed_along(reached.reshape(1, 6), dt).reshape(-1)
+        possible = reached / scale
+        line.acceleration = min(line.full_acceleration, self._braking(way, length_of(possible)))
+        speed = scale * line.speed_along(possible.reshape(1, 6), dt).reshape(-1)
         least_v, most_v = self._bounds(dt)
         bounds = np.array([least_v, -most_v])
         velocity = np.clip(nearest(speed, bounds)[0], least_v, most_v)
         velocity = joints.no_faster(velocity, max(line.limits.speed_scaling, line.pace), dt)
         self._take_note(near, pushes)
-        self.is_free = not self._is_held and length_of(led - reached) <= line.may_miss(led)
+        missed = length_of(led - reached)
+        self.is_whole = not self.is_held and missed <= LITTLE * length_of(led)
         self._go_on(line, velocity, dt)
         return velocity
 
     def is_beside_goal(self, line: TipReference) -> bool:
         """Whether hardly anything is left of where the tip is led."""
-        return length_of(self._asked_for(line.led_by().reshape(-1), line)) < LAST_OF_LINE
+        return length_of(self._led_by(line)) < LAST_OF_LINE
+
+    def _led_by(self, line: TipReference) -> Array:
+        """Where the tip is led from where it is, as far as that is asked for, shape (6,) [s]."""
+        return self._asked_for(line.led_by().reshape(-1), line)
 
     def _bounds(self, dt: float) -> Array:
         """Least and greatest velocity of each joint at the share of speed asked for, (2, n)."""
@@ -181,9 +193,9 @@ class Sliding:
         line.advance(space.between(line.T, T) / dt, dt, T, q)
 
     def _jacobian_at(self, q: Array, line: TipReference) -> Array:
-        """Speed of the tip, as a share of its limits, for each joint; shape (6, n)."""
-        scale = np.repeat((line.limits.tip_speed, line.limits.tip_rotation), 3)
-        J: Array = self._asked_for(self._jacobian.at(q), line) / scale[:, None]
+        """Speed of the tip for each joint, turns as ways; shape (6, n) [m/rad or 1]."""
+        J: Array = self._asked_for(self._jacobian.at(q), line)
+        J[3:] *= LEVER
         return J
 
     def _asked_for(self, twists: Array, line: TipReference) -> Array:
@@ -232,7 +244,7 @@ class Sliding:
         held = np.maximum(pushes[:n], pushes[n : 2 * n]) > HOLDS
         joints = [robot.joint_names[j] for j in np.flatnonzero(at_limit & held)]
         self._pairs, self._at_limit = pairs, joints
-        self._is_held = bool(pairs or joints)
+        self.is_held = bool(pairs or joints)
 
     @property
     def reason(self) -> Reason:

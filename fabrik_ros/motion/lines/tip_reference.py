@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-import math
 
 import numpy as np
 
@@ -28,8 +27,8 @@ an endless bend, and the reference would slow down in front of it for ever.
 """
 
 
-MOST_MISSING = 0.04
-"""What is missing of a way to a goal counts up to this [s]: no tool tilts to come much nearer."""
+MOST_MISSING = 0.01
+"""What is missing of a way to a goal counts up to this [m]: no tool tilts to come much nearer."""
 
 
 class TipReference(ABC):
@@ -71,7 +70,7 @@ class TipReference(ABC):
     ends_at : Solution or None
         The answer that showed that the joints cannot go on; None while they can.
     most_missing : float
-        What is missing of a displacement counts up to this [s], where only a part is possible.
+        What is missing of a displacement counts up to this [m], where only a part is possible.
 
     """
 
@@ -169,14 +168,6 @@ class TipReference(ABC):
     @abstractmethod
     def led_by(self) -> Array:
         """Displacement by which the tips are led from where they are, shape (k, 6) [s]."""
-
-    def may_miss(self, led: Array) -> float:
-        """
-        Tell how much of a displacement (6,) may be missing from one that is free [s].
-
-        Any: a line is tried again, and its goal may be resolved to the place that is in reach.
-        """
-        return math.inf
 
     @abstractmethod
     def speed_along(self, displacement: Array, dt: float) -> Array:

@@ -30,7 +30,9 @@ PREVIEW_STEP = 0.02
 STANDS_FOR = 0.1
 """Time after which an arm that slides and stands has come to rest [s]."""
 FREE_FOR = 0.1
-"""Time after which an arm that slides and goes as it is led slides no more [s]."""
+"""Time after which an arm that nothing holds tries its line again, and how long for [s]."""
+MOST_TRIES = 3
+"""So often is the time doubled where a line was tried in vain, and all of it is not possible."""
 AS_FAR = 'jogged as far as it goes'
 BEHIND = 1e-2
 """Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
@@ -56,6 +58,8 @@ class ReferencePath(Path, Generic[ReferenceT]):
     """
 
     follows_tips = True
+    _may_fall_short = False
+    """Whether it is tried again where neither pairs nor limits, but the reach is in the way."""
 
     def __init__(
         self,
@@ -69,11 +73,20 @@ class ReferencePath(Path, Generic[ReferenceT]):
         self._tracker, self._limiter = tracker, limiter
         self._blocking: Solution | None = None
         self._stands_for = self._free_for = 0.0
+        self._tried_for = math.inf
+        """Time since it slid no more [s]."""
+        self._tries = 0
+        """How often it slid no more, in vain."""
 
     @property
     def _sliding(self) -> Sliding | None:
         """Finds what is possible where the path is blocked; None where the arm stops there."""
         return self._tracker.sliding if self.is_led else None
+
+    @property
+    def may_slide(self) -> bool:
+        """Whether it goes on with what is possible where it is blocked."""
+        return self._sliding is not None
 
     def slide(self) -> bool:
         """Go on with what is possible from now on, where the path may; tell whether it does."""
@@ -81,7 +94,9 @@ class ReferencePath(Path, Generic[ReferenceT]):
         if sliding is not None and not self.slides:
             sliding.begin()
             self._stop_dodging()
-            self._blocking, self._stands_for = None, 0.0
+            self._blocking = None
+            if self._tried_for >= FREE_FOR:
+                self._stands_for, self._tries = 0.0, 0
         self.slides, self._free_for = sliding is not None, 0.0
         return self.slides
 
@@ -93,8 +108,14 @@ class ReferencePath(Path, Generic[ReferenceT]):
             return None
         velocity = sliding.velocity(self.reference, dt)
         self._stands_for = self._stands_for + dt if sliding.is_still else 0.0
-        self._free_for = self._free_for + dt if sliding.is_free else 0.0
-        self.slides = self._free_for < FREE_FOR
+        is_free = not sliding.is_held if self._may_fall_short else sliding.is_whole
+        self._free_for = self._free_for + dt if is_free else 0.0
+        patience = FREE_FOR * (1 if sliding.is_whole else 2**self._tries)
+        if self._free_for >= patience:
+            self._tries, self._tried_for = min(self._tries + 1, MOST_TRIES), 0.0
+            self._free_for = 0.0
+            self._tracker.look_ahead(self.reference, dt)
+            self.slides = self.reference.ends_at is not None
         return velocity
 
     @property
@@ -138,6 +159,7 @@ class ReferencePath(Path, Generic[ReferenceT]):
         reference, tracker = self.reference, self._tracker
         is_off = largest(reference.q - self._limiter.joints.q) > OFF_LINE
         reference.self_motion = self._self_motion(dt)
+        self._tried_for += dt
         self.solution, velocity = tracker.advance(reference, speed, correction, dt)
         if velocity is None:
             self._block(self.solution)
@@ -158,6 +180,8 @@ class ReferencePath(Path, Generic[ReferenceT]):
 class LinePath(ReferencePath[LineReference]):
     """Straight line to a goal, or the path of goals that come again and again."""
 
+    _may_fall_short = True
+
     def __init__(
         self,
         reference: LineReference,
@@ -175,7 +199,7 @@ class LinePath(ReferencePath[LineReference]):
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
         reference = self.reference
         is_alike = is_unconstrained(T_goal).tolist() == reference.unconstrained.tolist()
-        goes_on = self.slides or (reference.ends_at is None and self.reason is None)
+        goes_on = self.may_slide or (reference.ends_at is None and self.reason is None)
         return is_alike and goes_on
 
     def head_for(self, T_goal: Array) -> None:

@@ -6,6 +6,7 @@ Pinocchio and coal judge where the tip is and what it is near; a hand leads it.
 """
 
 from dataclasses import replace
+import itertools
 import math
 
 import pytest
@@ -26,6 +27,7 @@ from judging import Judge, pose_errors
 import numpy as np
 import pinocchio
 from plan_judge import PlanJudge
+from scipy.optimize import minimize
 
 ROBOT = load_urdf(example_arm('six_axis'))
 CHAIN = ROBOT.chain('base_link', 'tool0')
@@ -291,12 +293,57 @@ def test_joint_at_its_limit_lets_the_others_go_on():
 
 
 @pytest.mark.parametrize('speed', [1e-3, 1e-2])
-def test_slow_tool_slides_too(speed):
+def test_slow_tool_slides_as_upright_as_a_fast_one(speed):
     led = Led(WALL).follow(into_the_wall, 400)
     slow = Led(WALL, start=led.q[-1], max_tip_speed=speed)
-    slow.follow(lambda t: offset(y=0.6, z=0.3 + 0.1 * t), 300, every=5)
+    slow.follow(lambda t: offset(y=0.6, z=0.3 + 0.1 * t), 500, every=5)
     slow.check_limits()
-    assert np.mean(slow.pace[150:] < 0.5 * speed) < 0.05
+    assert np.mean(slow.pace[150:] < 0.9 * speed) < 0.02
+    tilted = [pose_errors(JUDGE.pose(q), T_START)[1] for q in (led.q[-1], slow.q[-1])]
+    assert tilted[1] < tilted[0] + 0.01
+
+
+BEFORE_THE_END = np.array([-1.286, -1.903, -0.729, -0.582, 1.47, 1.532])
+"""Joint values from which the elbow is stretched on the way below."""
+BEYOND_THE_END = pinocchio.SE3(
+    pinocchio.exp3(np.array([-1.01, 0.603, 1.604])), np.array([0.187, 0.811, 0.619])
+).homogeneous
+
+
+def out_of_reach(t):
+    """Lead where the arm is too short, with the tool turned, within 2.5 s; then stand."""
+    T, share = JUDGE.pose(BEFORE_THE_END), min(1.0, t / 2.5)
+    turn = pinocchio.log3(T[:3, :3].T @ BEYOND_THE_END[:3, :3])
+    T[:3, :3] = T[:3, :3] @ pinocchio.exp3(share * turn)
+    T[:3, 3] += share * (BEYOND_THE_END[:3, 3] - T[:3, 3])
+    return T
+
+
+def nearer(q, T):
+    """By how much scipy brings a tool nearer to a place from joint values, as upright [m]."""
+
+    def missing(values):
+        return pose_errors(JUDGE.pose(values), T)[0]
+
+    turned = pose_errors(JUDGE.pose(q), T)[1]
+    upright = {
+        'type': 'ineq',
+        'fun': lambda values: turned + 0.01 - pose_errors(JUDGE.pose(values), T)[1],
+    }
+    found = minimize(lambda x: 100.0 * missing(x) ** 2, q, method='SLSQP', constraints=[upright])
+    return missing(q) - missing(found.x)
+
+
+def test_hand_that_stands_beyond_the_reach_is_as_near_as_can_be_and_says_so_in_time():
+    led = Led(start=BEFORE_THE_END).follow(out_of_reach, 800)
+    led.check_limits()
+    assert nearer(led.q[-1], BEYOND_THE_END) < 0.01
+    ended = led.states.index(State.HOLDING)
+    assert ended < 500
+    assert set(led.states[ended:]) == {State.HOLDING}
+    assert 'the end of its reach' in str(led.reasons[-1])
+    said = [reason and reason.kind for reason in led.reasons[:ended]]
+    assert sum(a != b for a, b in itertools.pairwise(said)) < 6
 
 
 def test_scaled_speed_scales_slides():
