@@ -232,6 +232,11 @@ class LineTracker:
                         break
             answer = answer if eased is None else eased
             share, allowed = self._shares(line, answer.q, correction, dt, is_carried)
+            if share > 1.0 and line.pace > 0.0:
+                speed = self._changed_in_part(line, speed, answer.q, correction, dt)
+                T = line.pose_after(speed, dt)
+                answer = self._answer(line, self.to_base(T), speed, dt)
+                share, allowed = self._shares(line, answer.q, correction, dt, is_carried)
             if share > allowed and line.pace > 0.0:
                 # The joints cannot turn round so soon: first they slow down where they go.
                 speed = line.speed * max(0.0, 1.0 - line.deceleration * dt)
@@ -277,6 +282,23 @@ class LineTracker:
         share = self._joints.followable_share((q - line.q) / dt - line.self_motion, beside)
         braking = line.slower(speed, dt)
         return [speed * share, braking] if share < 1.0 else [braking]
+
+    def _changed_in_part(
+        self, line: TipReference, speed: Array, q: Array, correction: Array, dt: float
+    ) -> Array:
+        """
+        Speed between that of the last step and the one wanted for a step to joint values `q`.
+
+        Joints that cannot brake so hard follow as much of the change. To go on faster where the
+        step leads would make tips faster that brake beside them, and let a turn run past its end.
+        """
+        joints = self._joints
+        change = (q - line.q) / dt + correction - joints.velocity
+        room = joints.bounds - joints.velocity
+        moves = np.abs(change) > LEAST
+        shares = np.where(change > 0.0, room[1], room[0])[moves] / change[moves]
+        part = min(1.0, max(0.0, float(np.min(shares, initial=1.0))))
+        return line.shortened(line.speed + part * (speed - line.speed), dt)
 
     def _shares(
         self, line: TipReference, q: Array, correction: Array, dt: float, is_carried: bool

@@ -145,6 +145,25 @@ class TestStep:
         assert np.abs(velocities).max() <= FASTEST + 1e-6
         assert np.abs(np.diff(velocities, axis=0)).max() <= HARDEST * DT + 1e-6
 
+    @given(seeds, st.booleans())
+    @settings(max_examples=EXAMPLES)
+    def test_tip_turns_no_faster_as_it_brakes_nor_goes_so_as_its_turn_brakes(self, seed, turns):
+        """Where joints cannot brake one of the two so soon, the other one is not sped up."""
+        rng = np.random.default_rng(seed)
+        velocity = rng.uniform(0.3, 1.0, 6) * rng.choice([-1.0, 1.0], 6)
+        q = random_start(rng)
+        velocity *= 0.8 / Track(q, velocity).line_to(pose(q)[None]).pace
+        track = Track(q, velocity)
+        line = track.line_to(moved(pose(q), random_move(rng, 0.3)))
+        before, wanted = line.speed[0], line.speed.copy()
+        brakes, goes_on = (slice(3, 6), slice(3)) if turns else (slice(3), slice(3, 6))
+        wanted[0, brakes] *= 1.0 - min(1.0, 0.5 / np.linalg.norm(before[brakes]))
+        track.limiter.begin_step(DT)
+        step = track.tracker.advance(line, wanted, NONE, DT)
+        assert step.velocity is not None
+        sizes = np.linalg.norm([before[goes_on], line.speed[0, goes_on]], axis=1)
+        assert sizes[1] <= 1.01 * sizes[0]
+
     def test_slow_joints_slow_the_reference_down_and_keep_the_tip_on_the_line(self):
         track = Track(BENT)
         track.limiter.change_limits(limits_for(CHAIN, joint_velocity=np.full(6, 0.1)))
