@@ -133,6 +133,7 @@ class LineReference(TipReference):
         """Poses where the filtered target leads; from far behind it, some way towards them."""
         path = self._remaining - self._filter.left(duration)
         if length_of(self._remaining - self._filter.left()) > ahead:
+            self._filtered_for = max(duration, ahead)
             return self._pose_along(path, ahead)
         distance = length_of(path)
         self._filtered_for = max(duration, distance)
