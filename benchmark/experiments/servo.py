@@ -125,11 +125,16 @@ class Servo:
         limits, here = self._limits, self._judge.pose(self._q)
         self._target = self._target if T is None else T
         wanted = self._gain * twist(here, self._target)
-        for part, most in ((slice(3), limits.max_tip_speed), (slice(3, 6), limits.max_tip_rotation)):
+        for part, most in (
+            (slice(3), limits.max_tip_speed),
+            (slice(3, 6), limits.max_tip_rotation),
+        ):
             wanted[part] *= min(1.0, most / max(np.linalg.norm(wanted[part]), 1e-12))
         change = wanted - self._twist
         most = limits.max_tip_acceleration * DT
-        self._twist = self._twist + change * min(1.0, most / max(np.linalg.norm(change[:3]), 1e-12))
+        self._twist = self._twist + change * min(
+            1.0, most / max(np.linalg.norm(change[:3]), 1e-12)
+        )
         J = jacobian(self._judge, self._q, here)
         inverse = np.linalg.inv(J @ J.T + DAMPING**2 * np.eye(6))
         velocity = J.T @ inverse @ self._twist
@@ -200,7 +205,7 @@ def drawn(number: int) -> Hand:
 
 
 def messages(hand: Hand, T: np.ndarray, rate: float) -> list[tuple[float, np.ndarray]]:
-    """Times at which targets come [s], and the targets, shape (4, 4)."""
+    """Return the times at which targets come [s], with the targets, shape (4, 4)."""
     rng = np.random.default_rng((11, round(rate)))
     sent = np.arange(0.0, LASTS, 1.0 / rate)
     ways = hand.at(sent)
@@ -286,7 +291,9 @@ def judged(hand: Hand, tips: np.ndarray, circle: Circle) -> Figures:
         ways = tips - origin
         along = np.array([ways @ circle.along, ways @ circle.inwards])
         past = max(0.0, float(along.max() - SIDE), float(-along.min()))
-    return Figures(float(LAGS[best]), off[0], off[best], past, float(np.sqrt(np.mean(jerk[50:] ** 2))))
+    return Figures(
+        float(LAGS[best]), off[0], off[best], past, float(np.sqrt(np.mean(jerk[50:] ** 2)))
+    )
 
 
 def row(name: str, rate: float, pairs: Sequence[tuple[Figures, Figures]]) -> tuple[str, bool]:
@@ -324,8 +331,9 @@ def main() -> int:
         text, worse = row(hand.name, rate, pairs)
         is_worse = is_worse or worse
         print(text, flush=True)
-    shown = ', '.join(f'{rate:g} Hz: {np.median([gains[rate, rig] for rig in rigs]):.1f}' for rate in arguments.rates)
-    print(f'Gains of the servo, medians: {shown} 1/s.')
+    medians = (np.median([gains[rate, rig] for rig in rigs]) for rate in arguments.rates)
+    shown = ', '.join(f'{gain:.1f}' for gain in medians)
+    print(f'Gains of the servo at each rate, medians: {shown} 1/s.')
     return 1 if is_worse else 0
 
 

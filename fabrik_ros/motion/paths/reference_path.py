@@ -30,9 +30,9 @@ PREVIEW_STEP = 0.02
 STANDS_FOR = 0.1
 """Time after which an arm that slides and stands has come to rest [s]."""
 FREE_FOR = 0.1
-"""Time after which an arm that nothing holds tries its line again, and how long for [s]."""
+"""Time after which an arm that nothing holds tries to slide no more, and how long for [s]."""
 MOST_TRIES = 3
-"""So often is the time doubled where a line was tried in vain, and all of it is not possible."""
+"""So often is the former doubled where that was in vain, while a part is missing [1]."""
 AS_FAR = 'jogged as far as it goes'
 BEHIND = 1e-2
 """Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
@@ -59,7 +59,7 @@ class ReferencePath(Path, Generic[ReferenceT]):
 
     follows_tips = True
     _may_fall_short = False
-    """Whether it is tried again where neither pairs nor limits, but the reach is in the way."""
+    """Whether it may slide no more where the reach, but no pair and no limit, is in the way."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class ReferencePath(Path, Generic[ReferenceT]):
         self._blocking: Solution | None = None
         self._stands_for = self._free_for = 0.0
         self._tried_for = math.inf
-        """Time since it slid no more [s]."""
+        """Time for which it has followed its reference since it slid last, or tried to [s]."""
         self._tries = 0
-        """How often it slid no more, in vain."""
+        """How often that was tried in vain, so far."""
 
     @property
     def _sliding(self) -> Sliding | None:
@@ -110,13 +110,16 @@ class ReferencePath(Path, Generic[ReferenceT]):
         self._stands_for = self._stands_for + dt if sliding.is_still else 0.0
         is_free = not sliding.is_held if self._may_fall_short else sliding.is_whole
         self._free_for = self._free_for + dt if is_free else 0.0
-        patience = FREE_FOR * (1 if sliding.is_whole else 2**self._tries)
-        if self._free_for >= patience:
-            self._tries, self._tried_for = min(self._tries + 1, MOST_TRIES), 0.0
-            self._free_for = 0.0
-            self._tracker.look_ahead(self.reference, dt)
-            self.slides = self.reference.ends_at is not None
+        if self._free_for >= FREE_FOR * (1 if sliding.is_whole else 2**self._tries):
+            self._try_to_follow(dt)
         return velocity
+
+    def _try_to_follow(self, dt: float) -> None:
+        """Slide no more, unless the reference cannot be followed from here."""
+        self._tries = min(self._tries + 1, MOST_TRIES)
+        self._free_for = self._tried_for = 0.0
+        self._tracker.look_ahead(self.reference, dt)
+        self.slides = self.reference.ends_at is not None
 
     @property
     def yields_to(self) -> Reason | None:
