@@ -102,12 +102,12 @@ def _is_followable(judge: Judge, circle: Circle) -> bool:
         T, q = circle.pose(i * DT), before
         for _ in range(2):
             now = judge.pose(q)
-            q = q + np.linalg.pinv(_jacobian(judge, q, now), rcond=1e-3) @ _twist(now, T)
+            q = q + np.linalg.pinv(jacobian(judge, q, now), rcond=1e-3) @ twist(now, T)
         points, speed = judge.points(q), (q - before) / DT
         ways.append((q, points, speed))
         moved = np.linalg.norm(points - points_before, axis=1)
         if (
-            np.abs(_twist(judge.pose(q), T)).max() > EXACT
+            np.abs(twist(judge.pose(q), T)).max() > EXACT
             or (np.abs(speed) > fastest).any()
             or (i > 1 and (np.abs(speed - speed_before) > hardest * DT).any())
             or (q < judge.lower + MARGIN).any()
@@ -118,12 +118,14 @@ def _is_followable(judge: Judge, circle: Circle) -> bool:
     return True
 
 
-def _jacobian(judge: Judge, q: np.ndarray, T: np.ndarray) -> np.ndarray:
+def jacobian(judge: Judge, q: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Displacements of a tip at a pose for those of its joints, by differences, shape (6, n)."""
     moved = [judge.pose(values) for values in q + DIFFERENCE * np.eye(len(q))]
-    return np.stack([_twist(T, T_moved) for T_moved in moved], 1) / DIFFERENCE
+    return np.stack([twist(T, T_moved) for T_moved in moved], 1) / DIFFERENCE
 
 
-def _twist(T: np.ndarray, T_to: np.ndarray) -> np.ndarray:
+def twist(T: np.ndarray, T_to: np.ndarray) -> np.ndarray:
+    """Displacement from a pose to another one, in the base frame, shape (6,) [m, rad]."""
     turn = pinocchio.log3(T[:3, :3].T @ T_to[:3, :3])
     return np.append(T_to[:3, 3] - T[:3, 3], T[:3, :3] @ turn)
 

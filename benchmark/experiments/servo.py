@@ -26,7 +26,7 @@ from dodging import arm
 from fabrik_ros import ArmFollower, FollowerOptions
 from fabrik_ros.model.chain import Chain
 from fabrik_ros.sim.physics import PhysicalArm
-from followed_circles import Circle, circles
+from followed_circles import Circle, circles, jacobian, twist
 from judging import Judge
 import numpy as np
 import pinocchio
@@ -145,17 +145,6 @@ class Servo:
         self._velocity = self._velocity + change
         self._q = np.clip(self._q + DT * self._velocity, self._judge.lower, self._judge.upper)
         return self._q
-
-
-def twist(T: np.ndarray, T_to: np.ndarray) -> np.ndarray:
-    """Displacement from a pose to another one, in the base frame, shape (6,) [m, rad]."""
-    turn = T[:3, :3] @ pinocchio.log3(T[:3, :3].T @ T_to[:3, :3])
-    return np.append(T_to[:3, 3] - T[:3, 3], turn)
-
-
-def jacobian(judge: Judge, q: np.ndarray, T: np.ndarray, h: float = 1e-6) -> np.ndarray:
-    """Displacements of the tool for those of joints, by differences, shape (6, n)."""
-    return np.stack([twist(T, judge.pose(q + h * e)) / h for e in np.eye(len(q))], 1)
 
 
 def circle_of(circle: Circle) -> Hand:
