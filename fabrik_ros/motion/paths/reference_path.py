@@ -33,6 +33,13 @@ FREE_FOR = 0.1
 """Time after which an arm that nothing holds tries to slide no more, and how long for [s]."""
 MOST_TRIES = 3
 """So often is the former doubled where that was in vain, while a part is missing [1]."""
+CRAWL, CRAWLS_FOR = 0.05, 0.4
+"""
+Share of the speed below which a line crawls far behind a hand, and how long it may [s]: near a
+singular configuration, where it would have to be much slower than the tool can be beside it.
+"""
+FAR = 0.1
+"""Rest of such a line [s at full speed]."""
 AS_FAR = 'jogged as far as it goes'
 BEHIND = 1e-2
 """Largest distance behind its reference of an arm that counts as at its goal [rad or m]."""
@@ -197,6 +204,7 @@ class LinePath(ReferencePath[LineReference]):
         """Whether the look-ahead is still valid, for a step like the last."""
         self._has_tried = False
         """Whether it has left a slide, which keeps farther off, for the last of its line."""
+        self._crawls_for = 0.0
 
     def can_go_on_to(self, T_goal: Array) -> bool:
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
@@ -266,16 +274,24 @@ class LinePath(ReferencePath[LineReference]):
             self.slides, self._has_tried = False, True
         self.look_ahead(dt)
         is_blocked = self.slides or self.reference.ends_at is not None
-        velocity = self._slid(dt) if is_blocked else None
+        velocity = self._slid(dt) if is_blocked or self._crawls(dt) else None
         if velocity is None:
             velocity = self._on_line(dt)
         if velocity is None:
             velocity = self._slid(dt)
         return self._limiter.joints.stopping_velocity(dt) if self._has_slid else velocity
 
+    def _crawls(self, dt: float) -> bool:
+        """Tell whether it has crawled for too long, far behind its hand."""
+        reference = self.reference
+        slow = CRAWL * reference.limits.speed_scaling
+        is_slow = reference.is_filtered and reference.remaining > FAR and reference.pace < slow
+        self._crawls_for = self._crawls_for + dt if is_slow else 0.0
+        return self._crawls_for > CRAWLS_FOR
+
     def slide(self) -> bool:
         """Go on with what is possible from now on, where the path may; tell whether it does."""
-        has_begun = not self.slides
+        has_begun, self._crawls_for = not self.slides, 0.0
         if super().slide() and has_begun and self._has_tried:
             # The next step finds what is in the way, and that it stands.
             self._stands_for = math.nextafter(STANDS_FOR, 0.0)

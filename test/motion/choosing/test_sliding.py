@@ -21,7 +21,7 @@ from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.reasons import ReasonKind
-from helpers import examples
+from helpers import example_robot, examples
 from hypothesis import given, settings, strategies as st
 from judging import Judge, pose_errors
 import numpy as np
@@ -280,6 +280,31 @@ def test_stretched_arm_does_not_chatter():
     turns = np.sum(np.diff(np.sign(np.diff(np.array(led.q[-300:]), axis=0)), axis=0) != 0)
     assert turns < 6 * 6
     assert np.abs(np.diff(led.q[-100:], axis=0)).max() / DT < 0.2
+
+
+@pytest.mark.skipif(example_robot('ur5') is None, reason='example-robot-data is not installed')
+def test_tool_does_not_crawl_past_a_singular_configuration_far_behind_its_hand():
+    """The folded arm is nearly straight above its base, and the hand leads past that."""
+    robot = load_urdf(example_robot('ur5'))
+    chain = robot.chain('base_link', 'tool0')
+    judge = Judge(robot.source, 'base_link', 'tool0')
+    begin, end = (
+        pinocchio.SE3(pinocchio.exp3(np.array(turn)), np.array(place))
+        for turn, place in (
+            ((-2.0, 0.13, -1.01), (0.03, -0.02, 0.43)),
+            ((-2.46, 0.27, -0.39), (-0.01, -0.08, 0.31)),
+        )
+    )
+    q, arm = np.array([-0.89, -0.22, -2.15, -2.11, 0.15, 0.6]), ArmFollower(chain)
+    arm.step(None, DT, measured=q)
+    tips = [judge.pose(q)[:3, 3]]
+    for i in range(155):
+        hand = pinocchio.SE3.Interpolate(begin, end, i / 154).homogeneous
+        q = arm.step(hand if i % 3 == 0 else None, DT, measured=q)
+        tips.append(judge.pose(q)[:3, 3])
+    paces = np.linalg.norm(np.diff(tips, axis=0), axis=1) / DT
+    crawls = [len(list(run)) for slow, run in itertools.groupby(paces < 0.0125) if slow]
+    assert max(crawls) * DT < 0.6
 
 
 def test_joint_at_its_limit_lets_the_others_go_on():
