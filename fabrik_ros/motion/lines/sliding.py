@@ -48,6 +48,11 @@ HOLDS = 1e-6
 """Push above which a bound holds the arm back [1]."""
 STILL, SLOW = 2e-3, 1e-3
 """Velocity of joints that all but stand [rad/s or m/s], and share of the tip's speed [1]."""
+SAME_PLACE, STAYS_FOR = 1e-3, 0.3
+"""
+A tip that has been no farther away for so long [s at full speed, s] stands, whatever its joints do:
+at the end of the reach they may tremble.
+"""
 LEAST_SLOPE = 1e-4
 """A pair whose distance changes by less with every joint holds no step back [m/rad or 1]."""
 END_OF_REACH = 'the end of its reach'
@@ -82,7 +87,8 @@ class Sliding:
     is_whole : bool
         Whether nothing did, and all of the motion was possible.
     is_still : bool
-        Whether the arm all but stood before it; not one that is paused, or whose tool is slow.
+        Whether the arm all but stood before it, or its tip did for a while; not one that is
+        paused, or whose tool is slow.
 
     """
 
@@ -108,6 +114,9 @@ class Sliding:
         self._pairs: list[tuple[str, str]] = []
         self._at_limit: list[str] = []
         self.is_held = self.is_whole = self.is_still = False
+        self._place: Array | None = None
+        """Where the tip has been, or nearly so, for the time below; shape (1, 4, 4)."""
+        self._stays_for = 0.0
 
     def velocity(self, line: TipReference, dt: float) -> Array:
         """
@@ -118,8 +127,8 @@ class Sliding:
         joints, robot = self._joints, self._robot
         self._take_in(line)
         before = joints.velocity
-        is_slow = line.pace < SLOW * line.limits.speed_scaling
-        self.is_still = is_slow and largest(before) < STILL
+        is_slow = line.pace < SLOW * line.limits.speed_scaling and largest(before) < STILL
+        self.is_still = is_slow or self._stays(line, dt)
         stopping = dt + float(np.max(np.abs(before) / joints.limits.joint_acceleration))
         ahead = dt + 0.5 * stopping
         q_rest = np.clip(joints.q + ahead * before, robot.lower, robot.upper)
@@ -164,6 +173,15 @@ class Sliding:
     def _led_by(self, line: TipReference) -> Array:
         """Where the tip is led from where it is, as far as that is asked for, shape (6,) [s]."""
         return self._asked_for(line.led_by().reshape(-1), line)
+
+    def _stays(self, line: TipReference, dt: float) -> bool:
+        """Take note of where the tip is; tell whether it has been there for long."""
+        space = TipSpace(line.limits.tip_speed, line.limits.tip_rotation)
+        near = SAME_PLACE * line.limits.speed_scaling
+        if self._place is None or length_of(space.between(self._place, line.T)) >= near:
+            self._place, self._stays_for = line.T, 0.0
+        self._stays_for += dt
+        return self._stays_for > STAYS_FOR
 
     def _bounds(self, dt: float) -> Array:
         """Least and greatest velocity of each joint at the share of speed asked for, (2, n)."""

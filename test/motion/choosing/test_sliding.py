@@ -282,6 +282,14 @@ def test_stretched_arm_does_not_chatter():
     assert np.abs(np.diff(led.q[-100:], axis=0)).max() / DT < 0.2
 
 
+def test_hand_far_beyond_the_reach_brings_the_arm_to_rest():
+    """The elbow of the stretched arm trembled as long as the hand stood, and it said MOVING."""
+    led = Led().follow(lambda t: offset(x=min(0.25 * t, 1.2)), 482)
+    led.follow(lambda t: None, 300)
+    assert led.states[-1] is State.HOLDING
+    assert np.abs(np.diff(led.q[-50:], axis=0)).max() < 1e-9
+
+
 @pytest.mark.skipif(example_robot('ur5') is None, reason='example-robot-data is not installed')
 def test_tool_does_not_crawl_past_a_singular_configuration_far_behind_its_hand():
     """The folded arm is nearly straight above its base, and the hand leads past that."""
@@ -496,7 +504,8 @@ def test_tool_that_joints_can_hardly_brake_comes_to_rest_where_it_slides():
         return pinocchio.SE3.Interpolate(*places, share).homogeneous
 
     led = Led(walls, start=start).follow(hand, 1500)
-    assert led.kinds(1400) == {ReasonKind.SLIDING}
+    assert led.states[-1] is State.HOLDING
+    assert led.kinds(1400) == {ReasonKind.COLLISION_AHEAD}
     assert np.ptp(led.tips[1350:], axis=0).max() < 1e-3
     led.check_limits()
     led.check_clear(every=10)
