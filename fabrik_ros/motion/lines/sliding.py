@@ -50,7 +50,7 @@ STILL, SLOW = 2e-3, 1e-3
 """Velocity of joints that all but stand [rad/s or m/s], and share of the tip's speed [1]."""
 SAME_PLACE, STAYS_FOR = 1e-3, 0.3
 """
-A tip that has been no farther away for so long [s at full speed, s] stands, whatever its joints do:
+A tip that goes no farther for so long [s at full speed, s] stands, whatever its joints do:
 at the end of the reach they may tremble.
 """
 LEAST_SLOPE = 1e-4
