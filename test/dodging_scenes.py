@@ -154,7 +154,7 @@ def drive(
     """Drive a case with a `dodge_distance`; the arm is where it was told to be."""
     options = FollowerOptions(path='line', dodge_distance=distance)
     scene = _scene(case.begin) if has_box else None
-    arm, q = ArmFollower(chain, options, robot=robot, scene=scene), case.q
+    arm, q = ArmFollower(chain, options, robot=robot, scene=scene, looking_time=math.inf), case.q
     arm.step(None, DT, measured=q)
     commands, states, kinds, texts = [], [], [], []
     for i in range(round(DURATION / DT)):

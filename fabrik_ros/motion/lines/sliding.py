@@ -50,8 +50,8 @@ STILL, SLOW = 2e-3, 1e-3
 """Velocity of joints that all but stand [rad/s or m/s], and share of the tip's speed [1]."""
 SAME_PLACE, STAYS_FOR = 1e-3, 0.3
 """
-A tip that goes no farther for so long [s at full speed, s] stands, whatever its joints do:
-at the end of the reach they may tremble.
+A tip that goes no farther for so long [s at full speed, s] stands, whatever its joints do: at the
+end of the reach they may tremble. One that is led nowhere far goes less far.
 """
 LEAST_SLOPE = 1e-4
 """A pair whose distance changes by less with every joint holds no step back [m/rad or 1]."""
@@ -177,7 +177,7 @@ class Sliding:
     def _stays(self, line: TipReference, dt: float) -> bool:
         """Take note of where the tip is; tell whether it has been there for long."""
         space = TipSpace(line.limits.tip_speed, line.limits.tip_rotation)
-        near = SAME_PLACE * line.limits.speed_scaling
+        near = min(SAME_PLACE * line.limits.speed_scaling, LITTLE * length_of(line.led_by()))
         if self._place is None or length_of(space.between(self._place, line.T)) >= near:
             self._place, self._stays_for = line.T, 0.0
         self._stays_for += dt

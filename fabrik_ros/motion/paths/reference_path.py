@@ -218,6 +218,7 @@ class LinePath(ReferencePath[LineReference]):
         was_filtered = self.reference.is_filtered
         self.reference.head_for(T_goal)
         self._has_tried = False
+        self._stands_for = min(self._stands_for, 0.5 * STANDS_FOR)  # it may go on from here
         if self.slides:
             self.reason = None
         if not (was_filtered and self.reference.is_filtered):

@@ -54,7 +54,9 @@ class Led:
             for name, (size, centre) in boxes.items()
         ]
         scene = Scene(obstacles) if obstacles else None
-        self.arm = ArmFollower(CHAIN, self.options, robot=ROBOT, scene=scene)
+        self.arm = ArmFollower(
+            CHAIN, self.options, robot=ROBOT, scene=scene, looking_time=math.inf
+        )
         self.arm.step(None, DT, measured=start)
         self.q, self.states, self.reasons = [np.array(start)], [], []
 
@@ -152,6 +154,22 @@ def test_hand_that_stands_brings_the_tool_to_rest_beside_it():
     led.check_clear()
 
 
+def test_target_that_comes_as_the_tool_comes_to_rest_is_not_lost():
+    """The step in which a slide came to rest was its last, even for a hand that came back."""
+
+    def hand(t):
+        return offset(y=min(HAND_SPEED * t, 0.6), z=0.1 * math.sin(1.5 * min(t, 3.8)))
+
+    held = Led(WALL).follow(hand, 381).follow(lambda t: None, 100)
+    rests = held.states.index(State.HOLDING) - 381
+    for steps in range(rests - 2, rests + 2):
+        led = Led(WALL).follow(hand, 381).follow(lambda t: None, steps)
+        led.step(offset(y=0.05))
+        led.follow(lambda t: None, 250)
+        assert led.states[-1] is State.REACHED
+        assert pose_errors(JUDGE.pose(led.q[-1]), offset(y=0.05))[0] < 1e-4
+
+
 def test_hand_that_comes_back_is_followed_exactly_again():
     led = Led(WALL).follow(into_the_wall, 500)
     goal = offset(y=0.05)
@@ -229,6 +247,13 @@ def test_jog_that_is_lost_while_the_node_stands_still_does_not_go_on():
     before = led.q[-1]
     led.follow(lambda t: None, 100)
     assert np.abs(np.array(led.q[-100:]) - before).max() < 1e-9
+
+
+def test_slow_jog_along_a_wall_goes_on_and_says_so():
+    led = Led(WALL).jog([0.0, 0.1, 0.03, 0.0, 0.0, 0.0], 500)
+    led.jog([0.0, 6e-4, 3e-4, 0.0, 0.0, 0.0], 300)
+    assert set(led.states[-250:]) == {State.JOGGING}
+    assert led.tips[-1, 2] - led.tips[-251, 2] > 0.9 * 3e-4 * 250 * DT
 
 
 @pytest.mark.parametrize('steps', [116, 120, 144])
