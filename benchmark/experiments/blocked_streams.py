@@ -55,6 +55,8 @@ STANDS = 1e-3
 """Speed of a tool that stands [m/s]."""
 LOOKED_AT = 50
 """Steps between two at which it is found whether a tool that stands might do better."""
+AT_HAND, PROBES = 0.01, 50
+"""Pairs of links that are nearer in each of so many configurations belong together [m]."""
 UPRIGHT = 0.01
 """By how much a tool that comes nearer may be turned farther [rad]."""
 
@@ -88,6 +90,17 @@ class Shapes:
                     self._clearances.append(options.obstacle_clearance)
         self._shapes = self._solids.createData()
         self._at = [self._model.joints[self._model.getJointId(name)] for name in chain.joint_names]
+        self._leave_out_neighbours(chain)
+
+    def _leave_out_neighbours(self, chain: Chain) -> None:
+        """Heed no pair that is always near, as that of a hand and its finger."""
+        rng = np.random.default_rng(0)
+        lower, upper = np.maximum(chain.lower, -2.5), np.minimum(chain.upper, 2.5)
+        nearest = np.max([self.gaps(rng.uniform(lower, upper)) for _ in range(PROBES)], axis=0)
+        for pair in np.flatnonzero(nearest < AT_HAND)[::-1].tolist():
+            self._solids.removeCollisionPair(self._solids.collisionPairs[pair])
+            del self._clearances[pair]
+        self._shapes = self._solids.createData()
 
     def gaps(self, values: np.ndarray) -> np.ndarray:
         """Distance of each pair beyond its clearance at joint values, shape (n,) [m]."""

@@ -296,6 +296,8 @@ class GoalPursuit:
         """Resolve the goal that a line heads for, unless another is likely to replace it soon."""
         if self.is_due:
             self.resolve_pending()
+        elif self._pending is not None and self._line is not None and self._line.slides:
+            self._line.reason = None  # of a goal before
 
     def look_ahead(self, path: Path | None, dt: float) -> None:
         """Look where a path leads; a line that ends early may have a goal out of reach."""
@@ -314,7 +316,7 @@ class GoalPursuit:
         resolved = self.resolve(pending.goal, resting=False)
         line.reason = resolved.reason
         if resolved.T is not pending.goal.T and not line.may_slide:
-            line.reference.head_for(resolved.T)
+            line.head_beside(resolved.T)
         return True
 
     def resolve_no_more(self) -> None:

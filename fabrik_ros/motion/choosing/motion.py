@@ -788,10 +788,8 @@ class Motion:
         if path is None:
             return
         path.lose_speed()
-        self._rest_reason = path.reason
-        if path.slides:
-            hint = IN_STREAM if self.in_stream else None
-            self._rest_reason = joined((path.reason, path.blocked, hint))
+        hint = IN_STREAM if self.in_stream and path.slides else None
+        self._rest_reason = joined((path.rest_reason, hint))
         self.is_held_up &= path.is_stop
         self.is_held_up |= self.in_stream and path.blocked is not None
         self.limiter.come_to_rest()

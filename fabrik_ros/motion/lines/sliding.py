@@ -27,9 +27,11 @@ from .solver_reasons import AT_LIMITS
 from .tip_reference import TipReference
 
 LEVER = 0.25
-"""A turn of the tip counts as much as a way of so many times its angle [m/rad]."""
+"""A turn of the tip counts as a way of so many times its angle, for the size of the arm [1]."""
 DAMPING = 0.02
-"""Weight of the velocity of joints beside the speed of the tip [m/rad or 1]."""
+"""Weight of the velocity of joints beside the speed of the tip, for the size of the arm [1]."""
+WAY_BACK, GENTLY = 0.5, 1.0
+"""Time in which spare joints would be back, and their greatest speed [s, rad/s or m/s]."""
 UPRIGHT = 5.0
 """Weight of rotations beside translations while it is found how far a tip gets [1]."""
 MARGIN = 1e-3
@@ -102,7 +104,8 @@ class Sliding:
         self._robot, self._joints, self._guard = robot, joints, guard
         self._jacobian, self._mode = Jacobian(robot), options.mode
         self._axis = np.array(options.axis) / np.linalg.norm(options.axis)
-        n = len(robot)
+        n, self._size = len(robot), float(robot.sizes[0])
+        self._lever, self._damping = LEVER * self._size, DAMPING * self._size
         self._box = np.vstack([np.eye(n), -np.eye(n)])
         self._memory = np.empty(n, dtype=np.int64), np.empty((n + 3, n)), np.empty((n, n))
         self._margins: dict[tuple[str, str], float] = {}
@@ -114,6 +117,8 @@ class Sliding:
         self._pairs: list[tuple[str, str]] = []
         self._at_limit: list[str] = []
         self.is_held = self.is_whole = self.is_still = False
+        self._began_at = self._joints.q
+        """Joint values to which spare joints tend, so that none ends beyond a straight arm."""
         self._place: Array | None = None
         """Where the tip has been, or nearly so, for the time below; shape (1, 4, 4)."""
         self._stays_for = 0.0
@@ -137,20 +142,23 @@ class Sliding:
         slopes = ahead * np.array([each.slope for each in near]).reshape(-1, len(before))
         least = slopes @ before - [each.at_rest - self._margin(each) for each in near]
         box = np.array([robot.lower - joints.q, joints.q - robot.upper]) / ahead
+        back = max(0.0, line.pace - LITTLE) * np.clip(
+            (self._began_at - joints.q) / WAY_BACK, -GENTLY, GENTLY
+        )
 
         def nearest(speed: Array, box: Array, turning: float = 1.0) -> tuple[Array, Array]:
             weights = np.repeat((1.0, turning), 3)
             columns = weights[:, None] * J
-            inverse = np.linalg.inv(columns.T @ columns + DAMPING**2 * np.eye(len(before)))
-            wanted = inverse @ (columns.T @ (weights * speed))
+            inverse = np.linalg.inv(columns.T @ columns + self._damping**2 * np.eye(len(before)))
+            wanted = inverse @ (columns.T @ (weights * speed) + self._damping**2 * back)
             return self._nearest(inverse, wanted, box, slopes, least)
 
-        scale = np.repeat((line.limits.tip_speed, LEVER * line.limits.tip_rotation), 3)
+        scale = np.repeat((line.limits.tip_speed, self._lever * line.limits.tip_rotation), 3)
         box, led = np.minimum(box, 0.0), scale * self._led_by(line)
         upright, pushes = nearest(led / ahead, box, UPRIGHT)
         reached = ahead * J @ upright
-        missing = led - reached
-        near_by = reached + missing * min(1.0, line.most_missing / max(length_of(missing), TINY))
+        missing, most = led - reached, line.most_missing * self._size
+        near_by = reached + missing * min(1.0, most / max(length_of(missing), TINY))
         way = ahead * nearest(near_by / ahead, box)[0]
         reached = J @ way
         possible = reached / scale
@@ -213,7 +221,7 @@ class Sliding:
     def _jacobian_at(self, q: Array, line: TipReference) -> Array:
         """Speed of the tip for each joint, turns as ways; shape (6, n) [m/rad or 1]."""
         J: Array = self._asked_for(self._jacobian.at(q), line)
-        J[3:] *= LEVER
+        J[3:] *= self._lever
         return J
 
     def _asked_for(self, twists: Array, line: TipReference) -> Array:

@@ -149,6 +149,11 @@ class Path(ABC):
         return False
 
     @property
+    def rest_reason(self) -> Reason | None:
+        """Reason why its end is short of what the arm was asked for; None where it is not."""
+        return self.reason
+
+    @property
     def yields_to(self) -> Reason | None:
         """Say what it slides along, or gets out of the way of; None where it does neither."""
         return None

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from ...reasons import Reason, ReasonKind, shown_place
+from ...reasons import joined, Reason, ReasonKind, shown_place
 from ...solver.solution import Solution
 from ...solver.tree_solver import is_unconstrained
 from ...transforms import Array
@@ -147,6 +147,11 @@ class ReferencePath(Path, Generic[ReferenceT]):
         at_end = limiter.has_caught_up and reference.has_arrived()
         return at_end and limiter.joints.rests_at(reference.q)
 
+    @property
+    def rest_reason(self) -> Reason | None:
+        """Reason why its end is short of what the arm was asked for; None where it is not."""
+        return joined((self.reason, self.blocked)) if self.slides else self.reason
+
     def lose_speed(self) -> None:
         """Take note that the joints stand, or brake on their own."""
         self.reference.stop()
@@ -205,6 +210,8 @@ class LinePath(ReferencePath[LineReference]):
         self._has_tried = False
         """Whether it has left a slide, which keeps farther off, for the last of its line."""
         self._crawls_for = 0.0
+        self._leads_beside = reason is not None
+        """Whether its end is not its goal, but the place nearest to it that was found."""
 
     def can_go_on_to(self, T_goal: Array) -> bool:
         """Whether the line can head for other poses (k, 4, 4) before more is known of them."""
@@ -217,12 +224,15 @@ class LinePath(ReferencePath[LineReference]):
         """Go on to another goal, shape (k, 4, 4)."""
         was_filtered = self.reference.is_filtered
         self.reference.head_for(T_goal)
-        self._has_tried = False
+        self._has_tried = self._leads_beside = False
         self._stands_for = min(self._stands_for, 0.5 * STANDS_FOR)  # it may go on from here
-        if self.slides:
-            self.reason = None
         if not (was_filtered and self.reference.is_filtered):
             self._has_looked = False
+
+    def head_beside(self, T: Array) -> None:
+        """Go on to the place nearest to its goal that was found, shape (k, 4, 4)."""
+        self.reference.head_for(T)
+        self._leads_beside = True
 
     def look_ahead(self, dt: float) -> bool:
         """Look where the line leads, if that was not done for the next step."""
@@ -348,6 +358,12 @@ class LinePath(ReferencePath[LineReference]):
             is_at_end = self._has_slid and not self._is_beside_goal
             return is_at_end and self._limiter.joints.is_still
         return super().has_arrived()
+
+    @property
+    def rest_reason(self) -> Reason | None:
+        """Reason why its end is short of its goal; None where it came to that, found or not."""
+        comes_there = self.may_slide and not (self.slides or self._leads_beside)
+        return None if comes_there else super().rest_reason
 
     @property
     def blocked(self) -> Reason | None:

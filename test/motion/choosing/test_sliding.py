@@ -20,6 +20,7 @@ from fabrik_ros import ArmFollower, example_arm, FollowerOptions, load_urdf, Sta
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box
+from fabrik_ros.motion.choosing.goal import GoalResolver
 from fabrik_ros.reasons import ReasonKind
 from helpers import example_robot, examples
 from hypothesis import given, settings, strategies as st
@@ -45,17 +46,17 @@ SLACK = 1e-4
 class Led:
     """An arm among boxes that is led by a hand, and what it did."""
 
-    def __init__(self, boxes=None, start=START, **options):
+    def __init__(self, boxes=None, start=START, robot=ROBOT, chain=CHAIN, **options):
         boxes = boxes or {}
         self.boxes, self.options = boxes, FollowerOptions(**options)
-        self.judge = PlanJudge(ROBOT.source, CHAIN.joint_names, boxes)
+        self.judge = PlanJudge(robot.source, chain.joint_names, boxes)
         obstacles = [
             Obstacle(name, Box(size), pinocchio.SE3(np.eye(3), np.array(centre)).homogeneous)
             for name, (size, centre) in boxes.items()
         ]
         scene = Scene(obstacles) if obstacles else None
         self.arm = ArmFollower(
-            CHAIN, self.options, robot=ROBOT, scene=scene, looking_time=math.inf
+            chain, self.options, robot=robot, scene=scene, looking_time=math.inf
         )
         self.arm.step(None, DT, measured=start)
         self.q, self.states, self.reasons = [np.array(start)], [], []
@@ -402,6 +403,66 @@ def test_hand_that_stands_beyond_the_reach_is_as_near_as_can_be_and_says_so_in_t
     assert 'the end of its reach' in str(led.reasons[-1])
     said = [reason and reason.kind for reason in led.reasons[:ended]]
     assert sum(a != b for a, b in itertools.pairwise(said)) < 6
+
+
+@pytest.fixture
+def searches_fall_short(monkeypatch):
+    """Let each search of a moving arm come to rest far from its goal."""
+    resolve = GoalResolver.resolve
+
+    def fall_short(self, T_goal, q, resting):
+        if resting:
+            return resolve(self, T_goal, q, resting)
+        T_far = T_goal.copy()
+        T_far[:, 0, 3] += 3.0
+        return self._resolved(T_goal, resolve(self, T_far, q, resting).solution)
+
+    def fall_short_nearby(self, T_goal, q):
+        return fall_short(self, T_goal, q, False)
+
+    monkeypatch.setattr(GoalResolver, 'resolve', fall_short)
+    monkeypatch.setattr(GoalResolver, 'resolve_near', fall_short_nearby)
+
+
+def test_goal_that_no_search_has_found_is_reached_all_the_same(searches_fall_short):
+    led = Led().follow(lambda t: offset(y=min(0.1 * t, 0.1)), 120)
+    led.follow(lambda t: None, 100)
+    assert max(pose_errors(JUDGE.pose(led.q[-1]), offset(y=0.1))) < 1e-5
+    assert (led.states[-1], led.reasons[-1]) == (State.REACHED, None)
+
+
+def test_slide_gives_no_reason_of_a_goal_before(searches_fall_short):
+    led = Led(WALL).follow(lambda t: offset(y=0.2 * t), 30)
+    assert 'farther away' in str(led.reasons[-1])  # so the arm says, as the search does
+    led.follow(into_the_wall, 400)
+    assert {str(reason).partition(',')[0] for reason in led.reasons[-50:]} == {
+        'sliding along: wrist_2_link'
+    }
+
+
+@pytest.mark.parametrize('seed', [3, 16, 27, 36])
+def test_spare_joints_do_not_end_beyond_a_straight_arm(seed):
+    """A hand goes out of reach and comes back at once: the arm would hold at a limit."""
+    rng = np.random.default_rng((7, seed))
+    robot = load_urdf(example_arm('seven_axis'))
+    start = np.array([0.3, 0.2, 0.2, -1.8, 0.1, 1.9, 0.3])
+    judge = Judge(robot.source, 'base_link', robot.chain().tip_link)
+    led = Led(start=start, robot=robot, chain=robot.chain())
+    T_begin = judge.pose(start)
+    direction, turn = rng.normal(size=3), 0.3 * rng.normal(size=3)
+    direction *= rng.uniform(0.6, 1.4) / np.linalg.norm(direction)
+    direction[2] = abs(direction[2])
+
+    def out(share):
+        T = T_begin.copy()
+        T[:3, :3] = pinocchio.exp3(share * turn) @ T[:3, :3]
+        T[:3, 3] += share * direction
+        return T
+
+    led.follow(lambda t: out(min(1.0, 0.2 * t)), 600)
+    led.follow(lambda t: out(max(0.0, 1.0 - t)), 1200)
+    assert led.states[-1] is State.REACHED
+    assert max(pose_errors(judge.pose(led.q[-1]), T_begin)) < 1e-4
 
 
 def test_scaled_speed_scales_slides():
