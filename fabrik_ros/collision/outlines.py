@@ -80,7 +80,7 @@ def _outermost(vertices: Array) -> tuple[Indices, Indices]:
 @lru_cache(maxsize=1)
 def _bin_middles() -> tuple[Array, Array]:
     """Return unit vectors amid the bins, shape (b, 3), and how far others there are from them."""
-    edges = np.linspace(-1.0, 1.0, BINS + 1)
+    edges = np.linspace(-1.0, 1.0, BINS + 1).tolist()
     middles, widths = [], []
     for face in range(6):
         for row, column in np.ndindex(BINS, BINS):

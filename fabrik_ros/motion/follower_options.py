@@ -110,6 +110,8 @@ class FollowerOptions:
     dodge_distance : float
         Distance beyond `obstacle_clearance` that links seek from obstacles by the self-motion of
         arms with more than six joints, in streams and jogs [m]; 0: they keep still.
+    dodge_at_rest : bool
+        Whether they get out of the way at the target as well, a second after that was announced.
     on_unreachable : str
         'approach' targets out of reach as near as possible, or 'hold'; also those in collision.
     command_rate : float
@@ -191,6 +193,7 @@ class FollowerOptions:
     path_tolerance_position: float = -1.0
     path_tolerance_orientation: float = -1.0
     dodge_distance: float = 0.1
+    dodge_at_rest: bool = FollowingRules.dodge_at_rest
     on_unreachable: str = 'approach'
 
     command_rate: float = 100.0
@@ -274,6 +277,7 @@ class FollowerOptions:
             stream_timeout=self.stream_timeout,
             idle_tips=self.idle_tips,
             on_blocked=self.on_blocked,
+            dodge_at_rest=self.dodge_at_rest,
         )
 
     def jerk_filter_for(self, arm: Mechanism) -> JerkFilter | None:

@@ -34,6 +34,7 @@ FLAGS = {
     'autostart',
     'require_points',
     'use_safety_limits',
+    'dodge_at_rest',
     'wait_for_state',
 }
 LISTS = {'tool_offset': 6, 'axis': 3}

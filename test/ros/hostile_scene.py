@@ -67,6 +67,7 @@ SANE: dict[str, Any] = {
     'path_tolerance_position': -1.0,
     'path_tolerance_orientation': -1.0,
     'dodge_distance': 0.1,
+    'dodge_at_rest': False,
     'mode': 'auto',
     'axis': [0.0, 0.0, 1.0],
     'polish': 'auto',

@@ -30,6 +30,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     'path_tolerance_position': (-1.0, 0.0, 0.02),
     'path_tolerance_orientation': (-1.0, 0.0, 0.2),
     'dodge_distance': (0.1, 0.0, 0.3),
+    'dodge_at_rest': (False, True),
     'mode': ('auto', 'pose', 'position', 'axis'),
     'axis': ([0.0, 0.0, 1.0], [1.0, 1.0, 0.0]),
     'polish': ('auto', 'never'),

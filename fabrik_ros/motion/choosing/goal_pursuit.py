@@ -327,6 +327,15 @@ class GoalPursuit:
         """Begin a jog at the place of another path, or where the arm is."""
         return self._maker.jog(path, unconstrained)
 
+    def looming(self) -> Reason | None:
+        """Say what an arm at rest would get out of the way of; None where it need or can not."""
+        dodging = self._tracker.dodging
+        return None if dodging is None or self._frame.is_world else dodging.looming()
+
+    def dodge_path(self) -> Path:
+        """Begin to get out of the way, the tips where they are."""
+        return self._maker.dodge()
+
     # -- by a path that is checked first
 
     def find(self, task: Task) -> Pieces[FoundPath]:

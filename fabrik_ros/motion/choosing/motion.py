@@ -571,6 +571,14 @@ class Motion:
         free = np.broadcast_to(np.asarray(unconstrained, dtype=bool), len(self.robot.tip_links))
         self._machine.handle(Event.JOG, Jog(twist, in_tip, tip, free))
 
+    def looming(self) -> Reason | None:
+        """Say what spare joints would get out of the way of, were they to; for an arm at rest."""
+        return self.pursuit.looming()
+
+    def dodge(self) -> None:
+        """Let the spare joints of an arm at rest get out of the way of what comes near."""
+        self._machine.handle(Event.DODGE, self.pursuit.dodge_path())
+
     def end_jog(self, tip: int) -> None:
         """End the jog of a tip: it brakes to rest."""
         if self.path is not None:

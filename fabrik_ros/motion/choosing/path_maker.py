@@ -17,6 +17,7 @@ from ..lines.line_reference import LineReference
 from ..lines.line_tracker import LineTracker
 from ..lines.motion_solvers import MotionSolvers
 from ..lines.pinned_joints import PinnedJoints
+from ..paths.dodge_path import DodgePath
 from ..paths.joint_path import JointPath
 from ..paths.path import Path
 from ..paths.planned_path import PlannedPath
@@ -127,6 +128,11 @@ class PathMaker:
             return PlannedPath(self._limiter, knots, name, straight_room=straight_room)
         then = partial(self.line, resolved) if self._frame.is_world else None
         return PlannedPath(self._limiter, knots, name, resolved.reason, then, straight_room)
+
+    def dodge(self) -> DodgePath:
+        """Get out of the way of what comes near, and leave the tips where they are."""
+        tips = self._frame.tips(self._limiter.joints.q)
+        return DodgePath(self._tracker.begin_line(tips), self._tracker, self._limiter)
 
     def jog(self, path: Path | None, unconstrained: npt.NDArray[np.bool_]) -> JogPath:
         """Go on as somebody jogs, from where another path is or from where the arm is."""

@@ -111,7 +111,7 @@ class SharedJoints:
 
     def may_part(self, goal: Goal) -> bool:
         """Whether there are two tips or more that have targets, and joints of their own."""
-        return bool(self._apart) and goal.is_target[self._together.tips].sum() > 1
+        return bool(self._apart and goal.is_target[self._together.tips].sum() > 1)
 
     def part(self, line: LineReference | None = None) -> bool:
         """

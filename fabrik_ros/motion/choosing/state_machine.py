@@ -302,6 +302,13 @@ class StateMachine:
         self._mover.follow(path)
         path.steer(jog.twist, jog.in_tip, jog.tip)
 
+    def _dodge(self, path: Path) -> None:
+        self._mover.follow(path)
+
+    def _dodge_no_more(self, _: Reason | None) -> Outcome:
+        """Stay where it is, with its tips where they were asked to be."""
+        return self._stop(None)
+
     # -- actions: what a search has come to
 
     def _take(self, found: FoundPath) -> None:

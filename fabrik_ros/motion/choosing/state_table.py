@@ -23,6 +23,7 @@ class Phase(Enum):
     STREAMING = 'follows the goals of a stream, unchecked'
     STRAIGHT = 'goes straight to joint values, unchecked'
     JOGGING = 'moves as it is jogged'
+    DODGING = 'gets out of the way, its tips where they are'
     CHANGING = 'brakes: something else begins once it rests'
     STOPPING = 'brakes, and stays'
     RETURNING = 'goes back to where it is measured'
@@ -37,6 +38,7 @@ class Event(Enum):
     JOINTS = 'joint values'
     STREAM_JOINTS = 'joint values of a stream'
     JOG = 'jog'
+    DODGE = 'get out of the way'
     EXECUTE = 'the path is confirmed'
     STOP = 'stop'
     RETURN = 'it did not follow: back to the measured values'
@@ -76,7 +78,9 @@ LOOKS = Phase.SEARCHING, Phase.HEADING, Phase.CHANGING
 CHECKED = frozenset({Phase.FOLLOWING, Phase.STRAIGHT})
 """Phases in which the arm stops where the rest of its path is blocked by a changed world."""
 ALL = frozenset(Phase)
-ON_LINES = frozenset({Phase.FOLLOWING, Phase.HEADING, Phase.STREAMING, Phase.JOGGING})
+ON_LINES = frozenset(
+    {Phase.FOLLOWING, Phase.HEADING, Phase.STREAMING, Phase.JOGGING, Phase.DODGING}
+)
 """Phases in which the path may follow the tips: another goal is headed for at once then."""
 
 
@@ -104,6 +108,7 @@ RULES = (
     Rule(_E.STREAM_JOINTS, ALL, 'go_straight', _P.STRAIGHT),
     Rule(_E.JOG, ALL - {_P.JOGGING, _P.STOPPING, _P.RETURNING}, 'begin_jog', _P.JOGGING),
     Rule(_E.JOG, {_P.JOGGING}, 'steer', _P.JOGGING),
+    Rule(_E.DODGE, {_P.RESTING}, 'dodge', _P.DODGING),
     Rule(_E.EXECUTE, {_P.PROPOSED}, 'confirm', _P.SEARCHING),
     Rule(_E.STOP, ALL, 'stop', _P.STOPPING),
     Rule(_E.RETURN, ALL, 'go_straight', _P.RETURNING),
@@ -117,7 +122,8 @@ RULES = (
     Rule(_E.LOST, {_P.SEARCHING}, 'search_anew', _P.SEARCHING),
     Rule(_E.MUST_REST, {_P.STREAMING, _P.HEADING}, 'brake', _P.CHANGING),
     Rule(_E.BLOCKED, {_P.FOLLOWING, _P.HEADING}, 'brake_and_retry', _P.CHANGING),
-    Rule(_E.DEAD_END, ALL, 'stop_short', _P.STOPPING),
+    Rule(_E.DEAD_END, ALL - {_P.DODGING}, 'stop_short', _P.STOPPING),
+    Rule(_E.DEAD_END, {_P.DODGING}, 'dodge_no_more', _P.STOPPING),
     Rule(_E.BLOCKED_NOW, ALL - RESTS, 'stop_for_change', _P.STOPPING),
     Rule(_E.ARRIVED, ALL - RESTS - {_P.CHANGING}, 'arrive', _P.RESTING),
     Rule(_E.AT_REST, {_P.CHANGING}, 'begin', _P.RESTING),

@@ -51,6 +51,7 @@ STATES = {
     Phase.STREAMING: State.MOVING,
     Phase.STRAIGHT: State.MOVING,
     Phase.JOGGING: State.JOGGING,
+    Phase.DODGING: State.MOVING,
     Phase.CHANGING: State.MOVING,
     Phase.STOPPING: State.HOLDING,
     Phase.RETURNING: State.HOLDING,

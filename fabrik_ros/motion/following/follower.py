@@ -38,6 +38,7 @@ from .blockage import Blockage
 from .following_rules import FollowingRules, home_of
 from .job import Job
 from .joint_goal import check_joint_values, is_part_of, JointGoal
+from .looming import Looming
 from .measured_joints import MeasuredJoints
 from .program_run import ProgramRun, rest_waits
 from .start_gate import StartGate, TOLD_TO_HOLD
@@ -125,6 +126,7 @@ class Follower:
         """Since when it is not certain where an arm that is to set out stands [s]; inf: it is."""
         self._jogs = ActiveJogs()
         self._blockage = Blockage()
+        self._looming = Looming(motion)
         self._must_go_back = False
         home_of(robot, rules)
         if last_command is not None:
@@ -194,7 +196,8 @@ class Follower:
             return State.HOLDING, MOVED_AWAY
         if self.goal is None:
             return State.HOLDING, JOG_ENDED
-        return self._arrival.state(now, self.goal_in_base())
+        state, reason = self._arrival.state(now, self.goal_in_base())
+        return state, reason or (state is State.REACHED and self._looming.announcement) or None
 
     @property
     def _moved_away(self) -> Reason | None:
@@ -753,6 +756,23 @@ class Follower:
         self.gate.block(reason, now)
         self._stop_for(self._blockage.begin(reason, replans, now), is_fault=True)
 
+    def heed_world(self, now: float) -> None:
+        """Heed what is in the way, and what comes near an arm at rest."""
+        self.heed_blockage(now)
+        if self.rules.dodge_at_rest and self._looming.may_look(now):
+            if not self._may_dodge(now):
+                self._looming.forget()
+            elif self._looming.is_due(now):
+                self._looming.forget()
+                self._start.begin(now)
+                self.motion.dodge()
+
+    def _may_dodge(self, now: float) -> bool:
+        """Whether an arm at rest may move as it likes, the tips where they were asked to be."""
+        rests = self._job.is_engaged and self.motion.phase is Phase.RESTING
+        rests = rests and self.goal is not None and self._goal_in_joints is None
+        return rests and not self.was_moved and self.state(now)[0] is State.REACHED
+
     def heed_blockage(self, now: float) -> None:
         """Stop where the path is blocked since the world changed; look for another one in time."""
         reason = self.motion.blocked_by_change
@@ -819,7 +839,7 @@ class Follower:
     def tick(self, now: float, dt: float) -> Command | None:
         """Move on by `dt` seconds; the command to send, or None when there is none."""
         self._try_again(dt)
-        self.heed_blockage(now)
+        self.heed_world(now)
         if self.looks_in_ticks:
             self.look(now, dt, math.inf)
         if not self.should_publish:
@@ -1021,7 +1041,7 @@ class Follower:
         if self.is_at_rest or self._is_stopping:
             return
         age, timeout = now - self._goal_time, self.rules.target_timeout
-        if 0.0 < timeout < age:
+        if 0.0 < timeout < age and self.motion.phase is not Phase.DODGING:
             text = f'no target for {age:.2f} s (target_timeout {timeout:g} s)'
             self.hold(Reason(ReasonKind.TARGET_TIMEOUT, text))
         lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault

@@ -38,6 +38,8 @@ class FollowingRules:
     """A different target within this time of the one before belongs to a stream [s]."""
     on_blocked: str = 'hold'
     """Rule after an obstacle blocked the path: 'hold' until `resume`, or 'replan', from rest."""
+    dodge_at_rest: bool = False
+    """Whether spare joints get out of the way at rest, too, once that was announced."""
     idle_tips: str = 'keep'
     """Role of a tip without a target while another moves: to 'keep' its pose, or be 'free'."""
 

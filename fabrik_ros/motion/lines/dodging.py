@@ -58,6 +58,8 @@ HALVINGS = 6
 ROUNDING, TINY = 1e-3, 1e-9
 MOVES = 0.02
 """Velocity of a joint above which the arm says what it avoids [rad/s or m/s]."""
+WORTH_IT = 0.05
+"""Velocity of a joint from which on a self-motion from rest is worth it [rad/s or m/s]."""
 GONE_BACK = 0.02
 """Rest of the way back of a self-motion that it is left at [rad or m]."""
 LEAST_SLOPE = 5e-3
@@ -137,7 +139,7 @@ class Dodging:
         if not is_led or self.distance == 0.0 or self._joints.limits.speed_scaling == 0.0:
             self._wanted, self._since_look, self._threat = self._none, LOOKING_TIME, ''
         elif self._since_look >= LOOKING_TIME:
-            self._wanted, self._since_look = self._away(line), 0.0
+            self._wanted, self._since_look = self._away(line.way_back(self._joints.q)), 0.0
         if self._wanted.any() or self._velocity.any():
             self._velocity = self._next(dt)
         else:
@@ -156,8 +158,17 @@ class Dodging:
         spare: Array = np.linalg.svd(J)[2][POSE_JOINTS:]
         return spare
 
-    def _away(self, line: TipReference) -> Array:
-        """Self-motion that leads away from what is near, or back, shape (n,)."""
+    def looming(self) -> Reason | None:
+        """Say what an arm at rest would get out of the way of; None where it need not."""
+        self.stop()
+        if self._guard is None or not self._guard.near_obstacles(self._joints.q, self.distance):
+            return None
+        if largest(self._away(self._none)) < WORTH_IT:
+            return None
+        return Reason(ReasonKind.DODGING, f'comes near: {self._threat}')
+
+    def _away(self, way_back: Array) -> Array:
+        """Self-motion that leads away from what is near, or some way back, shape (n,)."""
         q, guard = self._joints.q, self._guard
         pairs = [] if guard is None else guard.near_obstacles(q, self.distance)
         gaps = np.array([q - self._robot.lower, self._robot.upper - q])
@@ -171,7 +182,7 @@ class Dodging:
             return self._none
         spare = self._spare_at(J)
         threats = [*self._near_pairs(pairs, q, spare), *self._near_limits(gaps, spare)]
-        back = spare @ line.way_back(q)
+        back = spare @ way_back
         self._has_dodged = bool(threats) or largest(back) > GONE_BACK
         return self._nearest_to(threats, back, spare, share)
 

@@ -149,7 +149,8 @@ class Sliding:
         def nearest(speed: Array, box: Array, turning: float = 1.0) -> tuple[Array, Array]:
             weights = np.repeat((1.0, turning), 3)
             columns = weights[:, None] * J
-            inverse = np.linalg.inv(columns.T @ columns + self._damping**2 * np.eye(len(before)))
+            damped = columns.T @ columns + self._damping**2 * np.eye(len(before))
+            inverse: Array = np.asarray(np.linalg.inv(damped), dtype=np.float64)
             wanted = inverse @ (columns.T @ (weights * speed) + self._damping**2 * back)
             return self._nearest(inverse, wanted, box, slopes, least)
 

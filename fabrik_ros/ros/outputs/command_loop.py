@@ -285,7 +285,7 @@ class CommandLoop:
         if follower is None:
             return
         self._heed_clock(now, steady)
-        follower.heed_blockage(1e-9 * now)
+        follower.heed_world(1e-9 * now)
         if follower.is_looking and follower.is_at_rest:
             tick = self.period, LOOKING_SHARE * self.period
             try:

@@ -166,6 +166,11 @@ class PathParameters:
         low=0.0,
         high=1.0,
     )
+    dodge_at_rest: bool = parameter(
+        FollowerOptions.dodge_at_rest,
+        'whether they get out of the way at a target as well, the tool where it is, a second '
+        'after the status has announced it',
+    )
     on_unreachable: str = parameter(
         FollowerOptions.on_unreachable,
         '`approach` targets out of reach as near as possible, or `hold`; also for '

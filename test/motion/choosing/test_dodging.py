@@ -25,6 +25,7 @@ from fabrik_ros.model.geometry import Box
 from fabrik_ros.reasons import ReasonKind
 from judging import Judge, pose_errors
 import numpy as np
+from plan_judge import PlanJudge
 
 ROBOT = load_urdf(example_arm('seven_axis'))
 CHAIN = ROBOT.chain()
@@ -160,6 +161,97 @@ def test_arm_at_rest_does_not_dodge():
     near = Near()
     q = near.come(lambda arm: None)
     assert np.array_equal(q, np.repeat(START[None], len(q), axis=0))
+
+
+class AtTarget(Near):
+    """Such an arm that is at its target, and may get out of the way."""
+
+    def __init__(self, **options):
+        super().__init__(dodge_at_rest=True, **options)
+        self.states, self.reasons = [], []
+        self.go(1, JUDGE.pose(START))
+        assert self.states == [State.REACHED]
+
+    def go(self, steps, target=None):
+        for i in range(steps):
+            target = target if i == 0 else None
+            self.q.append(np.array(self.arm.step(target, DT, measured=self.q[-1])))
+            self.states.append(self.arm.state)
+            self.reasons.append(self.arm.reason)
+        return np.array(self.q)
+
+    @property
+    def moved(self):
+        return float(np.abs(self.q[-1] - START).max())
+
+
+def test_arm_at_its_target_gets_out_of_the_way_once_that_was_announced():
+    arm = AtTarget()
+    arm.go(100)
+    arm.arm.set_scene(arm.scene(0.15))
+    arm.go(600)
+    moves = np.flatnonzero(np.abs(np.diff(arm.q, axis=0)).max(axis=1))
+    said = [i for i, reason in enumerate(arm.reasons) if reason is not None]
+    assert 0 < said[0] - 100 <= 12
+    assert moves[0] - said[0] >= 1.0 / DT
+    announced = arm.reasons[said[0]]
+    assert announced.kind is ReasonKind.DODGING
+    assert 'box' in str(announced)
+    assert set(arm.states[: moves[0] - 1]) == {State.REACHED}
+    assert arm.states[moves[0] + 30] is State.MOVING
+    assert arm.reasons[moves[0] + 30].kind is ReasonKind.DODGING
+    assert (arm.states[-1], arm.reasons[-1]) == (State.REACHED, None)
+    assert len(moves) < 400
+    off = [pose_errors(JUDGE.pose(START), JUDGE.pose(q)) for q in arm.q]
+    assert max(error.distance for error in off) < MOST_OFF
+    assert max(error.angle for error in off) < MOST_TURNED
+    assert arm.moved > 0.05
+    check_limits(np.array(arm.q))
+
+
+@pytest.mark.parametrize('end', ['held', 'unmeasured', 'box gone', 'moved by hand'])
+def test_announced_arm_stays_where_that_ends(end):
+    arm = AtTarget()
+    arm.arm.set_scene(arm.scene(0.15))
+    arm.go(30)
+    assert arm.reasons[-1].kind is ReasonKind.DODGING
+    measured = {'unmeasured': None, 'moved by hand': START + 0.2}.get(end, START)
+    if end == 'held':
+        arm.arm.hold()
+    elif end == 'box gone':
+        arm.arm.set_scene(arm.scene(0.5))
+    for _ in range(400):
+        arm.q.append(np.array(arm.arm.step(None, DT, measured=measured)))
+    assert np.array_equal(arm.q[-1], START if measured is None else measured)
+
+
+def test_target_on_the_way_is_headed_for_at_once():
+    arm = AtTarget()
+    arm.arm.set_scene(arm.scene(0.15))
+    arm.go(200)
+    assert arm.reasons[-1].kind is ReasonKind.DODGING
+    assert arm.moved > 0.0
+    T = JUDGE.pose(START)
+    T[:3, 3] += 0.0, 0.0, 0.05
+    q = arm.go(500, T)
+    assert arm.states[-1] is State.REACHED
+    assert pose_errors(T, JUDGE.pose(q[-1])) < (1e-4, 1e-3)
+    check_limits(q)
+
+
+def test_box_that_comes_faster_than_it_dodges_is_not_touched():
+    arm = AtTarget()
+    for distance in np.linspace(0.35, 0.1, 150):
+        arm.arm.set_scene(arm.scene(distance))
+        arm.go(1)
+    arm.go(600)
+    assert arm.states[-1] is State.REACHED
+    T = np.eye(4)
+    T[:3, 3] = arm.elbow + 0.1 * arm.side
+    judge = PlanJudge(ROBOT.source, CHAIN.joint_names, {'box': ((0.1, 0.1, 0.1), tuple(T[:3, 3]))})
+    assert judge.nearest(arm.q[-1]) > 0.02
+    off = [pose_errors(JUDGE.pose(START), JUDGE.pose(q)).distance for q in arm.q]
+    assert max(off) < MOST_OFF
 
 
 def test_arm_that_is_paused_does_not_dodge():

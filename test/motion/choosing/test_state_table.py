@@ -31,7 +31,7 @@ class StandInPath:
 
     def __init__(self, kind):
         self.kind = kind
-        self.follows_tips = kind in ('line', 'jog')
+        self.follows_tips = kind in ('line', 'jog', 'dodge')
         self.is_stop = kind == 'stop'
         self.is_at_goal = False
 
@@ -156,6 +156,8 @@ class Bench:
             self.machine.handle(E.GOAL, ToGoal(FIRST_GOAL))
         if phase is P.JOGGING:
             self.machine.handle(E.JOG, JOG)
+        if phase is P.DODGING:
+            self.machine.handle(E.DODGE, DATA[E.DODGE])
         if phase is P.RETURNING:
             self.machine.handle(E.RETURN, Q)
 
@@ -182,6 +184,7 @@ DATA = {
     E.JOINTS: ToConfiguration(Q),
     E.STREAM_JOINTS: Q,
     E.JOG: JOG,
+    E.DODGE: StandInPath('dodge'),
     E.STOP: TOLD,
     E.RETURN: Q,
     E.FOUND: FREE,
@@ -215,6 +218,7 @@ KINDS = {
     P.STREAMING: {'line'},
     P.STRAIGHT: {'joint'},
     P.JOGGING: {'jog'},
+    P.DODGING: {'dodge'},
     P.CHANGING: {'stop', 'joint', None},
     P.STOPPING: {'stop'},
     P.RETURNING: {'joint'},

@@ -126,6 +126,7 @@ LIVE = {
     'path_tolerance_position': 0.001,
     'path_tolerance_orientation': 0.01,
     'dodge_distance': 0.2,
+    'dodge_at_rest': True,
     'on_unreachable': 'hold',
     'max_tip_speed': 0.1,
     'max_tip_rotation': 0.5,
@@ -501,7 +502,7 @@ class TestWhileConfigured:
         rest = {'state_timeout', 'resync_tolerance', 'home_configuration', 'limit_margin'}
         rest |= {'arrival_tolerance_position', 'arrival_tolerance_orientation'}
         rest |= {'target_timeout', 'jog_timeout', 'max_target_age', 'stream_timeout', 'on_blocked'}
-        rest |= {'blend_radius', 'tip_speed', 'gripper_speed', 'gripper_effort'}
+        rest |= {'dodge_at_rest', 'blend_radius', 'tip_speed', 'gripper_speed', 'gripper_effort'}
         assert len(changes) == (name not in rest)
         assert set_one(configured, name, value) == ''
         assert len(changes) == (name not in rest)
@@ -590,6 +591,7 @@ class TestMeaning:
         assert not settings.motion.approach_unreachable
         chain = load_urdf(PLANAR).chain()
         assert settings.limits_for(chain).speed_scaling == 0.5
+        assert settings.rules.dodge_at_rest
         assert settings.rules.state_timeout == 1.0
         assert settings.rules.resync_tolerance == 0.2
         assert settings.rules.home_configuration == (0.5, -0.5)
