@@ -154,7 +154,7 @@ def test_the_wheel_of_a_source_distribution_is_that_of_the_checkout(source):
     assert sorted(names_in(from_sdist)) == sorted(names_in(own))
 
 
-REQUIREMENTS = 'import sys, platform; {} import _backend; print(_backend.numba_if_needed())'
+REQUIREMENTS = 'import sys, platform, _backend; {} print(_backend.numba_if_needed())'
 NUMBA = "['numba>=0.61', 'numpy']"
 
 
