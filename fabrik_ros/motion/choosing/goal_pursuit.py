@@ -24,7 +24,7 @@ from ...solver.solution import Solution
 from ...solver.tree_solver import TipOptions
 from ...transforms import Array
 from ..limits.joint_limiter import JointLimiter
-from ..lines.dodging import Dodging
+from ..lines.dodging import Approach, Dodging
 from ..lines.goal_frame import GoalFrame
 from ..lines.line_reference import LineReference
 from ..lines.line_tracker import LineTracker
@@ -327,14 +327,16 @@ class GoalPursuit:
         """Begin a jog at the place of another path, or where the arm is."""
         return self._maker.jog(path, unconstrained)
 
-    def looming(self) -> Reason | None:
-        """Say what an arm at rest would get out of the way of; None where it need or can not."""
+    def approach(self) -> Approach | None:
+        """Tell what an arm at rest may get out of the way of; None where it need or may not."""
         dodging = self._tracker.dodging
-        return None if dodging is None or self._frame.is_world else dodging.looming()
+        may = not (self._frame.is_world or self._limiter.limits_jerk)
+        may = may and self.options.confirm != 'always'
+        return dodging.approach() if may and dodging is not None else None
 
-    def dodge_path(self) -> Path:
-        """Begin to get out of the way, the tips where they are."""
-        return self._maker.dodge()
+    def dodge_path(self, T_goal: Array, way_out: Reason) -> Path:
+        """Begin to get out of the way of something, the tips at their goal (k, 4, 4)."""
+        return self._maker.dodge(T_goal, way_out)
 
     # -- by a path that is checked first
 

@@ -41,6 +41,7 @@ from ..limits.jerk_limiter import JerkLimiter
 from ..limits.joint_limiter import Checkpoint, JointLimiter
 from ..limits.limits import MotionLimits
 from ..limits.stop_trajectory import StopTrajectory
+from ..lines.dodging import Approach
 from ..lines.goal_frame import GoalFrame
 from ..paths.joint_path import JointPath, StopPath
 from ..paths.path import Path, Progress
@@ -571,13 +572,28 @@ class Motion:
         free = np.broadcast_to(np.asarray(unconstrained, dtype=bool), len(self.robot.tip_links))
         self._machine.handle(Event.JOG, Jog(twist, in_tip, tip, free))
 
-    def looming(self) -> Reason | None:
-        """Say what spare joints would get out of the way of, were they to; for an arm at rest."""
-        return self.pursuit.looming()
+    def approach(self) -> Approach | None:
+        """Tell what spare joints of an arm at rest may get out of the way of, if of anything."""
+        return self.pursuit.approach()
 
-    def dodge(self) -> None:
-        """Let the spare joints of an arm at rest get out of the way of what comes near."""
-        self._machine.handle(Event.DODGE, self.pursuit.dodge_path())
+    def dodge(self, T_goal: Array, way_out: Reason) -> None:
+        """
+        Let spare joints of an arm at rest get out of the way of something.
+
+        Parameters
+        ----------
+        T_goal : array, shape (k, 4, 4)
+            Where the tips are, and stay, in the base frame.
+        way_out : Reason
+            What comes near.
+
+        """
+        self._machine.handle(Event.DODGE, self.pursuit.dodge_path(T_goal, way_out))
+
+    def dodge_no_more(self) -> None:
+        """Brake, where spare joints get out of the way of something."""
+        if self.phase is Phase.DODGING:
+            self._machine.handle(Event.DEAD_END)
 
     def end_jog(self, tip: int) -> None:
         """End the jog of a tip: it brakes to rest."""

@@ -129,10 +129,11 @@ class PathMaker:
         then = partial(self.line, resolved) if self._frame.is_world else None
         return PlannedPath(self._limiter, knots, name, resolved.reason, then, straight_room)
 
-    def dodge(self) -> DodgePath:
-        """Get out of the way of what comes near, and leave the tips where they are."""
-        tips = self._frame.tips(self._limiter.joints.q)
-        return DodgePath(self._tracker.begin_line(tips), self._tracker, self._limiter)
+    def dodge(self, T_goal: Array, way_out: Reason) -> DodgePath:
+        """Get out of the way of what comes near, the tips at their goal, shape (k, 4, 4)."""
+        line = self._tracker.begin_line(T_goal)
+        line.head_for(T_goal)
+        return DodgePath(line, self._tracker, self._limiter, way_out)
 
     def jog(self, path: Path | None, unconstrained: npt.NDArray[np.bool_]) -> JogPath:
         """Go on as somebody jogs, from where another path is or from where the arm is."""

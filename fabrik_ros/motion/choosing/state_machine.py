@@ -303,6 +303,7 @@ class StateMachine:
         path.steer(jog.twist, jog.in_tip, jog.tip)
 
     def _dodge(self, path: Path) -> None:
+        self._leave_stream()
         self._mover.follow(path)
 
     def _dodge_no_more(self, _: Reason | None) -> Outcome:

@@ -123,7 +123,7 @@ RULES = (
     Rule(_E.MUST_REST, {_P.STREAMING, _P.HEADING}, 'brake', _P.CHANGING),
     Rule(_E.BLOCKED, {_P.FOLLOWING, _P.HEADING}, 'brake_and_retry', _P.CHANGING),
     Rule(_E.DEAD_END, ALL - {_P.DODGING}, 'stop_short', _P.STOPPING),
-    Rule(_E.DEAD_END, {_P.DODGING}, 'dodge_no_more', _P.STOPPING),
+    Rule(_E.DEAD_END, {_P.DODGING}, 'dodge_no_more', _P.DODGING),
     Rule(_E.BLOCKED_NOW, ALL - RESTS, 'stop_for_change', _P.STOPPING),
     Rule(_E.ARRIVED, ALL - RESTS - {_P.CHANGING}, 'arrive', _P.RESTING),
     Rule(_E.AT_REST, {_P.CHANGING}, 'begin', _P.RESTING),

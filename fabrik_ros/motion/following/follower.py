@@ -50,6 +50,8 @@ TRY_AGAIN_TIME = 0.5
 """Time between tries for an unreachable goal held in the world [s]."""
 SECOND_TARGET_TIME = 0.2
 """Wait for a second target before the arm leaves the line to a first one [s]; two are a stream."""
+AT_GOAL = 1e-3, 5e-3
+"""Distance and turn from its goal up to which a tip is at it [m, rad]."""
 LONGEST_DOUBT = 2.0
 """A target waits no longer for an arm that is moved, or whose measurements do not agree [s]."""
 STATE_LOST = 'the state of these joints is lost'
@@ -663,6 +665,7 @@ class Follower:
     def _set_out(self) -> None:
         self._stopped_run = None
         self._blockage.forget()
+        self._looming.begin()
         self._job.begin()
         self._repeat_time = 0.0
         self._doubted_since = math.inf
@@ -689,6 +692,7 @@ class Follower:
     def cancel(self) -> None:
         """End what the arm does, or would go on with: the next target sets out."""
         goes_on = self.is_under_way or self.is_held_in_world or self.motion.waits_for_execute
+        goes_on |= self._looming.announcement is not None
         if goes_on or self._blockage.is_there or self._blockage.may_come_back:
             self.hold(CANCELLED)
 
@@ -706,7 +710,8 @@ class Follower:
             Whether the commands are to come back to where the arm is measured.
 
         """
-        if self.is_under_way and self.goal is not None:
+        is_there = self.motion.phase is Phase.DODGING
+        if self.is_under_way and self.goal is not None and not is_there:
             for tip in np.flatnonzero(self.goal.is_target).tolist():
                 self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
             if self._run is not None and self._has_program:
@@ -742,6 +747,10 @@ class Follower:
             return
         motion, blockage = self.motion, self._blockage
         reason = motion.change_world()
+        if motion.phase is Phase.DODGING:
+            if reason is not None:
+                motion.dodge_no_more()
+            return
         stands_short = self.is_at_rest and not self.is_looking
         if reason is not None:
             self._block(reason, now)
@@ -759,19 +768,38 @@ class Follower:
     def heed_world(self, now: float) -> None:
         """Heed what is in the way, and what comes near an arm at rest."""
         self.heed_blockage(now)
-        if self.rules.dodge_at_rest and self._looming.may_look(now):
-            if not self._may_dodge(now):
-                self._looming.forget()
-            elif self._looming.is_due(now):
-                self._looming.forget()
-                self._start.begin(now)
-                self.motion.dodge()
+        if not self.rules.dodge_at_rest:
+            self._looming.forget()
+        elif self._looming.may_look(now) and self.motion.phase is not Phase.DODGING:
+            self._heed_looming(now)
+
+    def _heed_looming(self, now: float) -> None:
+        """Announce that spare joints get out of the way of what comes near, and do so then."""
+        watch = self._looming
+        if not self._may_dodge(now):
+            watch.forget()
+        elif watch.is_due(now):
+            T_goal, way_out = self.goal_in_base(), watch.announcement
+            watch.settle()
+            try:
+                begins_elsewhere = self._start.begin(now)
+            except RefusedError:
+                return
+            if T_goal is not None and way_out is not None and not begins_elsewhere:
+                self.motion.dodge(T_goal, way_out)
 
     def _may_dodge(self, now: float) -> bool:
-        """Whether an arm at rest may move as it likes, the tips where they were asked to be."""
-        rests = self._job.is_engaged and self.motion.phase is Phase.RESTING
-        rests = rests and self.goal is not None and self._goal_in_joints is None
-        return rests and not self.was_moved and self.state(now)[0] is State.REACHED
+        """Whether an arm at rest may move as it likes, its tips where they were sent to."""
+        T_goal = self.goal_in_base()
+        is_sent = self._job.is_engaged and not (self._has_program or self._goal_in_joints)
+        if T_goal is None or not is_sent or self.motion.phase is not Phase.RESTING:
+            return False
+        tips = self.robot.tip_poses(self.motion.command[0])
+        off = (float(np.max(error)) for error in self.motion.errors_between(tips, T_goal))
+        if any(error > most for error, most in zip(off, AT_GOAL, strict=True)):
+            return False
+        is_certain = not self.was_moved and self._doubt(now) is None
+        return is_certain and self.state(now)[0] is State.REACHED
 
     def heed_blockage(self, now: float) -> None:
         """Stop where the path is blocked since the world changed; look for another one in time."""

@@ -7,8 +7,16 @@ from ..choosing.motion import Motion
 
 LOOKING_TIME = 0.1
 """Time between two looks at what is near [s]."""
-NOTICE = 1.0
-"""Time for which it is announced that the arm is going to move [s]."""
+NOTICE = 11
+"""Looks, one after the other, after which the arm moves: a second [1]."""
+WITHDRAWN = 5
+"""Looks without anything near after which it is announced no more [1]."""
+SMOOTHED = 0.2
+"""Share of a look in the distance that counts, as obstacles tremble [1]."""
+FIRST_RETRY = 30
+"""Half the looks before an arm tries again that something is too near to; then twice that [1]."""
+NEARER = 0.02
+"""By so much must something come nearer than the arm got away from it before [m]."""
 
 
 class Looming:
@@ -30,12 +38,27 @@ class Looming:
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
         self._looked_at = -math.inf
+        self.begin()
+
+    def begin(self) -> None:
+        """Take note that the arm sets out: whatever is near where it comes to rest counts."""
+        self._settled = self._gap = math.inf
+        """Distance that the arm got away to [m], and the smoothed one now."""
+        self._has_settled = True
+        self._still, self._retry = 0, FIRST_RETRY
+        """Looks since it got away, and how many there are to be before it tries again."""
         self.forget()
 
     def forget(self) -> None:
         """Announce nothing."""
         self.announcement: Reason | None = None
-        self._since = math.inf
+        self._looks = self._absent = 0
+
+    def settle(self) -> None:
+        """Take note that the arm gets out of the way now, as far as it can."""
+        self._has_settled = False
+        self._still, self._retry = 0, 2 * self._retry
+        self.forget()
 
     def may_look(self, now: float) -> bool:
         """Whether it is time to look again."""
@@ -43,12 +66,23 @@ class Looming:
 
     def is_due(self, now: float) -> bool:
         """Look at what is near, and announce it; tell whether that was done for long enough."""
-        self._looked_at, near = now, self._motion.looming()
-        if near is None:
-            self.forget()
+        is_next = 0.0 <= now - self._looked_at <= 2.0 * LOOKING_TIME
+        self._looked_at, near = now, self._motion.approach()
+        gap = self._motion.options.dodge_distance if near is None else near.gap
+        goes_on = is_next and self._gap < math.inf
+        self._gap = self._gap + SMOOTHED * (gap - self._gap) if goes_on else gap
+        self._still += 1
+        if not self._has_settled:
+            self._settled, self._has_settled = self._gap, True
+        elif self._settled < math.inf:
+            self._settled = max(self._settled, self._gap)
+        is_too_near = gap < 0.0 and self._still >= self._retry
+        if near is None or not (is_too_near or self._gap <= self._settled - NEARER):
+            self._absent += 1
+            if self._absent >= WITHDRAWN:
+                self.forget()
             return False
-        if self.announcement is None or now < self._since:
-            self._since = now
-        text = f'{near}: it gets out of the way soon, the tool stays where it is'
+        self._absent, self._looks = 0, self._looks + 1 if is_next else 1
+        text = f'comes near: {near.name}; the arm gets out of the way soon, the tool stays'
         self.announcement = Reason(ReasonKind.DODGING, text)
-        return now - self._since >= NOTICE
+        return self._looks >= NOTICE

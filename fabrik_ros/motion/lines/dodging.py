@@ -79,6 +79,15 @@ class Threat(NamedTuple):
     """Change of the distance with self-motions, shape (k,) [m/rad or 1]."""
 
 
+class Approach(NamedTuple):
+    """Something near an arm at rest that it can get out of the way of."""
+
+    name: str
+    """Names of the pair."""
+    gap: float
+    """Distance of the nearest pair beyond its clearance [m]."""
+
+
 class Dodging:
     """
     Finds the self-motion that brings an arm away from what is near.
@@ -158,14 +167,16 @@ class Dodging:
         spare: Array = np.linalg.svd(J)[2][POSE_JOINTS:]
         return spare
 
-    def looming(self) -> Reason | None:
-        """Say what an arm at rest would get out of the way of; None where it need not."""
+    def approach(self) -> Approach | None:
+        """Tell what an arm at rest can get out of the way of; None where that is not worth it."""
         self.stop()
-        if self._guard is None or not self._guard.near_obstacles(self._joints.q, self.distance):
+        joints, guard = self._joints, self._guard
+        if guard is None or 0.0 in (self.distance, joints.limits.speed_scaling):
             return None
-        if largest(self._away(self._none)) < WORTH_IT:
+        pairs = guard.near_obstacles(joints.q, self.distance)
+        if not pairs or largest(self._away(self._none)) < WORTH_IT:
             return None
-        return Reason(ReasonKind.DODGING, f'comes near: {self._threat}')
+        return Approach(self._threat, min(pair.gap for pair in pairs))
 
     def _away(self, way_back: Array) -> Array:
         """Self-motion that leads away from what is near, or some way back, shape (n,)."""

@@ -285,7 +285,10 @@ class CommandLoop:
         if follower is None:
             return
         self._heed_clock(now, steady)
-        follower.heed_world(1e-9 * now)
+        try:
+            follower.heed_world(1e-9 * now)
+        except Exception as error:  # as in a step
+            self._slow_down(follower, error)
         if follower.is_looking and follower.is_at_rest:
             tick = self.period, LOOKING_SHARE * self.period
             try:

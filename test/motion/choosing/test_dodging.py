@@ -22,6 +22,7 @@ from fabrik_ros import ArmFollower, example_arm, FollowerOptions, load_urdf, Sta
 from fabrik_ros.collision import Obstacle, Scene
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box
+from fabrik_ros.programs import Line, Program
 from fabrik_ros.reasons import ReasonKind
 from judging import Judge, pose_errors
 import numpy as np
@@ -170,7 +171,11 @@ class AtTarget(Near):
         super().__init__(dodge_at_rest=True, **options)
         self.states, self.reasons = [], []
         self.go(1, JUDGE.pose(START))
-        assert self.states == [State.REACHED]
+        if options.get('confirm') == 'always':
+            self.arm.execute()
+            self.go(50)
+        assert self.states[-1] is State.REACHED
+        self.states, self.reasons = [], []
 
     def go(self, steps, target=None):
         for i in range(steps):
@@ -209,7 +214,9 @@ def test_arm_at_its_target_gets_out_of_the_way_once_that_was_announced():
     check_limits(np.array(arm.q))
 
 
-@pytest.mark.parametrize('end', ['held', 'unmeasured', 'box gone', 'moved by hand'])
+@pytest.mark.parametrize(
+    'end', ['held', 'told to stop', 'unmeasured', 'box gone', 'moved by hand']
+)
 def test_announced_arm_stays_where_that_ends(end):
     arm = AtTarget()
     arm.arm.set_scene(arm.scene(0.15))
@@ -218,11 +225,87 @@ def test_announced_arm_stays_where_that_ends(end):
     measured = {'unmeasured': None, 'moved by hand': START + 0.2}.get(end, START)
     if end == 'held':
         arm.arm.hold()
+    elif end == 'told to stop':
+        arm.arm._follower.cancel()
     elif end == 'box gone':
         arm.arm.set_scene(arm.scene(0.5))
     for _ in range(400):
         arm.q.append(np.array(arm.arm.step(None, DT, measured=measured)))
     assert np.array_equal(arm.q[-1], START if measured is None else measured)
+
+
+@pytest.mark.parametrize(
+    'options',
+    [
+        {'confirm': 'always'},
+        {'dodge_distance': 0.0},
+        {'speed_scaling': 0.0},
+        {'posture': tuple(START)},
+        {'max_joint_jerk': 50.0},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_arm_whose_spare_joints_may_not_move_says_and_does_nothing(options):
+    if 'max_joint_jerk' in options:
+        pytest.importorskip('ruckig', reason='the extra `motion`: pip install ruckig')
+    arm = AtTarget(**options)
+    arm.arm.set_scene(arm.scene(0.12))
+    arm.go(300)
+    assert set(arm.states) == {State.REACHED}
+    assert set(arm.reasons) == {None}
+    assert arm.moved == 0.0
+
+
+@pytest.mark.parametrize('end', ['joints', 'program'])
+def test_arm_that_was_sent_elsewhere_than_to_a_pose_stays(end):
+    arm = AtTarget()
+    if end == 'joints':
+        arm.go(100, dict(zip(CHAIN.joint_names, (START + 0.02).tolist(), strict=True)))
+    else:
+        arm.go(200, Program((Line(JUDGE.pose(START + 0.02)),)))
+    assert arm.states[-1] is State.REACHED
+    arm.arm.set_scene(arm.scene(0.13))
+    begin = arm.q[-1]
+    arm.go(300)
+    assert arm.reasons[-1] is None
+    assert np.array_equal(arm.q[-1], begin)
+
+
+def test_box_beside_which_it_cannot_go_on_is_announced_now_and_then_and_the_tool_stays():
+    """It ends each try at its target, after ever longer rests; a hand led it there."""
+    arm = AtTarget()
+    for i in range(100):
+        hand = JUDGE.pose(START)
+        hand[2, 3] += 0.0005 * i
+        arm.go(1, hand)
+    arm.go(100)
+    T = JUDGE.pose(arm.q[-1])
+    T_box = np.eye(4)
+    T_box[:3, 3] = JUDGE.points(arm.q[-1])[5] + (0.02, 0.12, 0.0)
+    arm.arm.set_scene(Scene([Obstacle('box', Box((0.1, 0.1, 0.1)), T_box)]))
+    begin = len(arm.states)
+    arm.go(2000)
+    announced = [
+        i for i, (a, b) in enumerate(pairwise(arm.reasons[begin:])) if a is None and b is not None
+    ]
+    assert 1 <= len(announced) <= 3
+    assert set(arm.states[begin:]) <= {State.REACHED, State.MOVING}
+    assert arm.states[-1] is State.REACHED
+    assert max(pose_errors(T, JUDGE.pose(q)).distance for q in arm.q[begin:]) < MOST_OFF
+    check_limits(np.array(arm.q))
+
+
+def test_target_is_not_lost_where_states_are_amid_a_dodge():
+    arm = AtTarget()
+    arm.arm.set_scene(arm.scene(0.15))
+    arm.go(150)
+    assert arm.states[-1] is State.MOVING
+    for _ in range(150):
+        arm.q.append(np.array(arm.arm.step(None, DT)))
+    assert arm.arm.state is State.HOLDING
+    arm.go(200)
+    arm.go(1, JUDGE.pose(START))
+    assert arm.arm.refusal is None
 
 
 def test_target_on_the_way_is_headed_for_at_once():
@@ -239,12 +322,13 @@ def test_target_on_the_way_is_headed_for_at_once():
     check_limits(q)
 
 
-def test_box_that_comes_faster_than_it_dodges_is_not_touched():
+def test_arm_gets_away_from_a_box_that_came_faster_than_it_may():
     arm = AtTarget()
     for distance in np.linspace(0.35, 0.1, 150):
         arm.arm.set_scene(arm.scene(distance))
         arm.go(1)
-    arm.go(600)
+    arm.go(1500)
+    assert set(arm.states) <= {State.REACHED, State.MOVING}
     assert arm.states[-1] is State.REACHED
     T = np.eye(4)
     T[:3, 3] = arm.elbow + 0.1 * arm.side
