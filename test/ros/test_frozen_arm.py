@@ -102,7 +102,7 @@ def test_node_that_is_stopped_while_commands_go_back_ends_though_the_machine_sta
 
 def test_process_that_is_stopped_within_a_step_keeps_the_limits(bench, six_axis, monkeypatch):
     """By one clock time has passed, by the other, read before, it has not."""
-    heed, steps = Follower.heed_blockage, []
+    heed, steps = Follower.heed_world, []
 
     def heed_late(follower, now):
         heed(follower, now)
@@ -110,7 +110,7 @@ def test_process_that_is_stopped_within_a_step_keeps_the_limits(bench, six_axis,
             steps.append(now)
             time.sleep(0.093 if len(steps) % 20 == 10 else 0.0)
 
-    monkeypatch.setattr(Follower, 'heed_blockage', heed_late)
+    monkeypatch.setattr(Follower, 'heed_world', heed_late)
     bench.start_node(robot_description=six_axis, output=['joint_state'])
     Puppet(bench, values_at(JOINTS, START))
     bench.wait_for_state('IDLE')

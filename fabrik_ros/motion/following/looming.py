@@ -13,8 +13,8 @@ WITHDRAWN = 5
 """Looks without anything near after which it is announced no more [1]."""
 SMOOTHED = 0.2
 """Share of a look in the distance that counts, as obstacles tremble [1]."""
-FIRST_RETRY = 30
-"""Half the looks before an arm tries again that something is too near to; then twice that [1]."""
+RETRY = 60
+"""Looks before an arm tries again to get away from what is too near; then twice as many [1]."""
 NEARER = 0.02
 """By so much must something come nearer than the arm got away from it before [m]."""
 
@@ -45,8 +45,8 @@ class Looming:
         self._settled = self._gap = math.inf
         """Distance that the arm got away to [m], and the smoothed one now."""
         self._has_settled = True
-        self._still, self._retry = 0, FIRST_RETRY
-        """Looks since it got away, and how many there are to be before it tries again."""
+        self._still, self._wait, self._next_wait = 0, 0, RETRY
+        """Looks since it got away; how many there are to be before it tries again, and then."""
         self.forget()
 
     def forget(self) -> None:
@@ -57,7 +57,7 @@ class Looming:
     def settle(self) -> None:
         """Take note that the arm gets out of the way now, as far as it can."""
         self._has_settled = False
-        self._still, self._retry = 0, 2 * self._retry
+        self._still, self._wait, self._next_wait = 0, self._next_wait, 2 * self._next_wait
         self.forget()
 
     def may_look(self, now: float) -> bool:
@@ -76,7 +76,7 @@ class Looming:
             self._settled, self._has_settled = self._gap, True
         elif self._settled < math.inf:
             self._settled = max(self._settled, self._gap)
-        is_too_near = gap < 0.0 and self._still >= self._retry
+        is_too_near = gap < 0.0 and self._still >= self._wait
         if near is None or not (is_too_near or self._gap <= self._settled - NEARER):
             self._absent += 1
             if self._absent >= WITHDRAWN:

@@ -30,6 +30,8 @@ LEVER = 0.25
 """A turn of the tip counts as a way of so many times its angle, for the size of the arm [1]."""
 DAMPING = 0.02
 """Weight of the velocity of joints beside the speed of the tip, for the size of the arm [1]."""
+SMALLEST = 0.01
+"""An arm that is smaller counts as one of this size [m]."""
 WAY_BACK, GENTLY = 0.5, 1.0
 """Time in which spare joints would be back, and their greatest speed [s, rad/s or m/s]."""
 UPRIGHT = 5.0
@@ -104,7 +106,7 @@ class Sliding:
         self._robot, self._joints, self._guard = robot, joints, guard
         self._jacobian, self._mode = Jacobian(robot), options.mode
         self._axis = np.array(options.axis) / np.linalg.norm(options.axis)
-        n, self._size = len(robot), float(robot.sizes[0])
+        n, self._size = len(robot), max(float(robot.sizes[0]), SMALLEST)
         self._lever, self._damping = LEVER * self._size, DAMPING * self._size
         self._box = np.vstack([np.eye(n), -np.eye(n)])
         self._memory = np.empty(n, dtype=np.int64), np.empty((n + 3, n)), np.empty((n, n))
