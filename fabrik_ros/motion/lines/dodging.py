@@ -49,12 +49,17 @@ USED_SHARE = 0.7
 POOR_GAIN, GOOD_GAIN = 0.2, 0.4
 """
 Speed of the tool, as a share of its limits, that joints at full speed have where that is hardest:
-near singular configurations. Below the first there is no self-motion, from the second on all [1].
+near singular configurations. Below the second self-motions lead away from there, too, and lower it
+ever less; below the first no more [1].
 """
+GAIN_REACH = 0.1
+"""The way from the second to none counts as such a distance [m]."""
+PROBE = 0.01
+"""Self-motion over which it is measured how that speed changes [rad or m]."""
 DONE_SHARE = 0.5
 """Share of the last self-motion that joints must have done for the next to go on from it [1]."""
 HALVINGS = 6
-"""Number of times that a self-motion is halved which is too fast beside the tool [1]."""
+"""Number of times that what is too fast of a self-motion beside the tool is halved [1]."""
 ROUNDING, TINY = 1e-3, 1e-9
 MOVES = 0.02
 """Velocity of a joint above which the arm says what it avoids [rad/s or m/s]."""
@@ -187,31 +192,40 @@ class Dodging:
         self._threat = ''
         if is_free and not self._has_dodged:
             return self._none
-        J = self._jacobian.at(q)
-        share = np.clip((self._least_gain(J) - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN), 0.0, 1.0)
-        if share == 0.0:
-            return self._none
-        spare = self._spare_at(J)
+        spare = self._spare_at(self._jacobian.at(q))
         threats = [*self._near_pairs(pairs, q, spare), *self._near_limits(gaps, spare)]
         back = spare @ way_back
         self._has_dodged = bool(threats) or largest(back) > GONE_BACK
-        return self._nearest_to(threats, back, spare, share)
-
-    def _nearest_to(self, threats: list[Threat], back: Array, spare: Array, share: float) -> Array:
-        """Self-motion, shape (n,), that best comes away from threats, or goes back."""
-        limits = self._joints.limits
         if threats:
             strongest = max(threats, key=lambda each: each.missing**3 * largest(each.slopes))
             self._threat = strongest.name
-        curvature = DAMPING**2 * np.eye(len(spare))
+        gain = self._least_gain(q)
+        if gain >= GOOD_GAIN:
+            return self._within(self._nearest_to(threats, back) @ spare, 1.0)
+        slopes = np.array([self._least_gain(q + PROBE * each) - gain for each in spare]) / PROBE
+        singular = Threat('', 1.0 - gain / GOOD_GAIN, GAIN_REACH, GAIN_REACH / GOOD_GAIN * slopes)
+        motion = self._nearest_to([*threats, singular], back)
+        lowers = float(slopes @ motion) < 0.0
+        share = max(0.0, (gain - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN)) if lowers else 1.0
+        return self._within(motion @ spare, share)
+
+    def _within(self, velocity: Array, share: float) -> Array:
+        """As much of a self-motion, shape (n,), as a share of what joints may have for it."""
+        if share == 0.0:
+            return self._none
+        limits = self._joints.limits
+        most = VELOCITY_SHARE * share * limits.speed_scaling * limits.joint_velocity
+        return np.asarray(velocity / max(1.0, np.max(np.abs(velocity) / most)))
+
+    def _nearest_to(self, threats: list[Threat], back: Array) -> Array:
+        """Self-motion, shape (k,), that best comes away from threats, or goes back."""
+        curvature = DAMPING**2 * np.eye(len(back))
         push = RETURNING * DAMPING**2 * back
         for _, missing, reach, slopes in threats:
             weighted = missing**2 * slopes
             curvature += np.multiply.outer(weighted, slopes)
             push += RATE * reach * missing * weighted
-        velocity = np.linalg.solve(curvature, push) @ spare
-        most = VELOCITY_SHARE * share * limits.speed_scaling * limits.joint_velocity
-        return np.asarray(velocity / max(1.0, np.max(np.abs(velocity) / most)))
+        return np.asarray(np.linalg.solve(curvature, push))
 
     def _near_pairs(self, pairs: list[NearPair], q: Array, spare: Array) -> list[Threat]:
         """Pairs whose distance a self-motion changes: the nearest of them."""
@@ -242,7 +256,7 @@ class Dodging:
             for j in np.flatnonzero(gaps[i] < reach).tolist()
         ]
 
-    def _least_gain(self, J: Array) -> float:
+    def _least_gain(self, q: Array) -> float:
         """
         Speed of the tool where joints at full speed gain least of it, as a share of its limits.
 
@@ -250,7 +264,7 @@ class Dodging:
         """
         limits = self._joints.limits
         scale = np.repeat((limits.tip_speed, limits.tip_rotation), 3)
-        scaled = J * limits.joint_velocity / scale[:, None]
+        scaled = self._jacobian.at(q) * limits.joint_velocity / scale[:, None]
         return float(np.linalg.svd(scaled, compute_uv=False)[-1])
 
     def _next(self, dt: float) -> Array:
@@ -261,20 +275,27 @@ class Dodging:
         is_done = done @ self._velocity >= DONE_SHARE * (self._velocity @ self._velocity)
         now = self._velocity if is_done else done
         tool, before, self._tool = joints.velocity - done, self._tool, joints.velocity - done
-        change, most = self._wanted - now, dt * joints.limits.joint_acceleration
-        used = np.sign(change) * (tool - before)
-        room = np.minimum(ACCELERATION_SHARE * most, np.maximum(USED_SHARE * most - used, 0.0))
+        ends = self._none, self._wanted
+        slowest, wanted = (self._towards(end, now, tool - before, dt) for end in ends)
+        return self._beside(tool, slowest, wanted)
+
+    def _towards(self, end: Array, now: Array, used: Array, dt: float) -> Array:
+        """Next self-motion on the way to another one, beside what the tool has used of changes."""
+        change, most = end - now, dt * self._joints.limits.joint_acceleration
+        left = np.maximum(USED_SHARE * most - np.sign(change) * used, 0.0)
+        room = np.minimum(ACCELERATION_SHARE * most, left)
         moves = change != 0.0
         share = np.min(room[moves] / np.abs(change[moves]), initial=1.0)
-        return self._beside(tool, self._wanted if share == 1.0 else now + share * change)
+        return end if share == 1.0 else now + share * change
 
-    def _beside(self, tool: Array, velocity: Array) -> Array:
+    def _beside(self, tool: Array, slowest: Array, wanted: Array) -> Array:
         """As much of a self-motion as tip and joint centres have left beside the tool, (n,)."""
         joints = self._joints
         share, scaling = joints.tip_speed.largest_share, joints.limits.speed_scaling
         least = (1.0 - ROUNDING) * min(1.0 / max(scaling, TINY), share(joints.q, tool))
+        more = wanted - slowest
         for _ in range(HALVINGS):
-            if share(joints.q, tool + velocity) >= least:
-                return velocity
-            velocity = 0.5 * velocity
-        return self._none
+            if share(joints.q, tool + slowest + more) >= least:
+                return slowest + more
+            more = 0.5 * more
+        return slowest

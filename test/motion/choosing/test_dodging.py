@@ -24,6 +24,7 @@ from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.model.geometry import Box
 from fabrik_ros.programs import Line, Program
 from fabrik_ros.reasons import ReasonKind
+from helpers import example_robot, REAL_ARMS
 from judging import Judge, pose_errors
 import numpy as np
 from plan_judge import PlanJudge
@@ -444,6 +445,39 @@ def test_arm_with_a_posture_does_not_dodge_and_does_not_say_so():
     arm.arm.set_scene(arm.scene(0.17))
     arm.go(200)
     assert arm.arm.reason is None or arm.arm.reason.kind is not ReasonKind.DODGING
+
+
+PANDA_SCENES = {
+    'an elbow as fast as it may be': (
+        [1.4775, -0.7865, 1.3586, -1.5703, -0.4612, 1.4035, 1.0878],
+        [[-0.12009, 0.86408, -0.48883], [-0.7802, 0.22234, 0.58469]],
+        [0.16373, -0.32762, 0.93962],
+        [-0.00389, -0.2484, 0.70376],
+        0.1347,
+    ),
+    'beside a singular configuration': (
+        [0.207, -0.637, -0.9448, -1.2167, 1.2473, 0.9226, 0.6867],
+        [[-0.079, -0.99686, 0.00492], [0.8788, -0.06731, 0.47242]],
+        [-0.49207, 0.20512, 0.51794],
+        [-0.26684, 0.01664, 0.57917],
+        0.1329,
+    ),
+}
+"""Scenes of a Panda: joint values, plane of the circle, ends of the way of the box, its speed."""
+
+
+@pytest.mark.parametrize('scene', PANDA_SCENES.values(), ids=PANDA_SCENES)
+def test_tool_stays_on_its_way_where_the_elbow_has_little_room(scene):
+    real, robot = REAL_ARMS['panda'], load_urdf(example_robot('panda'))
+    chain = robot.chain(real.base_link, real.tip_link)
+    judge = Judge(robot.source, real.base_link, real.tip_link)
+    q, plane, begin, end = map(np.array, scene[:4])
+    case = dodging_scenes.Case(q, judge.pose(q), plane, begin, end, scene[4])
+    done = dodging_scenes.drive(robot, chain, judge, case, DODGES)
+    assert ReasonKind.DODGING in done.kinds
+    assert not done.was_blocked
+    assert case.off(done.tips) < MOST_OFF
+    check_limits(np.vstack([case.q, done.q]))
 
 
 @pytest.mark.long
