@@ -30,10 +30,10 @@ RUN := AMENT_PREFIX_PATH=$(abspath $(VENV))$(addprefix :,$(AMENT_PREFIX_PATH)) $
 # A worker that has no tests left takes some of another's: none is alone with the longest file.
 # A worker that dies ends the run: xdist would wait for its tests for ever.
 PYTEST := $(RUN) -m pytest -n auto --dist worksteal --max-worker-restart 0
-# These wait most of the time, for nodes and other processes: three at once leave two cores room
-# for what is due now.
-WAITING := $(addprefix test/,ros cli view commander)
-AT_ONCE := -n 3
+# These wait most of the time, for nodes and other processes: five at once leave two cores room
+# for what is due now. The longest come first.
+WAITING := $(addprefix test/,commander cli view ros)
+AT_ONCE := -n 5
 # Kills processes of ROS again and again: in a process of its own, which says where it dies.
 HOSTILE := test/ros/test_hostile_input.py
 
@@ -86,8 +86,8 @@ define LINT
 endef
 
 .PHONY: test
-test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; fifteen minutes on two cores
-	@echo 'make test takes about fifteen minutes on two cores; make test-long runs the rest.'
+test: $(VENV)/with-test $(INSTALLED) ## lint, types and tests; twelve minutes on two cores
+	@echo 'make test takes about twelve minutes on two cores; make test-long runs the rest.'
 	$(LINT)
 	$(PYTEST) -m 'not long' $(addprefix --ignore ,$(WAITING))
 	$(PYTEST) -m 'not long' $(AT_ONCE) $(WAITING)

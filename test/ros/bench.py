@@ -7,6 +7,7 @@ from typing import Any
 
 from command_judge import accelerations, PAUSE, PAUSE_PERIODS, runs, velocities
 from diagnostic_msgs.msg import DiagnosticArray
+from fabrik_ros.ros.executor import make_executor
 from fabrik_ros.ros.node import FabrikNode
 from fabrik_ros.sim.simulated_arm import SimulatedArm
 from geometry_msgs.msg import PoseStamped
@@ -14,7 +15,6 @@ from judging import Judge
 import numpy as np
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
@@ -109,7 +109,7 @@ class Bench:
     def __init__(self, context: Context, namespace: str = '') -> None:
         self.context = context
         self.namespace = namespace
-        self.executor = SingleThreadedExecutor(context=context)
+        self.executor = make_executor(context)
         self.tester = rclpy.create_node('tester', namespace=namespace, context=context)
         self.executor.add_node(self.tester)
         self.nodes: list[Node] = [self.tester]
