@@ -231,6 +231,7 @@ class StateMachine:
     # -- actions: setting out
 
     def _search(self, task: Task) -> None:
+        """Stay, and look for a path to the end."""
         self._forget()
         self._leave_stream()
         self._look_for(task)
@@ -241,7 +242,7 @@ class StateMachine:
         self._current = Search(self._pursuit.find(task), task.patience)
 
     def _head(self, goal: Goal) -> Outcome:
-        """Head for a goal of a stream."""
+        """Lead the line to a goal of a stream, or make one."""
         path = self._mover.path
         self._forget()
         self.in_stream = True
@@ -272,7 +273,7 @@ class StateMachine:
         return None
 
     def _head_and_look(self, task: ToGoal) -> Outcome:
-        """Head for a goal by a line, and look along it meanwhile."""
+        """Lead the line to a goal, and look along it meanwhile."""
         path = self._mover.path
         self._forget()
         self._leave_stream()
@@ -286,34 +287,38 @@ class StateMachine:
         return outcome
 
     def _go_straight(self, q: Array) -> None:
+        """Drop all else, and go straight to joint values."""
         self._mover.forget_goal()
         self._forget()
         self._leave_stream()
         self._mover.follow_straight(q)
 
     def _begin_jog(self, jog: Jog) -> None:
+        """Drop all else, and move as jogged."""
         self._mover.forget_goal()
         self._forget()
         self._leave_stream()
         self._steer(jog)
 
     def _steer(self, jog: Jog) -> None:
+        """Move on as jogged, at another velocity."""
         path = self._pursuit.jog_path(self._mover.path, jog.unconstrained)
         self._mover.follow(path)
         path.steer(jog.twist, jog.in_tip, jog.tip)
 
     def _dodge(self, path: Path) -> None:
+        """Move spare joints out of the way."""
         self._leave_stream()
         self._mover.follow(path)
 
     def _dodge_no_more(self, _: Reason | None) -> Outcome:
-        """Stay where it is, with its tips where they were asked to be."""
+        """Stay where it is: no fault, the tips are where they were asked to be."""
         return self._stop(None)
 
     # -- actions: what a search has come to
 
     def _take(self, found: FoundPath) -> None:
-        """Set out on a path that was found."""
+        """Set out on the path that was found."""
         path = found.path
         self._mover.stay(found.reason)
         self._current = self._task = None
@@ -329,33 +334,35 @@ class StateMachine:
             self._retry = None
 
     def _go_on(self, found: FoundPath) -> None:
-        """Go on along a line that is found to be free."""
+        """Go on along the line: it is free to its end."""
         self._current = None
 
     def _look_once_more(self, found: FoundPath) -> None:
-        """Look once more along a path, in the world as it is now."""
+        """Look once more along the path found, in the world as it is now."""
         again = self._pursuit.finder.once_more(found)
         self._current = Search(again, is_confirmed=True, is_second_look=True)
         self.found = None
 
     def _propose(self, question: Reason) -> None:
+        """Stay, and ask."""
         self._mover.stay(question)
         self._current = None
         if self.found is not None:
             self._note_early_end(self.found)
 
     def _confirm(self, _: None) -> None:
-        """Take the path that is proposed, if that is free still."""
+        """Look along the proposed path once more, to take it then."""
         if self.found is not None:
             again = self._pursuit.finder.once_more(self.found)
             self._current, self.found = Search(again, is_confirmed=True), None
 
     def _give_up(self, reason: Reason | None) -> None:
+        """Stay, and say why."""
         self._mover.stay(reason)
         self._current = self._task = self._retry = None
 
     def _search_anew(self, _: Any) -> None:
-        """Search from the beginning: what was found keeps to other rules, or to another world."""
+        """Search from the beginning: what was found keeps to other rules or worlds."""
         if self._task is not None:
             self._look_for(replace(self._task, patience=0.0))
 
@@ -367,42 +374,46 @@ class StateMachine:
         self._then = replace(then, patience=0.0) if isinstance(then, Task) else then
 
     def _brake(self, then: Task | HeadFor) -> None:
-        """Come to rest, and begin something then."""
+        """Brake; what it was asked for begins at rest."""
         self._brake_for(CHANGING_PATH, then)
 
     def _brake_and_search(self, task: Task) -> None:
+        """Leave the stream, and brake; the search begins at rest."""
         self._leave_stream()
         self._brake_for(CHANGING_PATH, task)
 
     def _brake_and_retry(self, reason: Reason | None) -> None:
+        """Brake; the search for another path begins at rest, if one is left to try."""
         self._brake_for(reason, self._retry)
 
     def _stop(self, reason: Reason | None) -> Outcome:
+        """Drop all else, and brake."""
         self._brake_for(reason, None)
         return (Event.ARRIVED, None) if self._mover.path is None else None
 
     def _stop_short(self, reason: Reason | None) -> Outcome:
+        """Drop all else, and brake, for the reason that blocks the path."""
         return self._stop(joined((reason, IN_STREAM if self.in_stream else None)))
 
     def _stop_for_change(self, reason: Reason | None) -> Outcome:
-        """Stop as the world has changed, and leave it to others how the arm goes on."""
+        """Drop all else, and brake; `on_blocked` says how it goes on."""
         outcome = self._stop(reason)
         self.blocked_by_change = reason
         return outcome
 
     def _begin(self, _: None) -> Outcome:
-        """Begin what was to begin at rest."""
+        """Begin what was kept for rest, if anything was."""
         then, self._then = self._then, None
         if isinstance(then, HeadFor):
             return Event.STREAM_GOAL, then.goal
         return None if then is None else (Event.GOAL, then)
 
     def _arrive(self, _: None) -> None:
-        """Rest at the end of the path: whatever happens now, it does not set out again."""
+        """Rest, and retry nothing."""
         self._current = self._retry = self._check = None
 
     def _come_to_rest_again(self, q: Array) -> None:
-        """Go on to where the arm had come to rest; what it did there begins anew then."""
+        """Go on to where it had come to rest; what it did there begins anew then."""
         self._then = self._then or (self._task and replace(self._task, patience=0.0))
         self._current = self._task = None
         self._mover.follow_straight(q)
@@ -410,11 +421,12 @@ class StateMachine:
     # -- actions: what changes around it
 
     def _note_change(self, _: None) -> None:
+        """Take note that what is found has to be looked at once more."""
         if self._current is not None:
             self._current.is_outdated = True
 
     def _check_rest(self, _: None) -> None:
-        """Check the rest of the path once more."""
+        """Check the rest of the path meanwhile; not at its goal."""
         path = self._mover.path
         if path is None or self.in_stream or path.is_at_goal:
             return  # it goes on as far as nothing is in the way
@@ -422,4 +434,5 @@ class StateMachine:
         self._check = self._check or self._pursuit.finder.rest_of(path, self.found)
 
     def _keep_up(self, _: None) -> None:
+        """Keep the tips where they are in the world."""
         self._mover.follow_kept()

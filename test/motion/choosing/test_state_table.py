@@ -420,6 +420,9 @@ def test_page_shows_the_table():
     page = (Path(__file__).parents[3] / 'docs' / 'architecture.md').read_text()
     for one in (*Phase, *Event):
         assert re.search(rf'^{one.name} +{re.escape(one.value)}$', page, re.MULTILINE)
+    for action in {cell.action for cell in TABLE.values()}:
+        means = getattr(StateMachine, f'_{action}').__doc__
+        assert re.search(rf'^{action} +{re.escape(means)}$', page, re.MULTILINE)
     lines = page.split('\nevent ')[1].split('\n```')[0].splitlines()[1:]
     shown = {}
     for line in lines:
