@@ -46,7 +46,7 @@ VELOCITY_SHARE, ACCELERATION_SHARE = 0.6, 0.4
 """Share of the velocity and of the acceleration of joints that self-motions take [1]."""
 USED_SHARE = 0.7
 """Share of their acceleration up to which they leave it to the tool, by the step before [1]."""
-POOR_GAIN, GOOD_GAIN = 0.2, 0.4
+POOR_GAIN, GOOD_GAIN = 0.2, 0.6
 """
 Speed of the tool, as a share of its limits, that joints at full speed have where that is hardest:
 near singular configurations. Below the second self-motions lead away from there, too, and lower it
