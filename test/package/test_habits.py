@@ -55,6 +55,8 @@ def test_hosted_checks_call_the_script_and_build_for_each_ros_distribution():
     commands = '\n'.join(step.get('run', '') for step in jobs['ros']['steps'])
     assert 'colcon build' in commands
     assert 'colcon test' in commands
+    (shown,) = re.findall(r'rviz2 -d src/fabrik_ros/(\S+)', commands)
+    assert (ROOT / shown).is_file()
     for folder in re.findall(r'compileall -q (.*)', str(jobs)):
         assert all((ROOT / name).is_dir() for name in folder.split("'")[0].split())
 
