@@ -149,10 +149,16 @@ def _scene(place: np.ndarray) -> Scene:
 
 
 def drive(
-    robot: Robot, chain: Chain, judge: Judge, case: Case, distance: float, has_box: bool = True
+    robot: Robot,
+    chain: Chain,
+    judge: Judge,
+    case: Case,
+    distance: float,
+    has_box: bool = True,
+    **others: float,
 ) -> Driven:
-    """Drive a case with a `dodge_distance`; the arm is where it was told to be."""
-    options = FollowerOptions(path='line', dodge_distance=distance)
+    """Drive a case with a `dodge_distance` and others; the arm is where it was told to be."""
+    options = FollowerOptions(path='line', dodge_distance=distance, **others)
     scene = _scene(case.begin) if has_box else None
     arm, q = ArmFollower(chain, options, robot=robot, scene=scene, looking_time=math.inf), case.q
     arm.step(None, DT, measured=q)

@@ -49,15 +49,17 @@ USED_SHARE = 0.7
 POOR_GAIN, GOOD_GAIN = 0.2, 0.6
 """
 Speed of the tool, as a share of its limits, that joints at full speed have where that is hardest:
-near singular configurations. Below the second self-motions lead away from there, too, and lower it
-ever less; below the first no more [1].
+near singular configurations. Below the second, self-motions that come away from something seek to
+raise it, too, and what lowers it grows smaller, to nothing at the first [1].
 """
 GAIN_REACH = 0.1
-"""The way from the second to none counts as such a distance [m]."""
+"""Weight of that: from the second to no gain is as far as such a distance to an obstacle [m]."""
 PROBE = 0.01
 """Self-motion over which it is measured how that speed changes [rad or m]."""
 DONE_SHARE = 0.5
 """Share of the last self-motion that joints must have done for the next to go on from it [1]."""
+SPEED_SHARE = 0.85
+"""Share of the limits of tips and joint centres up to which self-motions are added [1]."""
 HALVINGS = 6
 """Number of times that what is too fast of a self-motion beside the tool is halved [1]."""
 ROUNDING, TINY = 1e-3, 1e-9
@@ -200,22 +202,35 @@ class Dodging:
             strongest = max(threats, key=lambda each: each.missing**3 * largest(each.slopes))
             self._threat = strongest.name
         gain = self._least_gain(q)
-        if gain >= GOOD_GAIN:
-            return self._within(self._nearest_to(threats, back) @ spare, 1.0)
-        slopes = np.array([self._least_gain(q + PROBE * each) - gain for each in spare]) / PROBE
-        singular = Threat('', 1.0 - gain / GOOD_GAIN, GAIN_REACH, GAIN_REACH / GOOD_GAIN * slopes)
-        motion = self._nearest_to([*threats, singular], back)
-        lowers = float(slopes @ motion) < 0.0
-        share = max(0.0, (gain - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN)) if lowers else 1.0
-        return self._within(motion @ spare, share)
+        if gain < GOOD_GAIN:
+            return self._keeping_gain(threats, back, q, spare, gain)
+        return self._no_faster(self._nearest_to(threats, back) @ spare, 1.0)
 
-    def _within(self, velocity: Array, share: float) -> Array:
+    def _keeping_gain(
+        self, threats: list[Threat], back: Array, q: Array, spare: Array, gain: float
+    ) -> Array:
+        """Self-motion, shape (n,), that does the same where the gain of the tool is low."""
+        slopes = self._slopes_of_gain(q, spare)
+        worst = min(1.0, max((each.missing for each in threats), default=0.0))
+        missing = worst * (1.0 - gain / GOOD_GAIN)
+        singular = Threat('', missing, GAIN_REACH, GAIN_REACH / GOOD_GAIN * slopes)
+        motion = self._nearest_to([*threats, singular], back)
+        lowering = min(0.0, float(slopes @ motion)) / max(float(slopes @ slopes), TINY) * slopes
+        share = max(0.0, (gain - POOR_GAIN) / (GOOD_GAIN - POOR_GAIN))
+        velocity = (motion - lowering) @ spare + self._no_faster(lowering @ spare, share)
+        return self._no_faster(velocity, 1.0)
+
+    def _no_faster(self, velocity: Array, share: float) -> Array:
         """As much of a self-motion, shape (n,), as a share of what joints may have for it."""
-        if share == 0.0:
-            return self._none
         limits = self._joints.limits
         most = VELOCITY_SHARE * share * limits.speed_scaling * limits.joint_velocity
-        return np.asarray(velocity / max(1.0, np.max(np.abs(velocity) / most)))
+        return velocity / max(1.0, float(np.max(np.abs(velocity) / np.maximum(most, TINY))))
+
+    def _slopes_of_gain(self, q: Array, spare: Array) -> Array:
+        """Change of the gain with self-motions, shape (k,)."""
+        ends = [[self._least_gain(q + side * each) for side in (PROBE, -PROBE)] for each in spare]
+        more, less = np.array(ends).T
+        return np.asarray((more - less) / (2.0 * PROBE))
 
     def _nearest_to(self, threats: list[Threat], back: Array) -> Array:
         """Self-motion, shape (k,), that best comes away from threats, or goes back."""
@@ -275,9 +290,9 @@ class Dodging:
         is_done = done @ self._velocity >= DONE_SHARE * (self._velocity @ self._velocity)
         now = self._velocity if is_done else done
         tool, before, self._tool = joints.velocity - done, self._tool, joints.velocity - done
-        ends = self._none, self._wanted
-        slowest, wanted = (self._towards(end, now, tool - before, dt) for end in ends)
-        return self._beside(tool, slowest, wanted)
+        wanted = self._towards(self._wanted, now, tool - before, dt)
+        least = self._towards(self._none, now, tool - before, dt)
+        return self._beside(tool, least, wanted)
 
     def _towards(self, end: Array, now: Array, used: Array, dt: float) -> Array:
         """Next self-motion on the way to another one, beside what the tool has used of changes."""
@@ -288,14 +303,17 @@ class Dodging:
         share = np.min(room[moves] / np.abs(change[moves]), initial=1.0)
         return end if share == 1.0 else now + share * change
 
-    def _beside(self, tool: Array, slowest: Array, wanted: Array) -> Array:
-        """As much of a self-motion as tip and joint centres have left beside the tool, (n,)."""
-        joints = self._joints
+    def _beside(self, tool: Array, least: Array, wanted: Array) -> Array:
+        """
+        As much of a self-motion as tip and joint centres have left beside the tool, shape (n,).
+
+        It is no smaller than one from which the joints brake as hard as they may for it.
+        """
+        joints, more = self._joints, wanted - least
         share, scaling = joints.tip_speed.largest_share, joints.limits.speed_scaling
-        least = (1.0 - ROUNDING) * min(1.0 / max(scaling, TINY), share(joints.q, tool))
-        more = wanted - slowest
+        enough = min(1.0 / max(SPEED_SHARE * scaling, TINY), share(joints.q, tool))
         for _ in range(HALVINGS):
-            if share(joints.q, tool + slowest + more) >= least:
-                return slowest + more
+            if share(joints.q, tool + least + more) >= enough * (1.0 - ROUNDING):
+                return least + more
             more = 0.5 * more
-        return slowest
+        return least

@@ -462,22 +462,62 @@ PANDA_SCENES = {
         [-0.26684, 0.01664, 0.57917],
         0.1329,
     ),
+    'a slow tool': (
+        [0.4762, -0.3488, -1.0837, -1.3376, 0.687, 1.4842, -1.2053],
+        [[-0.54165, -0.79579, 0.27082], [0.62035, -0.59582, -0.51007]],
+        [-0.48304, -0.10982, 0.67853],
+        [-0.18405, -0.1018, 0.65517],
+        0.1798,
+    ),
+    'a small circle': (
+        [0.972, -0.5698, 1.113, -1.2775, 0.676, 1.2941, -0.5516],
+        [[-0.97626, -0.19007, 0.1039], [0.16984, -0.37392, 0.91178]],
+        [-0.41921, -0.41999, 0.65457],
+        [-0.23147, -0.18724, 0.63049],
+        0.1238,
+    ),
 }
 """Scenes of a Panda: joint values, plane of the circle, ends of the way of the box, its speed."""
 
 
-@pytest.mark.parametrize('scene', PANDA_SCENES.values(), ids=PANDA_SCENES)
-def test_tool_stays_on_its_way_where_the_elbow_has_little_room(scene):
+def driven_panda(name, has_box=True, **options):
     real, robot = REAL_ARMS['panda'], load_urdf(example_robot('panda'))
     chain = robot.chain(real.base_link, real.tip_link)
     judge = Judge(robot.source, real.base_link, real.tip_link)
-    q, plane, begin, end = map(np.array, scene[:4])
-    case = dodging_scenes.Case(q, judge.pose(q), plane, begin, end, scene[4])
-    done = dodging_scenes.drive(robot, chain, judge, case, DODGES)
+    q, *places = map(np.array, PANDA_SCENES[name][:4])
+    case = dodging_scenes.Case(q, judge.pose(q), *places, PANDA_SCENES[name][4])
+    done = dodging_scenes.drive(robot, chain, judge, case, DODGES, has_box, **options)
+    check_limits(np.vstack([case.q, done.q]))
+    return case, done
+
+
+@pytest.mark.parametrize(
+    'name', ['an elbow as fast as it may be', 'beside a singular configuration']
+)
+def test_tool_stays_on_its_way_where_the_elbow_has_little_room(name):
+    case, done = driven_panda(name)
     assert ReasonKind.DODGING in done.kinds
     assert not done.was_blocked
     assert case.off(done.tips) < MOST_OFF
-    check_limits(np.vstack([case.q, done.q]))
+
+
+def test_slow_tool_stays_on_its_way_too(monkeypatch):
+    monkeypatch.setattr(dodging_scenes, 'TURNING', 0.6)
+    monkeypatch.setattr(dodging_scenes, 'DURATION', 11.0)
+    case, done = driven_panda('a slow tool', max_tip_speed=0.05)
+    assert ReasonKind.DODGING in done.kinds
+    assert not done.was_blocked
+    assert case.off(done.tips) < MOST_OFF
+
+
+def test_nothing_is_left_of_a_self_motion_beside_a_singular_configuration(monkeypatch):
+    monkeypatch.setattr(dodging_scenes, 'RADIUS', 0.01)
+    monkeypatch.setattr(dodging_scenes, 'DURATION', 16.0)
+    _, done = driven_panda('a small circle')
+    _, alone = driven_panda('a small circle', has_box=False)
+    assert ReasonKind.DODGING in done.kinds
+    fastest, without = (np.abs(np.diff(one.q[-300:], axis=0)).max() for one in (done, alone))
+    assert fastest < 1.1 * without
 
 
 @pytest.mark.long
