@@ -268,6 +268,18 @@ class Bench:
             assert time.monotonic() < deadline, f'waited in vain: {what}; {self._situation()}'
             self.executor.spin_once(timeout_sec=0.02)
 
+    def say_until(
+        self, publisher: Publisher, message: Any, condition: Callable[[], Any], what: str
+    ) -> None:
+        """
+        Send a message fifty times a second until the condition holds.
+
+        A message in each step of the executor would keep it so busy that nothing else is heard.
+        """
+        timer = self.tester.create_timer(0.02, lambda: publisher.publish(message))
+        self.spin_until(condition, what)
+        timer.cancel()
+
     def _situation(self) -> str:
         return f'{len(self.commands)} commands, status {self.status}'
 

@@ -67,11 +67,10 @@ def test_reference_is_heard_on_the_topic_beside_the_commands(ready, six_axis):
     message.reference.positions = (np.array(START) + 0.02).tolist()
 
     def is_heard():
-        publisher.publish(message)
         now = ready.node.node_state.clock.now()
         return not ready.node.topics.controller.reference.missing(JOINTS, now, 1.0)
 
-    ready.spin_until(is_heard, 'the reference')
+    ready.say_until(publisher, message, is_heard, 'the reference')
     ready.witness.begins_elsewhere = True
     ready.send(shifted(six_axis_judge(six_axis).pose(START), y=0.05))
     ready.wait_for_state('REACHED')

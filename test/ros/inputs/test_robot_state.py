@@ -41,21 +41,11 @@ def begin(bench, six_axis, **parameters):
     bench.describe(six_axis)
 
 
-def say(bench, publisher, message, condition, what):
-    """Say it until it is heard, as volatile publishers have to."""
-
-    def is_heard():
-        publisher.publish(message)
-        return condition()
-
-    bench.spin_until(is_heard, what)
-
-
 def say_speed(bench, scaling, percent):
     def is_heard():
         return bench.status.get('robot_speed_scaling') == f'{percent / 100.0:g}'
 
-    say(bench, scaling, Float64(data=percent), is_heard, f'{percent:g} per cent')
+    bench.say_until(scaling, Float64(data=percent), is_heard, f'{percent:g} per cent')
 
 
 def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
@@ -65,7 +55,7 @@ def test_robot_is_not_ready_before_it_says_so_and_a_no_stops_the_arm(
     status = bench.wait_for_state('HOLDING', PREPARATION)
     assert status['reason'] == f'not ready: no message on {READY} yet'
     assert 'no message' in bench.refusal(start)
-    say(bench, ready_topic, Bool(data=True), lambda: bench.status['state'] == 'IDLE', 'a yes')
+    bench.say_until(ready_topic, Bool(data=True), lambda: bench.status['state'] == 'IDLE', 'a yes')
     assert bench.status['robot_ready'] == 'True'
     bench.wait_until_it_may_set_out()
     bench.send(shifted(start, y=0.3))
