@@ -5,13 +5,13 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 
 try:
     from rclpy.experimental import EventsExecutor
-except ImportError:  # before Jazzy
+except ImportError:  # older releases of Jazzy
     EventsExecutor = None
 
 
 def make_executor(context: Context | None = None) -> Executor:
     """
-    Return an executor of a context that runs all callbacks in one thread, the fastest there is.
+    Return an executor that runs all callbacks of a context in one thread, the fastest there is.
 
     The usual executor builds a wait set of all entities twice for every callback; that takes
     longer than solving. The events executor gets a list of what happened. It sets handlers of its

@@ -77,7 +77,7 @@ class Threat(NamedTuple):
     """Something that the arm is to come away from."""
 
     name: str
-    """Names of a pair, or of a joint at its limit."""
+    """Names of a pair, or of a joint at its limit; empty for a low gain of the tool."""
     missing: float
     """Share that is missing of the distance that is wanted; more than 1 within the clearance."""
     reach: float

@@ -492,19 +492,20 @@ def driven_panda(name, has_box=True, **options):
 
 
 @pytest.mark.parametrize(
-    'name', ['an elbow as fast as it may be', 'beside a singular configuration']
+    ('name', 'turning', 'options'),
+    [
+        ('an elbow as fast as it may be', 1.5, {}),
+        ('beside a singular configuration', 1.5, {}),
+        ('a slow tool', 0.6, {'max_tip_speed': 0.05}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else '',
 )
-def test_tool_stays_on_its_way_where_the_elbow_has_little_room(name):
-    case, done = driven_panda(name)
-    assert ReasonKind.DODGING in done.kinds
-    assert not done.was_blocked
-    assert case.off(done.tips) < MOST_OFF
-
-
-def test_slow_tool_stays_on_its_way_too(monkeypatch):
-    monkeypatch.setattr(dodging_scenes, 'TURNING', 0.6)
+def test_tool_stays_on_its_way_where_the_elbow_has_little_room(
+    name, turning, options, monkeypatch
+):
+    monkeypatch.setattr(dodging_scenes, 'TURNING', turning)
     monkeypatch.setattr(dodging_scenes, 'DURATION', 11.0)
-    case, done = driven_panda('a slow tool', max_tip_speed=0.05)
+    case, done = driven_panda(name, **options)
     assert ReasonKind.DODGING in done.kinds
     assert not done.was_blocked
     assert case.off(done.tips) < MOST_OFF
