@@ -16,9 +16,7 @@ SPEEDING_SHARE = 0.5
 BRAKING_SHARE = 0.95
 """Share of the joint accelerations used to brake [1]."""
 LEAD_SHARE = 0.9
-"""Share of the joint accelerations that a bend may need behind a mean of the goal [1]."""
-BRAKES_FIRST = 0.9
-"""Share of the acceleration of the tip that brakes what leads past a corner of the goal [1]."""
+"""Share of the joint accelerations that a bend may need far behind a mean of the goal [1]."""
 SIDEWARD = 0.05
 """Share of the speed that may lead past the goal without that [1]."""
 CLOSING_TIME = 0.2
@@ -36,6 +34,7 @@ def speed_along_filtered_path(
     deceleration: float,
     dt: float,
     most: float,
+    first: float,
     next_speed: Array,
 ) -> None:
     """
@@ -63,6 +62,8 @@ def speed_along_filtered_path(
         Length of the step [s].
     most : float
         Speed limit, unless it takes longer to slow down to it.
+    first : float
+        Share of the acceleration that first brakes what leads past a corner of the goal [1].
     next_speed : array
         Written to.
 
@@ -82,18 +83,19 @@ def speed_along_filtered_path(
     shorten(next_speed, max(most, least))
     for c in range(speed.shape[0]):
         next_speed[c] -= speed[c]
-    brake_first(next_speed, speed, heading, tip_acceleration * dt)
+    brake_first(next_speed, speed, heading, tip_acceleration * dt, first)
     part = 1.0 / max(1.0, size_of(next_speed) / (tip_acceleration * dt))
     for c in range(speed.shape[0]):
         next_speed[c] = speed[c] + part * next_speed[c]
 
 
 @kernel
-def brake_first(change: Array, speed: Array, heading: Array, most: float) -> None:
+def brake_first(change: Array, speed: Array, heading: Array, most: float, first: float) -> None:
     """
     Shorten changes of speed, shape (3 b,), to a size such that the tip does not pass a corner.
 
-    Speed that does not go where the goal goes leads past it: what brakes that comes first.
+    Speed that does not go where the goal goes leads past it: a share of `most`, `first`, or more
+    brakes that.
     """
     for b in range(0, change.shape[0], 3):
         wanted = size_of(change[b : b + 3])
@@ -112,7 +114,7 @@ def brake_first(change: Array, speed: Array, heading: Array, most: float) -> Non
         if past <= SIDEWARD * size_of(speed[b : b + 3]) or brake <= 0.0:
             continue
         brake /= past
-        braked = min(brake, max(BRAKES_FIRST, brake / wanted) * most)
+        braked = min(brake, max(first, brake / wanted) * most)
         rest = math.sqrt(max(0.0, wanted * wanted - brake * brake))
         room = math.sqrt(max(0.0, most * most - braked * braked))
         share = room / rest if rest > room else 1.0
@@ -153,7 +155,8 @@ def followable(
     distance : float
         Distance between the two [s].
     lead_time : float
-        Time that the mean of the goal, which is slower in a bend, takes [s]; 0 without it.
+        Time that the mean of the goal, which is slower in a bend, takes [s]; 0 without it, and
+        infinite beside it, where steps follow its bends as far as joints can.
     speed : float
         Speed of the reference now, as a share of the full speed.
     joint_velocity, joint_acceleration : array, shape (n,)

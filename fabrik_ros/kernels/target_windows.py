@@ -6,7 +6,7 @@ from ..transforms import Array
 from ._jit import kernel
 from .displacement import mean_velocity, size_of
 
-CORNER = 1.05 * math.sqrt(2.0)
+CORNER = 1.06 * math.sqrt(2.0)
 """Change of velocity at a right angle, in multiples of the speed, with a little to spare."""
 LEAST_BRAKING = 0.9
 """Share of the time that braking takes that the window has at once [1]: joints have a margin."""

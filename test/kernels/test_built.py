@@ -223,7 +223,7 @@ def test_a_division_by_zero_is_raised_as_in_python():
     kernel, ones = line_speed.speed_along_filtered_path, np.ones(3)
     for way in (kernel, kernel.__self__):
         with pytest.raises(ZeroDivisionError):
-            way(ones, np.ones((2, 3)), ones, ones, 1.0, 0.0, 1.0, 0.01, 1.0, np.empty(3))
+            way(ones, np.ones((2, 3)), ones, ones, 1.0, 0.0, 1.0, 0.01, 1.0, 0.0, np.empty(3))
 
 
 # -- Calls that are left to Python make the tests fail

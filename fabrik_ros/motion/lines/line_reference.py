@@ -7,6 +7,7 @@ follow.
 """
 
 from collections.abc import Iterator
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -130,13 +131,18 @@ class LineReference(TipReference):
         return self.pose_at(ahead), ahead
 
     def _pose_on_filtered_path(self, ahead: float, duration: float) -> tuple[Array, float]:
-        """Poses where the filtered target leads; from far behind it, some way towards them."""
+        """
+        Poses where the filtered target leads; from far behind it, some way towards them.
+
+        Beside the mean steps follow its bends as far as joints can: to slow down for them would
+        leave the tip behind, so that it cuts the corners of the goal.
+        """
         path = self._remaining - self._filter.left(duration)
         if length_of(self._remaining - self._filter.left()) > ahead:
             self._filtered_for = max(duration, ahead)
             return self._pose_along(path, ahead)
         distance = length_of(path)
-        self._filtered_for = max(duration, distance)
+        self._filtered_for = math.inf
         return self._pose_along(path, distance)
 
     def pose_at(self, distance: float) -> Array:
@@ -203,7 +209,7 @@ class LineReference(TipReference):
         speed_along_filtered_path(
             self._remaining.reshape(-1), leads, self._filter.heading, self.speed.reshape(-1),
             self.acceleration, self.full_acceleration, self.deceleration, dt, most,
-            next_speed.reshape(-1),
+            self._filter.brakes_first, next_speed.reshape(-1),
         )  # fmt: skip
         return next_speed
 

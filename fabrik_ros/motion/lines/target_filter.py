@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...kernels.displacement import path_to_newest
-from ...kernels.target_windows import find_windows, grow_older, LONGEST_WINDOW
+from ...kernels.target_windows import CORNER, find_windows, grow_older, LONGEST_WINDOW
 from ...transforms import Array
 from .arrivals import Arrivals
 from .displacements import length_of
@@ -16,6 +16,11 @@ MEMORY = LONGEST_WINDOW
 """Goals farther apart than this, in time or in distance, belong to no stream [s]."""
 SMOOTHING = 0.03
 """Each displacement is gone in so many intervals that it takes this time, or nearly [s]."""
+BRAKES_FIRST, SHORT = 0.9, 0.25
+"""
+Share of the acceleration that brakes first, and by how much a right angle needs more than the
+longest window where all of that does [1].
+"""
 PARTS = 6
 """Components of a displacement of a tip [1]."""
 SPARE_ROWS = 64
@@ -31,8 +36,9 @@ class TargetFilter:
     path half a window later: no faster than the goal, straight where that was straight.
 
     At a corner the mean accelerates by the change of velocity over the window, which is about as
-    long as a right angle needs; each tip has a window of its own. What the joints can do changes
-    on the way, and the windows slowly with it: one that grows at once would hold up the mean.
+    long as a right angle needs, up to half a second; each tip has a window of its own. What the
+    joints can do changes on the way, and the windows slowly with it: one that grows at once would
+    hold up the mean.
 
     Displacements have the shape (k, 6), translation and rotation, as shares of the greatest
     speeds: a distance is the time it takes at full speed [s].
@@ -160,6 +166,18 @@ class TargetFilter:
         """Velocity that the goal had lately, shape (c,); 0 where none has come."""
         is_late = self._since_goal > 2.0 * self._arrivals.interval
         return np.zeros_like(self._heading) if is_late else self._heading
+
+    @property
+    def brakes_first(self) -> float:
+        """
+        Share of the acceleration that first brakes what leads past a corner of the goal.
+
+        Where the longest window is too short for a right angle the mean turns faster than the tip
+        can. Elsewhere that would only leave the tip behind, and let it cut the corner.
+        """
+        speeds = [length_of(part) for part in self.heading.reshape(-1, PARTS)]
+        needed = CORNER * max(speeds * self._braking, default=0.0)
+        return BRAKES_FIRST * min(max(needed / LONGEST_WINDOW - 1.0, 0.0) / SHORT, 1.0)
 
     def pass_time(self, dt: float) -> None:
         """Grow older by `dt` [s]."""

@@ -88,7 +88,10 @@ class TipReference(ABC):
         self.has_left = False
         self.ends_at: Solution | None = None
         self._filtered_for = 0.0
-        """Time for which a filtered target leads to the poses ahead [s]; 0 if none does."""
+        """
+        Time for which a filtered target leads to the poses ahead [s]; 0 if none does, infinite
+        where the tips are beside it.
+        """
         self.stop()
 
     def take_over(self, other: 'TipReference') -> None:
