@@ -496,7 +496,11 @@ class JogPath(ReferencePath[JogReference]):
 
     def slide(self) -> bool:
         """Go on with what is possible of the jog, while there is one; tell whether it does."""
-        return self._is_jogged and super().slide()
+        if not self._is_jogged:
+            return False
+        if not self.slides:
+            self.reference.jog.block()
+        return super().slide()
 
     @property
     def yields_to(self) -> Reason | None:
@@ -509,6 +513,9 @@ class JogPath(ReferencePath[JogReference]):
             velocity, self.slides = self._as_jogged(dt), False
             self.reason = self.reason or self._end
             return velocity
+        if self.slides and not self.reference.jog.is_blocked():
+            self._try_to_follow(dt)
+            self.reference.jog.block()
         velocity = None if self.slides else self._as_jogged(dt)
         if velocity is None or self.reference.ends_at is not None:
             slid = self._slid(dt)

@@ -308,6 +308,24 @@ def test_stretched_arm_does_not_chatter():
     assert np.abs(np.diff(led.q[-100:], axis=0)).max() / DT < 0.2
 
 
+@pytest.mark.parametrize('lets_go', [False, True])
+@pytest.mark.parametrize('way', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, -1), (1, 1, 1)])
+def test_arm_at_the_end_of_its_reach_is_jogged_back(way, lets_go):
+    """Straight elbows let no small step lead back: there the tool held still for ever."""
+    out = np.append(0.25 * np.array(way) / np.linalg.norm(way), (0.0, 0.0, 0.0))
+    led = Led()
+    while State.HOLDING not in led.states[-1:]:
+        led.jog(out, 1)
+        assert len(led.q) < 2000
+    if lets_go:
+        led.jog(0.0 * out, 1).follow(lambda t: None, 50)
+    end = led.tips[-1]
+    led.jog(-out, 100)
+    assert led.states[-1] is State.JOGGING
+    assert (end - led.tips[-1]) @ out[:3] > 0.04 * 0.25
+    led.check_limits()
+
+
 def test_hand_far_beyond_the_reach_brings_the_arm_to_rest():
     """The elbow of the stretched arm trembled as long as the hand stood, and it said MOVING."""
     led = Led().follow(lambda t: offset(x=min(0.25 * t, 1.2)), 482)
