@@ -129,7 +129,6 @@ class Follower:
         self._jogs = ActiveJogs()
         self._blockage = Blockage()
         self._looming = Looming(motion)
-        self._must_go_back = False
         home_of(robot, rules)
         if last_command is not None:
             motion.reset(last_command[1].q)
@@ -691,8 +690,9 @@ class Follower:
 
     def cancel(self) -> None:
         """End what the arm does, or would go on with: the next target sets out."""
-        goes_on = self.is_under_way or self.is_held_in_world or self.motion.waits_for_execute
-        goes_on |= self._looming.announcement is not None
+        motion = self.motion
+        goes_on = self.is_under_way or motion.is_jogging or motion.waits_for_execute
+        goes_on |= self.is_held_in_world or self._looming.announcement is not None
         if goes_on or self._blockage.is_there or self._blockage.may_come_back:
             self.hold(CANCELLED)
 
@@ -720,9 +720,9 @@ class Follower:
                 self.gate.interrupt_joints(self._goal_in_joints.asked)
         self.gate.block(reason, now)
         self._start.begins_anew = True
-        self._must_go_back = goes_back
         self._blockage.forget()
         self._stop_for(reason, is_fault=True)
+        self._job.must_go_back = goes_back
 
     # -- a world that changes
 
@@ -1055,7 +1055,7 @@ class Follower:
         """Bring the commands to where the arm is, after the stop of one that did not follow."""
         if not self.is_at_rest:
             return
-        must_go_back, self._must_go_back = self._must_go_back, False
+        must_go_back, self._job.must_go_back = self._job.must_go_back, False
         back = self.observer.way_back(now, self.motion.q) if must_go_back else None
         if back is not None:
             self.motion.return_to(back)

@@ -24,6 +24,8 @@ class Job:
         How far it is.
     stop_reason : Reason or None
         Why it was stopped; None while it goes on.
+    must_go_back : bool
+        Whether the commands come back to where the arm is measured, once they rest.
 
     """
 
@@ -34,10 +36,12 @@ class Job:
         """Take note that the arm has nothing to do."""
         self.stage = Stage.NOTHING
         self.stop_reason: Reason | None = None
+        self.must_go_back = False
 
     def begin(self) -> None:
         """Take note that the arm sets out."""
         self.stage, self.stop_reason = Stage.GOES_ON, None
+        self.must_go_back = False
 
     def stop(self, reason: Reason, is_fault: bool = False) -> None:
         """Take note of a stop; one by a fault stays one, whatever stops the arm after it."""

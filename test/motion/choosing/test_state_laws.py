@@ -27,6 +27,7 @@ from helpers import examples, PLANAR
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 import numpy as np
+import pytest
 
 DT, FASTEST, HARDEST = 0.01, 1.5, 5.0
 LIMITS = MotionLimits(0.25, 1.0, 1.0, np.full(2, FASTEST), np.full(2, HARDEST))
@@ -35,6 +36,8 @@ HOME = (0.4, 0.9)
 PAUSE = 1.5
 """After which a stop is over, and a stream counts as ended [s]."""
 ROUNDING = 1e-6
+ARRIVED = 1e-3
+"""[m]."""
 values = st.floats(-2.5, 2.5)
 configurations = st.tuples(values, values)
 WRONG = Reason(ReasonKind.NOT_READY, 'the robot is not ready')
@@ -198,6 +201,13 @@ class Arm(RuleBasedStateMachine):
             assert (state, reason.kind) == (State.HOLDING, ReasonKind.AWAITS_EXECUTE)
         if state is State.HOLDING:
             assert reason is not None
+        if state is State.REACHED:
+            assert self.distance_left() < ARRIVED
+
+    def distance_left(self):
+        """From the tip to the goal [m]."""
+        ahead = self.follower.goal_in_base()[0] - self.chain.forward_kinematics(self.q)
+        return float(np.linalg.norm(ahead[:3, 3]))
 
     @invariant()
     def arm_that_is_held_comes_to_rest(self):
@@ -233,3 +243,28 @@ def test_arm_that_leaves_a_goal_in_the_world_for_joint_values_brakes_before_it_l
     assert arm.motion.phase is Phase.CHANGING
     arm.wait(100)
     assert arm.motion.phase is Phase.FOLLOWING
+
+
+@pytest.mark.parametrize('steps', [0, 2, 4])
+def test_fault_that_is_over_leads_no_later_motion_back(steps):
+    """The arm went back at its next rest, and said REACHED there."""
+    arm = Arm()
+    arm.stand('auto', 'never', (0.0, 1.0))
+    arm.wait(2)
+    arm.fault(goes_back=True)
+    arm.resume()
+    arm.jog(steps, 0.0)
+    arm.home()
+    arm.wait(300)
+    assert arm.follower.state(arm.now)[0] is State.REACHED
+    assert np.allclose(arm.q, HOME)
+
+
+def test_jog_that_was_blocked_at_once_is_ended_by_a_stop():
+    arm = Arm()
+    arm.stand('line', 'never', (0.0, 0.0))
+    arm.wait(2)
+    arm.jog(1, 0.0)
+    assert arm.motion.phase is Phase.JOGGING
+    arm.stop()
+    assert arm.motion.phase is Phase.RESTING
