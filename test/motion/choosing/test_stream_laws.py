@@ -4,7 +4,7 @@ from dataclasses import replace
 import math
 
 from command_judge import accelerations, velocities
-from fabrik_ros import example_arm, load_urdf, make_solver, SolverOptions, Status
+from fabrik_ros import example_arm, load_urdf, SolverOptions, Status
 from fabrik_ros.kernels._jit import COMPILED
 from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
@@ -13,7 +13,9 @@ from helpers import examples, why
 from hypothesis import given, settings, strategies as st
 from judging import Judge
 import numpy as np
+import pinocchio
 import pytest
+from scipy.optimize import minimize
 
 pytest.importorskip('xacro')
 
@@ -115,6 +117,21 @@ def test_right_angle_is_rounded_no_more_than_the_acceleration_asks_for(speed):
     assert gap <= 1.1 * LIMITS.tip_acceleration * turn**2 / 8.0
 
 
+def nearer_as_upright(q, T):
+    """By how much the tip might be nearer to a place without more rotation, by scipy [m]."""
+
+    def missing(values):
+        return np.linalg.norm(JUDGE.pose(values)[:3, 3] - T[:3, 3])
+
+    def turned(values):
+        return np.linalg.norm(pinocchio.log3(JUDGE.pose(values)[:3, :3].T @ T[:3, :3]))
+
+    no_more = {'type': 'ineq', 'fun': lambda values: turned(q) + 1e-3 - turned(values)}
+    bounds = list(zip(JUDGE.lower, JUDGE.upper, strict=True))
+    best = minimize(missing, q, method='SLSQP', bounds=bounds, constraints=[no_more])
+    return missing(q) - best.fun
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason='takes minutes interpreted')
 @given(
@@ -130,11 +147,9 @@ def test_stream_that_leaves_the_reach_is_followed_as_far_as_it_goes(
     motion, along = motion_with(LIMITS), np.array(direction) / np.linalg.norm(direction)
     duration = 1.5 / speed
     _, q = stream(LIMITS, lambda t: along * speed * t, duration, every, prepares, motion)
-    assert why(motion) == Status.TOO_FAR.value
+    assert why(motion).startswith(Status.TOO_FAR.value)
     end = goal_at(along * speed * DT * every * (int(duration / DT) // every))
-    nearest = make_solver(CHAIN, SolverOptions(mode='pose')).solve(end, motion.q)
-    reached = np.linalg.norm(JUDGE.pose(motion.q)[:3, 3] - end[:3, 3])
-    assert reached <= nearest.position_error + 2e-3
+    assert nearer_as_upright(motion.q, end) < 2e-3
     times = DT * np.arange(len(q))
     assert np.abs(velocities(times, q)).max() <= 1.5 * (1.0 + 1e-6)
     assert np.abs(accelerations(times, q)).max() <= 5.0 * (1.0 + 1e-3)
