@@ -765,6 +765,28 @@ class Follower:
         self.gate.block(reason, now)
         self._stop_for(self._blockage.begin(reason, replans, now), is_fault=True)
 
+    def carry(self, T_base_world: Array, now: float, dt: float) -> None:
+        """
+        Tell where the world is, seen from the base, at the end of the next step.
+
+        An arm that rests at a goal held in the world sets out again when the base moves; one that
+        somebody moved meanwhile stays where it is until the next target.
+
+        Parameters
+        ----------
+        T_base_world : array, shape (4, 4)
+            Pose of the world in the base frame.
+        now : float
+            The time [s].
+        dt : float
+            Length of that step [s].
+
+        """
+        was_moved = self.is_at_rest and self.was_moved and self._doubt(now) is None
+        self.motion.carry(T_base_world, dt)
+        if was_moved and self.motion.base_moves:
+            self.hold(MOVED_AWAY)
+
     def heed_world(self, now: float) -> None:
         """Heed what is in the way, and what comes near an arm at rest."""
         self.heed_blockage(now)

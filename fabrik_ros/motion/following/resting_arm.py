@@ -140,6 +140,8 @@ class RestingArm:
         if self._settled is not None:
             if now - self._crept_at <= CREEP_TIME or now - self._since <= SURE_TO_CREEP:
                 self._creep(now, self._command, self._settled, q)
+            else:
+                self._look_whether_it_sags(now, self._command, self._settled)
         elif has_jumped or (leaps and self._goes_away(self._command)):
             before = self._values[-2][1] if len(self._values) > 1 else self._command
             self._settle(now, [before])
@@ -208,17 +210,29 @@ class RestingArm:
         (_, before), (_, q) = self._values[-2], self._values[-1]
         return bool(np.max(np.abs(q - q_command)) > np.max(np.abs(before - q_command)))
 
-    def _look_whether_settled(self, now: float) -> None:
+    def _newest_if_calm(self, now: float) -> list[Array] | None:
+        """Newest measurements of an arm that stands still by them; None where it does not."""
         newest: list[Array] = []
         for time, q in reversed(self._values):
             newest.append(q)
             if len(newest) >= FEWEST_VALUES and now - time >= CALM_TIME:
-                if np.max(np.ptp(newest, axis=0)) <= CALM:
-                    drift = SLOWEST * self._speed(min(time, now - DRIFT_TIME))
-                    self._settle(now, newest, drift)
-                break
+                return newest if np.max(np.ptp(newest, axis=0)) <= CALM else None
+        return None
+
+    def _look_whether_settled(self, now: float) -> None:
+        newest = self._newest_if_calm(now)
+        if newest is not None:
+            since = self._values[-len(newest)][0]
+            self._settle(now, newest, SLOWEST * self._speed(min(since, now - DRIFT_TIME)))
         if self._settled is None and now - self._since > LONGEST_SETTLING:
             self._settle(now, [q for _, q in self._values])
+
+    def _look_whether_it_sags(self, now: float, q_command: Array, settled: Array) -> None:
+        """Take note of joints that stand still at their last command: they sag no longer."""
+        newest = self._newest_if_calm(now)
+        if newest is not None:
+            q = np.mean(newest, axis=0)
+            self._settled = np.where(np.abs(q - q_command) <= CALM, q, settled)
 
     def _speed(self, since: float) -> Array:
         """Speed of the joints, shape (n,), in measurements since a time [s] [rad/s or m/s]."""

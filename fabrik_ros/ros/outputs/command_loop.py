@@ -399,9 +399,9 @@ class CommandLoop:
         follower.fail(reason, self._clock.now())
 
     def _carry(self, follower: Follower, now: float, dt: float) -> None:
-        """Give the motion the pose of the base; stop where it is unknown."""
+        """Tell the arm the pose of the base; stop where it is unknown."""
         try:
-            self._motion.carry(self._world_in_base(now), dt)
+            follower.carry(self._world_in_base(now), now, dt)
         except FabrikError as error:
             text = f'the pose of the base is lost: {error}'
             follower.fail(Reason(ReasonKind.BASE_LOST, text), now)

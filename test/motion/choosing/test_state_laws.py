@@ -35,11 +35,14 @@ SOLVER = SolverOptions(mode='position', budget=math.inf)
 HOME = (0.4, 0.9)
 PAUSE = 1.5
 """After which a stop is over, and a stream counts as ended [s]."""
+SETTLED = 30
+"""Steps after which an arm that stands still has settled, and one that was moved may start [1]."""
 ROUNDING = 1e-6
 ARRIVED = 1e-3
 """[m]."""
 values = st.floats(-2.5, 2.5)
 configurations = st.tuples(values, values)
+pushes = st.tuples(*[st.sampled_from([-0.3, -0.05, 0.0, 0.01, 0.09])] * 2)
 WRONG = Reason(ReasonKind.NOT_READY, 'the robot is not ready')
 
 
@@ -79,7 +82,7 @@ class Arm(RuleBasedStateMachine):
         if follower.is_looking and follower.is_at_rest:
             follower.look(self.now, DT, 0.0)
         if follower.is_held_in_world:
-            self.motion.carry(self.world, DT)
+            follower.carry(self.world, self.now, DT)
         command = follower.tick(self.now, DT)
         q = self.q if command is None else command.q
         velocity = (q - self.q) / DT
@@ -147,6 +150,14 @@ class Arm(RuleBasedStateMachine):
     @rule()
     def resume(self):
         self.ask(self.follower.resume, self.now)
+
+    @rule(by=pushes)
+    def push(self, by):
+        """Whoever moves an arm that has settled moves it once it stands still."""
+        self.wait(SETTLED)
+        if self.follower.is_at_rest and not self.velocity.any():
+            self.q = np.clip(self.q + by, self.chain.lower, self.chain.upper)
+            self.wait(SETTLED)
 
     @rule(speed=st.sampled_from([0.0, 0.05]))
     def drive(self, speed):
@@ -268,3 +279,21 @@ def test_jog_that_was_blocked_at_once_is_ended_by_a_stop():
     assert arm.motion.phase is Phase.JOGGING
     arm.stop()
     assert arm.motion.phase is Phase.RESTING
+
+
+@pytest.mark.parametrize('by', [0.01, 0.09, 0.3])
+@pytest.mark.parametrize('speed', [0.01, 0.05])
+def test_arm_that_was_moved_stays_there_when_its_base_moves(by, speed):
+    """It leapt back to its last command at once, and went on by itself."""
+    arm = Arm()
+    arm.stand('auto', 'never', (0.5, 1.0))
+    arm.target_in_the_world((0.7, 0.8))
+    arm.wait_long()
+    arm.push((by, 0.0))
+    moved = arm.q
+    arm.drive(speed)
+    arm.wait(50)
+    assert np.array_equal(arm.q, moved)
+    state, reason = arm.follower.state(arm.now)
+    assert (state, reason.kind) == (State.HOLDING, ReasonKind.MOVED_AWAY)
+    assert not arm.follower.goes_on_by_itself

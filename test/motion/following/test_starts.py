@@ -324,6 +324,19 @@ def test_arm_that_sags_does_not_dip_after_a_hold(sag, door):
     assert np.abs(first - last).max() < NEARBY + HARDEST * DT**2
 
 
+@pytest.mark.parametrize('sag', [0.01, -0.05, -0.09])
+@pytest.mark.parametrize('door', DOORS)
+def test_arm_that_sags_no_longer_starts_where_it_is(sag, door):
+    """A load goes, and the arm rises to its last command: the offset goes with it."""
+    bench = Bench(six_axis(), START, OPTIONS, lag=0.02, sag=sag)
+    bench.arrive(Judge(SIX_AXIS, 'l0', 'l7').pose(NEAR))
+    bench.go(0.8)
+    bench.arm.sag = 0.0
+    bench.go(0.4)
+    first = bench.first_command(door)
+    assert np.abs(first - bench.arm.q).max() < NEARBY + HARDEST * DT**2
+
+
 @pytest.mark.parametrize('door', [send_pose, send_joints, go_home])
 def test_target_does_not_wait_for_ever_for_an_arm_that_is_moved(door):
     """It would set out when the hand lets go, long after it was asked to."""
