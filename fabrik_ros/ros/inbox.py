@@ -17,6 +17,7 @@ from ..errors import did_you_mean, FabrikError, listed, RefusedError, shown
 from ..programs.joint_values import with_values
 from ..programs.program import Program
 from ..reasons import Reason, ReasonKind
+from ..transforms import Array
 from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import ActiveArm, JointTarget, NodeState
 from .clocks.log_periods import WARNING_PERIOD
@@ -25,9 +26,10 @@ from .clocks.receiving import age_of, hear_waiting, with_receipt
 from .clocks.stamps import check_age
 from .clocks.turns import Turns
 from .inputs.controller_state import ControllerReference
+from .inputs.frame_resolver import FramedTarget
 from .inputs.marker_obstacles import after, deleted_by
 from .inputs.obstacle_topic import ObstacleTopic
-from .inputs.program_topics import lines_through, name_in, program_in
+from .inputs.program_topics import lines_through, name_in, Placed, program_in, words_of
 from .inputs.relative_targets import SaidTarget
 from .inputs.tip_topics import TipTopics
 from .messages.conversions import joint_values, seconds, twist_to_array
@@ -233,22 +235,49 @@ class Inbox:
 
     def _accept_program(self, message: String, received: int) -> ConfiguredArm:
         """Take a program, or raise a FabrikError; return the arm that sets out."""
-        arm, follower = self._active_at(received)
-        name, program = program_in(message, arm.chain.base_link, arm.placed)
         known = self._state.parameters.named_configurations
         values = {name: np.array(q) for name, q in known.items()}
-        follower.go_through(with_values(program, values), self._state.clock.now(), name)
-        return arm
+
+        def read(arm: ConfiguredArm, placed: Placed) -> Program:
+            return with_values(program_in(message, arm.chain.base_link, placed)[1], values)
+
+        return self._go_through(message.data, read, name_in(message), received)
 
     def _accept_path(self, message: Path, received: int) -> ConfiguredArm:
         """Take poses to pass, or raise a FabrikError; return the arm that sets out."""
+        parameters = self._state.parameters
+        stamp = seconds(message.header.stamp)
+        self._active_at(received)
+        self._check_age('path', stamp, self._state.clock.now())
+
+        def read(arm: ConfiguredArm, placed: Placed) -> Program:
+            return lines_through(message, parameters.blend_radius, parameters.tip_speed, placed)
+
+        return self._go_through(words_of(message), read, '', received)
+
+    def _go_through(
+        self,
+        words: Hashable,
+        read: Callable[[ConfiguredArm, Placed], Program],
+        name: str,
+        received: int,
+    ) -> ConfiguredArm:
+        """Take a program in words that may mean other poses once the arm has moved."""
         arm, follower = self._active_at(received)
-        now, parameters = self._state.clock.now(), self._state.parameters
-        self._check_age('path', seconds(message.header.stamp), now)
-        speed = parameters.tip_speed
-        follower.go_through(
-            lines_through(message, parameters.blend_radius, speed, arm.placed), now
-        )
+        now, frames = self._state.clock.now(), set[str]()
+
+        def placed(target: FramedTarget) -> Array:
+            frames.add(target.frame)
+            return arm.placed(target)
+
+        def is_repeat(program: Program, before: float) -> bool:
+            return follower.repeats(program, now, before)
+
+        meant = arm.relative_programs.find(words, now, is_repeat)
+        program = read(arm, placed) if meant is None else meant
+        follower.go_through(program, now, name)
+        if meant is None:
+            arm.relative_programs.take(words, frames, program, now)
         return arm
 
     def _jog(self, tip: TipTopics, message: TwistStamped, received: int) -> None:

@@ -127,6 +127,38 @@ def test_target_path_goes_through_its_poses(bench, six_axis, judge, start):
     assert distances_from_square(tips, start)[near.min(axis=1) > 0.03].max() < ON_LINE
 
 
+STEP = 0.03
+"""[m]."""
+
+
+def send_step(bench):
+    segment = {'line': {'xyz': [0.0, 0.0, -STEP], 'rpy': [0.0, 0.0, 0.0]}}
+    send(bench, {'frame': 'tool0', 'segments': [segment]})
+
+
+def send_step_as_path(bench):
+    T = np.eye(4)
+    T[2, 3] = -STEP
+    bench._publish('fabrik/target_path', Path(poses=[matrix_message(T, 'tool0')]))
+
+
+@pytest.mark.parametrize('send_again', [send_step, send_step_as_path])
+def test_steps_of_the_tool_that_are_said_again_are_repeats_and_later_new_ones(
+    ready, judge, start, send_again
+):
+    for _ in range(20):
+        send_again(ready)
+        ready.wait_for_statuses(1)
+    ready.wait_for_state('REACHED')
+    moved = [np.linalg.norm(tips_of(ready, judge)[-1] - start[:3, 3])]
+    ready.wait_for_statuses(15)
+    send_again(ready)
+    ready.wait_for_commands(1)
+    ready.wait_for_state('REACHED')
+    moved.append(np.linalg.norm(tips_of(ready, judge)[-1] - start[:3, 3]))
+    assert moved == pytest.approx([STEP, 2.0 * STEP], abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ('document', 'words'),
     [

@@ -506,6 +506,22 @@ class Follower:
         self._begin_run(run, now)
         self.gate.open()
 
+    def repeats(self, program: Program, now: float, before: float) -> bool:
+        """
+        Tell whether a program whose words come again is the one that they meant before.
+
+        Parameters
+        ----------
+        program : Program
+            What they meant when it was taken.
+        now, before : float
+            The time, and when they came last [s].
+
+        """
+        is_soon = now - before <= self.rules.stream_timeout
+        runs = self._run is not None and self._run.whole is program and self.is_under_way
+        return is_soon or runs
+
     def _program_start(self, now: float) -> Array:
         """Joint values, shape (n,), from which a program is to make sense."""
         is_at_rest = not self._start.is_under_way

@@ -29,7 +29,7 @@ from ..inputs.controller_state import ControllerReference
 from ..inputs.frame_resolver import FramedTarget, FrameResolver
 from ..inputs.joint_history import JointHistory, LENGTH, MOST_LENGTH
 from ..inputs.marker_obstacles import Groups
-from ..inputs.relative_targets import RelativeTargets
+from ..inputs.relative_targets import RelativePrograms, RelativeTargets
 from ..inputs.robot_state import RobotState
 from ..messages.conversions import seconds
 from ..outputs.command_loop import CommandLoop, StreamState
@@ -83,6 +83,8 @@ class ConfiguredArm:
         Where they were in the last seconds.
     relative_targets : RelativeTargets
         The newest targets in frames that the arm moves.
+    relative_programs : RelativePrograms
+        The newest program with such frames.
     clock_jump : Reason or None
         How the clock jumped, if no joint state has come since.
     world : World
@@ -129,6 +131,7 @@ class ConfiguredArm:
         self._set_length_of_history()
         self.frames = FrameResolver(node, robot, chain.base_link, parameters.world_frame)
         self.relative_targets = RelativeTargets(self.frames, chain.joint_names, motion.is_same)
+        self.relative_programs = RelativePrograms(self.frames, chain.joint_names)
         self.base = _base_pose(node, parameters, robot, chain.base_link, self.frames)
         self.loop = CommandLoop(
             surroundings,
@@ -396,7 +399,7 @@ class ConfiguredArm:
         if by == 0.0:
             return
         self.joints.forget()
-        self.relative_targets.clock_jumped(self._clock.now())
+        self._forget_times_of_repeats(self._clock.now())
         if by > 0.0:
             self.take_clock_jump(by)
         else:
@@ -422,7 +425,7 @@ class ConfiguredArm:
         self._log.warning(f'{reason}: joint states have to come anew')
         self.measured.forget()
         self.joints.forget()
-        self.relative_targets.clock_jumped(now)
+        self._forget_times_of_repeats(now)
         if by <= 0.0:
             self._forget_world_times()
         self.clock_jump = reason
@@ -433,6 +436,10 @@ class ConfiguredArm:
             follower.fail(reason, now)
         else:
             follower.gate.block(reason, now)
+
+    def _forget_times_of_repeats(self, now: float) -> None:
+        self.relative_targets.clock_jumped(now)
+        self.relative_programs.clock_jumped(now)
 
     def _forget_world_times(self) -> None:
         """Count poses of the base, and points, as older than all that come."""

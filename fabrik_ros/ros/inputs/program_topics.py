@@ -1,6 +1,6 @@
 """The topics of programs: a whole program, or poses to pass one after the other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 from builtin_interfaces.msg import Time
 from nav_msgs.msg import Path
@@ -79,6 +79,12 @@ def program_in(message: String, base_link: str, placed: Placed) -> tuple[str, Pr
         return placed(FramedTarget(frame.removeprefix('/') or base_link, np.eye(4), Time()))
 
     return program_of(READ.parsed(message.data), pose_of)
+
+
+def words_of(message: Path) -> Hashable:
+    """Tell what a path says, whenever it is said."""
+    poses = ((pose.header.frame_id, pose_to_matrix(pose.pose).tobytes()) for pose in message.poses)
+    return (message.header.frame_id, *poses)
 
 
 def lines_through(message: Path, blend_radius: float, tip_speed: float, placed: Placed) -> Program:

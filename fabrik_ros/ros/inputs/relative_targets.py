@@ -1,8 +1,9 @@
 """Targets relative to what the arm moves: said again soon they are repeats, later new steps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
+from ...programs.program import Program
 from ...transforms import Array
 from .frame_resolver import FrameResolver
 
@@ -63,3 +64,64 @@ class RelativeTargets:
         """Count as heard `now` [s] what was heard before the clock jumped."""
         for said in self._said.values():
             said.heard = now
+
+
+@dataclass
+class SaidProgram:
+    """A program with poses in a frame that the arm moves, and what its words meant."""
+
+    words: Hashable
+    program: Program
+    heard: float
+    """Time at which it came last [s]."""
+
+
+class RelativePrograms:
+    """
+    Remembers the newest program that has poses in a frame that the arm itself moves.
+
+    Parameters
+    ----------
+    frames : FrameResolver
+        Knows which joints move a frame.
+    joint_names : tuple of str
+        The joints of the arm.
+
+    """
+
+    def __init__(self, frames: FrameResolver, joint_names: tuple[str, ...]) -> None:
+        self._frames, self._joints = frames, frozenset(joint_names)
+        self._said: SaidProgram | None = None
+
+    def find(
+        self, words: Hashable, now: float, is_repeat: Callable[[Program, float], bool]
+    ) -> Program | None:
+        """
+        Return what the same words meant, where they are a repeat.
+
+        Parameters
+        ----------
+        words : hashable
+            What was said.
+        now : float
+            The time [s].
+        is_repeat : callable
+            Whether a program that was said at a time before [s] is repeated now.
+
+        """
+        said = self._said
+        if said is None or said.words != words:
+            return None
+        before, said.heard = said.heard, now
+        return said.program if is_repeat(said.program, before) else None
+
+    def take(self, words: Hashable, frames: Iterable[str], program: Program, now: float) -> None:
+        """Take an accepted program; it is remembered only if the arm moves one of its frames."""
+        joints = (self._frames.joints_of(frame) for frame in frames)
+        is_relative = any(not self._joints.isdisjoint(moved) for moved in joints)
+        self._said = SaidProgram(words, program, now) if is_relative else None
+
+    def clock_jumped(self, now: float) -> None:
+        """Count as heard `now` [s] what was heard before the clock jumped."""
+        if self._said is not None:
+            self._said.heard = now
