@@ -200,6 +200,32 @@ def test_fingers_under_way_stop_where_they_are_measured_no_more(bench):
     check_stopped(bench, 'state_missing', said, fingers.speak_again)
 
 
+def test_one_wrong_value_of_the_fingers_is_no_start(bench):
+    fingers = puppets(bench)
+    for number, (there, wrong) in enumerate(((0.0, STROKE), (STROKE, 0.0)), start=1):
+        before = len(bench.gripper_commands)
+        fingers.values[JOINT] = wrong
+        fingers.say()
+        fingers.values[JOINT] = there
+        send(bench, 2.0 * wrong)
+        bench.spin_until(lambda: len(bench.gripper_commands) > before, 'a command')
+        assert bench.gripper_commands[before].position[0] == pytest.approx(there, abs=1e-3)
+        wait_for_gripper(bench, 'REACHED', number)
+
+
+def test_no_finger_sets_out_while_two_sources_contradict_each_other(bench):
+    puppets(bench)
+    ghost = Puppet(bench, {JOINT: 0.8 * STROKE})
+    ghost.follows = False
+    contradicts = "contradict each other about 'left_finger_joint'"
+    bench.spin_until(lambda: contradicts in bench.status['warnings'], 'a warning')
+    assert contradicts in refusal(bench, 'gripper', Float64(data=0.5 * STROKE))
+    ghost.fall_silent()
+    bench.spin_until(lambda: contradicts not in bench.status['warnings'], 'an end of it')
+    send(bench, 0.5 * STROKE)
+    wait_for_gripper(bench, 'REACHED')
+
+
 @pytest.mark.parametrize('by', [-100, -1, 100], ids=str)
 def test_fingers_under_way_stop_where_the_clock_jumps(bench, monkeypatch, by):
     puppets(bench)

@@ -1,6 +1,7 @@
 """The measured arm, compared with its commands."""
 
 from collections import deque
+from collections.abc import Mapping
 import math
 
 import numpy as np
@@ -128,14 +129,7 @@ class ArmObserver:
     def why_contradicted(self, now: float) -> Reason | None:
         """Say about which joints two sources contradict each other; None where none do."""
         found = self._measured.contradictions(self._robot.joint_names, now)
-        if not found:
-            return None
-        joints = ', '.join(f"'{name}' ({a:.3f} and {b:.3f})" for name, (a, b) in found.items())
-        text = (
-            f'two sources of joint states contradict each other about {joints}{self._publishers}; '
-            'end all but one, or look for a sensor that skips'
-        )
-        return Reason(ReasonKind.STATE_CONTRADICTED, text, tuple(found))
+        return contradiction(found, self._publishers) if found else None
 
     def missing(self, now: float) -> tuple[str, ...]:
         """Names of the joints whose state is needed, but unknown or too old."""
@@ -354,3 +348,13 @@ class ArmObserver:
                 f'{margin:g}'
             )
             raise RefusedError(Reason(ReasonKind.OUTSIDE_LIMITS, text, (name,)))
+
+
+def contradiction(found: Mapping[str, tuple[float, float]], publishers: str = '') -> Reason:
+    """Say about which joints two sources contradict each other: both values by name."""
+    joints = ', '.join(f"'{name}' ({a:.3f} and {b:.3f})" for name, (a, b) in found.items())
+    text = (
+        f'two sources of joint states contradict each other about {joints}{publishers}; '
+        'end all but one, or look for a sensor that skips'
+    )
+    return Reason(ReasonKind.STATE_CONTRADICTED, text, tuple(found))

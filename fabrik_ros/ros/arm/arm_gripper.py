@@ -1,6 +1,7 @@
 """The gripper of a configured arm: which one there is, what it may touch, and what it does."""
 
 from collections.abc import Iterator, Mapping
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from ...gripper.gripper import find_gripper, Gripper
 from ...model.chain import Chain
 from ...model.robot import Robot
 from ...model.tree import Tree
+from ...motion.following.arm_observer import contradiction
+from ...motion.following.joint_belief import MARGIN
 from ...motion.following.measured_joints import MeasuredJoints
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
@@ -60,6 +63,8 @@ class ArmGripper:
         self._watch, self._parameters = watch, parameters
         self.drive: GripperDrive | None = None
         self.missing, self.requests = '', 0
+        self._contradicted: Reason | None = None
+        """Two sources that contradict each other about its joint."""
         gripper: Gripper | None = None
         name, widths = parameters.gripper_joint, parameters.gripper_widths
         try:
@@ -81,7 +86,10 @@ class ArmGripper:
         if self.drive is None:
             return
         name, timeout = self.drive.gripper.joint.name, self._parameters.state_timeout
+        measured.expect([name], [MARGIN * self.drive.gripper.velocity], [math.inf])
         measured.missing([name], now, timeout)  # hears what has come
+        found = measured.contradictions([name], now)
+        self._contradicted = contradiction(found) if found else None
         value, measured_at = measured.reading(name, now, timeout) or (None, None)
         self.drive.look(value, now, measured_at)
         if self._parameters.wait_for_state and self.drive.fingers.is_lost:
@@ -130,6 +138,8 @@ class ArmGripper:
         drive = self.drive
         if drive is None:
             raise GripperError(self.missing)
+        if self._contradicted is not None:
+            raise RefusedError(self._contradicted)
         limits, gripper = self._parameters, drive.gripper
         is_blind = limits.gripper_action or not limits.wait_for_state
         assumed = _assumed(gripper) if is_blind else None
@@ -165,8 +175,10 @@ class ArmGripper:
         return Reason(ReasonKind.COLLISION_AHEAD, text)
 
     def warnings(self) -> Iterator[str]:
-        """Say that the fingers may leap with the first command."""
+        """Say that the fingers may leap with the first command, or that sources disagree."""
         drive, parameters = self.drive, self._parameters
+        if self._contradicted is not None:
+            yield self._contradicted.text
         leaps = not (parameters.wait_for_state or parameters.gripper_action)
         if drive is not None and leaps and drive.here is None:
             width = drive.gripper.width_at(_assumed(drive.gripper))
