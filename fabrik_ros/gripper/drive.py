@@ -138,7 +138,8 @@ class GripperDrive:
             return here
         if self._is_near(here, ramp.value):
             return ramp.value
-        return min(here, ramp.value, key=lambda value: abs(value - goal))
+        presses = self.gripper.width_at(here) > self.gripper.width_at(ramp.value)
+        return min(here, ramp.value, key=lambda value: abs(value - goal)) if presses else here
 
     def _is_where_they_were_left(self, here: float, ramp: Ramp) -> bool:
         """Whether nobody has moved the fingers since the last command."""

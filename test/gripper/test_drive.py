@@ -284,6 +284,19 @@ def test_measurements_that_are_lost_leave_the_fingers_where_they_are():
     assert fingers.drive.command[0] == 0.025
 
 
+def test_fingers_that_were_lost_as_they_opened_do_not_leap():
+    """Nothing is held by fingers that open: they set out from where they are found."""
+    fingers = Fingers(0.0)
+    fingers.go_to(2 * STROKE)
+    fingers.run(0.1)
+    fingers.run(2.0, measured=False)
+    for _ in range(3):
+        fingers.now += DT
+        fingers.drive.look(0.01, fingers.now)
+    fingers.drive.go_to(2 * STROKE, SPEED, ACCELERATION)
+    assert fingers.drive.command[0] == 0.01
+
+
 def test_hold_presses_on_where_the_same_width_was_just_asked_for_again():
     fingers = Fingers(STROKE, part=0.03)
     fingers.go_to(0.0)
