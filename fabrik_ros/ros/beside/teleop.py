@@ -45,8 +45,11 @@ from .watched_node import Tool, WatchedNode
 
 PERIOD = 0.02
 """Time between two looks at what is due [s]; what comes from the device is answered at once."""
-DEVICE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Of what devices say, from reliable publishers or not: a press within a burst counts."""
+DEVICE = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""
+Of what devices say, from reliable publishers or not. All of a burst counts: a button may be
+pressed and let go within. As deep as what the fastest devices say in a second.
+"""
 COMMAND_TIME = 0.3
 """Time for which the tool is where it was commanded to be, wherever it is measured [s]."""
 LAST_WORDS = 0.1

@@ -262,6 +262,32 @@ def test_stop_button_holds_the_node_until_it_is_resumed(bench, person, judge):
     person.hold_until(lambda: len(bench.commands) > count, 'it moves', DEADMAN, axes=UP)
 
 
+def is_rest_in(jogs):
+    return any(jog.twist == TwistStamped().twist for jog in jogs)
+
+
+def burst(person, *inside, length=60):
+    """Hold the deadman; other buttons are pressed once within many messages that come at once."""
+    begin = length // 4
+    for number in range(length):
+        person.say(*(inside if number == begin else (DEADMAN,)), axes=UP)
+
+
+@pytest.mark.parametrize('length', [12, 60, 1000])
+def test_stop_that_is_pressed_and_let_go_within_a_burst_counts(person, length):
+    person.engage(DEADMAN)
+    burst(person, DEADMAN, STOP, length=length)
+    person.hold_until(lambda: person.pilot.is_stopped, 'the stop', DEADMAN, axes=UP)
+
+
+def test_deadman_that_is_let_go_within_a_burst_counts(bench, person):
+    person.engage(DEADMAN)
+    person.hold(0.1, DEADMAN, axes=UP)
+    heard = len(person.heard)
+    burst(person)
+    person.hold_until(lambda: is_rest_in(person.heard[heard:]), 'the rest', DEADMAN, axes=UP)
+
+
 @pytest.mark.long
 def test_buttons_open_and_close_the_gripper(bench):
     bench.gripper_joint = 'left_finger_joint'
