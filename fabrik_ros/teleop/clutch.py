@@ -73,6 +73,8 @@ class HandGuide(Guide):
 
     """
 
+    sends_targets = True
+
     def __init__(self, hand: Hand, timeout: float) -> None:
         super().__init__(timeout)
         self._hand = hand

@@ -18,13 +18,20 @@ class Guide(ABC):
     ----------
     fault : str
         Why the arm must be let go; '' for nothing.
+    notices : list of str
+        What whoever has the device is to know; each is said once.
+    sends_targets : bool
+        Whether its motions are targets, each of which the node takes or refuses.
 
     """
+
+    sends_targets = False
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         """Silence after which the device counts as lost [s]."""
         self.fault = ''
+        self.notices: list[str] = []
 
     def rest(self, view: NodeView) -> Motion | Call:
         """Say what brings the arm to rest, however often since it was let go."""

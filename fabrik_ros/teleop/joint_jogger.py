@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import math
 
 from .guides import Guide
-from .node_view import JointTarget, Motion, NodeView
+from .node_view import JointTarget, Motion, NodeView, within
 
 LONGEST_STEP = 0.1
 """Time between two motions that counts, at most [s]."""
@@ -68,4 +68,5 @@ class JointJogger(Guide):
             measured = joints[name]
             goal = self._goal.get(name, measured) + way
             self._goal[name] = min(max(goal, measured - LEAD), measured + LEAD)
+        self._goal = within(view.limits(), self._goal)
         return JointTarget(dict(self._goal)) if ways else None

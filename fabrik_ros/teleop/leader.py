@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import math
 
 from .guides import Guide
-from .node_view import JointApproach, JointTarget, Motion, NodeView
+from .node_view import JointApproach, JointTarget, Motion, NodeView, within
 from .profile import Leader
 
 FASTEST_JOINT = 15.0
@@ -30,6 +30,8 @@ class LeaderGuide(Guide):
 
     """
 
+    sends_targets = True
+
     def __init__(self, leader: Leader, timeout: float) -> None:
         super().__init__(timeout)
         self._leader = leader
@@ -45,6 +47,8 @@ class LeaderGuide(Guide):
         """Values that the follower is taken to before; none: it is there."""
         self._is_under_way = False
         """Whether it was told to go there."""
+        self._at_limits: set[str] = set()
+        """Joints of the follower that were said to stay at a limit since the clutch closed."""
 
     def hear_joints(self, values: Mapping[str, float], now: float) -> None:
         """Take values of the leader's joints, by name; messages without them do not count."""
@@ -74,21 +78,21 @@ class LeaderGuide(Guide):
         self.fault, self._leaps, self._approached, self._is_closed = '', 0, {}, False
         if not self._values or now - self._heard_at > self.timeout:
             return f'no joints of the leader on {self._leader.topic}'
-        measured = view.joints()
+        measured, goals = view.joints(), self._goals(view)
         unknown = next((name for name in self._values if name not in measured), '')
         if unknown:
             return f"joint '{unknown}' of the follower is not measured"
-        far = self._far(measured)
+        far = self._far(goals, measured)
         if far and not self._leader.approach:
-            gap = self._values[far] - measured[far]
+            gap = goals[far] - measured[far]
             return (
                 f"leader and follower differ by {gap:.2f} at joint '{far}', more than "
                 f'{self._leader.near:g}: bring the leader nearer'
             )
         if far:
-            self._approached, self._is_under_way = dict(self._values), False
+            self._approached, self._is_under_way = goals, False
         else:
-            self._close(measured, now)
+            self._close(goals, measured, now)
         return ''
 
     def release(self) -> None:
@@ -103,19 +107,22 @@ class LeaderGuide(Guide):
             return self._approach(view, now)
         if not self._is_closed:
             return None
-        share = 1.0
+        goals = self._goals(view)
+        self._tell_limits(goals)
         if not self._leader.is_relative:
             share = max(0.0, 1.0 - (now - self._closed_at) / FADING_TIME)
-        return JointTarget({n: q - share * self._gaps[n] for n, q in self._values.items()})
+            faded = {name: q - share * self._gaps[name] for name, q in goals.items()}
+            goals = within(view.limits(), faded)
+        return JointTarget(goals)
 
     def _approach(self, view: NodeView, now: float) -> Motion | None:
         """Take the follower to the leader; once it is near, close the clutch."""
-        measured = view.joints()
-        if not self._far(measured):
+        measured, goals = view.joints(), self._goals(view)
+        if not self._far(goals, measured):
             self._approached = {}
-            self._close(measured, now)
+            self._close(goals, measured, now)
             return None
-        if self._differs(self._approached, self._values):
+        if self._differs(self._approached, goals):
             self._let_go('the leader moved while the follower was taken to it')
             return None
         if self._is_under_way:
@@ -123,13 +130,36 @@ class LeaderGuide(Guide):
         self._is_under_way = True
         return JointApproach(self._approached, self._leader.approach)
 
-    def _close(self, measured: Mapping[str, float], now: float) -> None:
-        self._gaps = {name: q - measured[name] for name, q in self._values.items()}
+    def _close(
+        self, goals: Mapping[str, float], measured: Mapping[str, float], now: float
+    ) -> None:
+        begin = self._values if self._leader.is_relative else goals
+        self._gaps = {name: q - measured[name] for name, q in begin.items()}
         self._closed_at, self._is_closed = now, True
+        self._at_limits.clear()
 
-    def _far(self, measured: Mapping[str, float]) -> str:
+    def _far(self, goals: Mapping[str, float], measured: Mapping[str, float]) -> str:
         """Name the joint at which leader and follower differ too much; '' where none does."""
-        return '' if self._leader.is_relative else self._differs(self._values, measured)
+        return '' if self._leader.is_relative else self._differs(goals, measured)
+
+    def _asked(self) -> Mapping[str, float]:
+        """Where the leader wants the joints, whatever their limits."""
+        if not (self._leader.is_relative and self._is_closed):
+            return self._values
+        return {name: q - self._gaps[name] for name, q in self._values.items()}
+
+    def _goals(self, view: NodeView) -> dict[str, float]:
+        """Where the joints can go for the leader: each stays at its limit beyond that."""
+        return within(view.limits(), self._asked())
+
+    def _tell_limits(self, goals: Mapping[str, float]) -> None:
+        """Say of each joint once that it stays at its limit."""
+        for name, q in self._asked().items():
+            if goals[name] != q and name not in self._at_limits:
+                self._at_limits.add(name)
+                self.notices.append(
+                    f"joint '{name}' stays at its limit, {goals[name]:.6g}; the others follow"
+                )
 
     def _differs(self, some: Mapping[str, float], others: Mapping[str, float]) -> str:
         far = (n for n, q in some.items() if abs(q - others.get(n, math.inf)) > self._leader.near)

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+import math
 from typing import TypeAlias
 
 from ..transforms import Array
+
+Limits: TypeAlias = Mapping[str, tuple[float, float]]
+"""Least and greatest values of joints, by name [rad or m]."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,13 @@ class NodeView:
     """
     joints: Callable[[], Mapping[str, float]] = dict
     """Tells the measured joint values [rad or m]."""
+    limits: Callable[[], Limits] = dict
+    """Tells the limits of the joints; those that are not known are left out."""
+    accepted: int = 0
+    """Number of targets that it took since it began."""
+    refused: int = 0
+    refusal: str = ''
+    """Why it refused the last of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +92,17 @@ class Say:
     """Say something to whoever has the device."""
 
     text: str
+
+
+def within(limits: Limits, values: Mapping[str, float]) -> dict[str, float]:
+    """
+    Joint values, of which those beyond a limit are at it [rad or m].
+
+    >>> within({'a': (-1.0, 1.0)}, {'a': 3.0, 'b': 3.0})
+    {'a': 1.0, 'b': 3.0}
+    """
+    ranges = {name: limits.get(name, (-math.inf, math.inf)) for name in values}
+    return {name: min(max(q, ranges[name][0]), ranges[name][1]) for name, q in values.items()}
 
 
 Motion: TypeAlias = Jog | ToolTarget | JointTarget | JointApproach

@@ -18,6 +18,8 @@ REST_TIME, REST_PERIOD = 0.3, 0.1
 """For how long, and how often, an arm that was let go is told to rest [s]."""
 STARTING_TIME = 0.5
 """Time after which the status is not about a rest that the device asked for before [s]."""
+REFUSED_TIME = 0.3
+"""Time without a target that the node takes after which the arm is let go [s]."""
 HOLD_PERIOD = 0.5
 """Time after which a node that is not held yet is told so again [s]."""
 
@@ -61,6 +63,8 @@ class Pilot:
         self._held_at = -math.inf
         self._is_held = False
         """Whether the node was seen held since the stop."""
+        self._refused_at = math.inf
+        """When the first target was refused since one was taken; inf: none was."""
         self._is_fresh = self._is_under_way = False
         self._orders: list[Order] = []
 
@@ -74,6 +78,7 @@ class Pilot:
         elif self._is_held and not view.is_held:
             self.is_stopped = self._is_held = False
         self._is_held = view.is_held and self.is_stopped
+        self._look_at_refusals(view, now)
         self._view = view
         if view.why_not:
             self._release(view.why_not, now)
@@ -81,6 +86,15 @@ class Pilot:
             self._release('somebody stopped the arm', now)
         elif not view.is_stopped and now - self._rested_at > STARTING_TIME:
             self._is_under_way = True
+
+    def _look_at_refusals(self, view: NodeView, now: float) -> None:
+        """Let an arm go that does not follow: what it missed is not to be made up for at once."""
+        if not self.is_engaged or view.accepted > self._view.accepted:
+            self._refused_at = math.inf
+        elif view.refused > self._view.refused:
+            self._refused_at = min(self._refused_at, now)
+        if self.guide.sends_targets and now - self._refused_at > REFUSED_TIME:
+            self._release(f'the node refuses its targets: {view.refusal}', now)
 
     def hear(self, values: Values, now: float) -> None:
         """
@@ -139,6 +153,8 @@ class Pilot:
         if passed < PERIOD or not (self._is_fresh or passed >= REPEAT_PERIOD):
             return None
         motion = self.guide.motion(self._view, now)
+        self._orders += map(Say, self.guide.notices)
+        self.guide.notices.clear()
         if self.guide.fault:
             self._release(self.guide.fault, now)
             return None

@@ -40,13 +40,19 @@ class Rig:
         self.pilot = Pilot(profile_of({**BUTTONS, guide: rules, **more}))
         self.guide = self.pilot.guide
         self.now = 100.0
-        self.tool, self.joints = TOOL, dict(JOINTS)
+        self.tool, self.joints, self.limits = TOOL, dict(JOINTS), {}
         self.orders = []
         self.see()
 
     def see(self, why_not='', **facts):
         """Let the pilot see the node."""
-        view = NodeView(why_not, tool_pose=lambda: self.tool, joints=lambda: self.joints, **facts)
+        view = NodeView(
+            why_not,
+            tool_pose=lambda: self.tool,
+            joints=lambda: self.joints,
+            limits=lambda: self.limits,
+            **facts,
+        )
         self.pilot.see(view, self.now)
         self.take()
 

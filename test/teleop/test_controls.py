@@ -176,6 +176,15 @@ def test_joints_that_do_not_follow_are_not_led_away():
     assert jogged(rig, 3.0, j3=-1.0)[-1]['j3'] == pytest.approx(1.0 - LEAD)
 
 
+def test_joint_that_is_jogged_beyond_its_limit_stays_there_and_comes_back_at_once():
+    rig = Rig('joint_jog', 'joint_jog')
+    rig.limits = {'j1': (-0.4, 0.4)}
+    rig.engage()
+    targets = jogged(rig, 1.0, j1=0.5, j2=0.1)
+    assert targets[-1] == {'j1': 0.4, 'j2': pytest.approx(-0.1, abs=0.01)}
+    assert jogged(rig, 0.1, j1=-0.5)[-1]['j1'] < 0.39
+
+
 def test_displacements_add_up_in_a_burst_too():
     rig = Rig('joint_jog', 'joint_jog')
     rig.engage()

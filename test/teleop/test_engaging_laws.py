@@ -287,6 +287,92 @@ def test_follower_is_taken_to_the_leader_slowly_once_before_it_follows():
     assert rig.pilot.is_engaged
 
 
+MODES = pytest.mark.parametrize('mode', ['absolute', 'relative'])
+LEAD_STEPS = st.lists(st.tuples(st.floats(-0.1, 0.1), st.floats(-0.1, 0.1)), max_size=40)
+
+
+@MODES
+@given(steps=LEAD_STEPS)
+@settings(**LEAST)
+def test_joint_beyond_its_limit_stays_there_and_the_others_follow_without_a_jump(mode, steps):
+    rig = Rig('leader', {**LEADER, 'mode': mode})
+    rig.limits = {'j1': (0.2, 0.45)}
+    rig.lead(0.3, 0.2)
+    rig.engage()
+    led = np.array([0.3, 0.2])
+    for step in steps:
+        led += step
+        rig.lead(*led, PERIOD)
+        rig.press(DEADMAN, seconds=0.0)
+        last = motions(rig.orders)[-1].values
+        assert last['j1'] == pytest.approx(min(max(led[0], 0.2), 0.45))
+        assert last['j2'] == pytest.approx(-led[1])
+    assert rig.pilot.is_engaged
+    targets = np.array([[o.values['j1'], o.values['j2']] for o in motions(rig.orders)])
+    assert np.all(np.abs(np.diff(targets, axis=0)) < 0.11)
+
+
+@MODES
+def test_joint_at_its_limit_is_said_once(mode):
+    rig = Rig('leader', {**LEADER, 'mode': mode})
+    rig.limits = {'j1': (-0.5, 0.5), 'j2': (-1.0, 1.0)}
+    rig.lead(0.3, 0.2)
+    rig.engage()
+    for value in [0.4, 0.55, 0.65, 0.45, 0.55]:
+        rig.lead(value, 0.2, PERIOD)
+        rig.press(DEADMAN, seconds=PERIOD)
+    assert rig.said[-1] == "joint 'j1' stays at its limit, 0.5; the others follow"
+    assert len(rig.said) == 2
+
+
+def test_leader_beyond_a_limit_is_near_where_the_follower_is_near_the_limit():
+    rig = Rig('leader', {**LEADER, 'approach': 0.2})
+    rig.limits = {'j1': (-1.0, 1.0)}
+    rig.lead(1.7, 0.2)
+    rig.engage()
+    (approach,) = (order for order in rig.orders if isinstance(order, JointApproach))
+    assert approach.values == {'j1': 1.0, 'j2': pytest.approx(-0.2)}
+    rig.joints['j1'] = 0.9
+    rig.clear()
+    for _ in range(60):
+        rig.lead(1.7, 0.2)
+        rig.press(DEADMAN)
+    targets = [order.values['j1'] for order in motions(rig.orders)]
+    assert targets[0] == pytest.approx(0.9, abs=0.01)
+    assert np.max(np.diff(targets)) < 0.01
+    assert targets[-1] == 1.0
+
+
+@pytest.mark.parametrize('guide', ['leader', 'hand'])
+def test_arm_whose_targets_are_refused_is_let_go_with_the_reason(guide):
+    rig = Rig(guide, LEADER if guide == 'leader' else HAND)
+    counts = {'accepted': 5, 'refused': 2}
+
+    def see(**more):
+        for name in more:
+            counts[name] += more[name]
+        rig.lead(0.3, 0.2) if guide == 'leader' else rig.hand(START)
+        rig.press(DEADMAN, seconds=0.1)
+        rig.see(**counts, refusal='much too far away')
+
+    rig.lead(0.3, 0.2) if guide == 'leader' else rig.hand(START)
+    rig.see(**counts, refusal='much too far away')
+    rig.engage()
+    for _ in range(10):
+        see(accepted=1)
+        see(accepted=1, refused=1)
+        see(refused=1)
+        see(refused=1)
+    assert rig.pilot.is_engaged
+    for _ in range(3):
+        see(refused=3)
+    assert rig.said[-1] == 'released: the node refuses its targets: much too far away'
+    assert 'stop' in rig.called
+    see(accepted=1)
+    assert not rig.pilot.is_engaged
+    rig.engage()
+
+
 def test_leader_that_moves_meanwhile_and_deadman_that_is_let_go_end_the_approach():
     rig = led(1.3, 0.2, approach=0.2)
     for step in range(1, 20):

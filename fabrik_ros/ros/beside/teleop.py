@@ -202,6 +202,10 @@ class Teleop(Node):
             tool_pose=self._tool_pose,
             rest_pose=self._rest_pose,
             joints=self._measured_joints,
+            limits=self._watched.limits,
+            accepted=int(facts.get('accepted', 0)),
+            refused=int(facts.get('refused', 0)),
+            refusal=facts.get('refused_because', ''),
         )
         self._pilot.see(view, time.monotonic())
 

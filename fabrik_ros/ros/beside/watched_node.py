@@ -1,6 +1,7 @@
 """A running node seen from another one: what it says, its parameters, where its tools are."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 import math
 import time
@@ -27,6 +28,7 @@ ATTENDING_PERIOD = 0.5
 """Time between two looks whether the node is still there [s]."""
 PARAMETERS = (
     'robot_description',
+    'use_safety_limits',
     'tip_links',
     'tool_offset',
     'mode',
@@ -88,8 +90,8 @@ class WatchedNode(NodeClient):
         """When each joint was measured last, by a steady clock [s]."""
         self._description = ''
         """Description that came on the topic."""
-        self._read = ''
-        """The description that was read last."""
+        self._read = '', False
+        """The description that was read last, and whether its safety limits count."""
         self._robot: Robot | None = None
         states, description = f'{namespace}joint_states', f'{namespace}robot_description'
         listen = partial(node.create_subscription, event_callbacks=NO_EVENTS)
@@ -130,10 +132,11 @@ class WatchedNode(NodeClient):
     def robot(self) -> Robot | None:
         """The robot as described; None where that is not known, or cannot be used."""
         description = self.parameters.get('robot_description', '') or self._description
-        if description != self._read:
-            self._read, self._robot = description, None
+        is_safe = bool(description) and self.parameters.get('use_safety_limits', True)
+        if (description, is_safe) != self._read:
+            self._read, self._robot = (description, is_safe), None
             try:
-                self._robot = parse_urdf(description)
+                self._robot = parse_urdf(description, use_safety_limits=is_safe)
             except FabrikError as error:
                 self._node.get_logger().error(f'the robot description cannot be used: {error}')
         return self._robot
@@ -176,6 +179,18 @@ class WatchedNode(NodeClient):
             }
         except FabrikError:  # of joints that are not known, or of a description just replaced
             return {}
+
+    def limits(self) -> Mapping[str, tuple[float, float]]:
+        """Tell the limits of each joint of the arms [rad or m]; nothing while they are unknown."""
+        robot, limits = self.robot, dict[str, tuple[float, float]]()
+        if robot is None:
+            return limits
+        with suppress(FabrikError):  # of a description that was just replaced
+            for tip in self.tip_links:
+                chain = _chain(robot, self.base_link, tip)
+                ranges = zip(chain.lower.tolist(), chain.upper.tolist(), strict=True)
+                limits |= zip(chain.joint_names, ranges, strict=True)
+        return limits
 
     def _on_joints(self, message: JointState) -> None:
         if len(message.position) == len(message.name):

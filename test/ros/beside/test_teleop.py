@@ -539,6 +539,60 @@ def test_leader_takes_the_arm_to_it_slowly_and_leads_it_then(bench, six_axis, ju
     assert bench.commands.q[-1][1] == pytest.approx(values[1] + 0.5, abs=0.02)
 
 
+class Leading:
+    """A leader arm that says where its joints are with each message of the buttons."""
+
+    def __init__(self, bench, person, values):
+        self.values = np.array(values)
+        self._publisher = bench.tester.create_publisher(JointState, 'leader/joint_states', 10)
+        bench.spin_until(lambda: self._publisher.get_subscription_count() > 0, 'a listener')
+        person.says.append(self.say)
+
+    def say(self):
+        names = [f'leader_{name}' for name in JOINTS]
+        self._publisher.publish(JointState(name=names, position=self.values.tolist()))
+
+
+@pytest.fixture
+def leading(bench, six_axis):
+    """Somebody with a leader arm, and that; the last joint of the follower is near its limit."""
+    begin = [*START[:-1], 2.0 * math.pi - 0.05]
+    bench.start_all(six_axis, values_at(JOINTS, begin), tip_link='tool0')
+    joints = {f'leader_{name}': name for name in JOINTS}
+    leader = {'topic': 'leader/joint_states', 'joints': joints}
+    person = Person(bench, profile_of({**BUTTONS, 'leader': leader}))
+    return person, Leading(bench, person, begin)
+
+
+def test_joint_of_the_leader_beyond_a_limit_of_the_arm_leaves_the_others_their_way(
+    bench, leading, judge
+):
+    person, leader = leading
+    person.engage(DEADMAN)
+    for _ in range(20):
+        leader.values += [0.01, 0.0, 0.0, 0.0, 0.0, 0.02]
+        person.hold(person.period, DEADMAN)
+    expected = [*leader.values[:-1], 2.0 * math.pi]
+
+    def is_there():
+        return len(bench.commands) > 0 and np.abs(bench.commands.q[-1] - expected).max() < 1e-3
+
+    person.hold_until(is_there, 'the others follow', DEADMAN)
+    assert person.pilot.is_engaged
+    assert bench.status['refused'] == '0'
+    person.let_go()
+    rest(bench, judge)
+
+
+def test_leader_whose_targets_are_refused_lets_the_arm_go(bench, leading):
+    person, leader = leading
+    person.teleop._watched.limits = dict
+    person.engage(DEADMAN)
+    leader.values[-1] += 0.08
+    person.hold_until(lambda: not person.pilot.is_engaged, 'it is let go', DEADMAN)
+    assert int(bench.status['refused']) > 3
+
+
 @pytest.mark.filterwarnings('ignore:failed to send response')  # nobody waits for it
 def test_arm_that_is_taken_to_the_leader_rests_when_the_program_ends(bench, six_axis, judge):
     bench.start_all(six_axis, values_at(JOINTS, START), tip_link='tool0')
