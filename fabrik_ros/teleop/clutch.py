@@ -115,11 +115,10 @@ class HandGuide(Guide):
             self._T, self._frame = T, frame
         elif frame != self._frame:
             self._let_go(f"the hand was tracked in '{self._frame}', and now in '{frame}'")
-        elif _leaps(self._T, T, passed):
+        elif leap := _leap(self._T, T, passed):
             self._leaps += 1
             if self._leaps >= LEAPS:
-                way = float(np.linalg.norm(T[:3, 3] - self._T[:3, 3]))
-                self._let_go(f'the tracked hand leapt by {way:.2f} m')
+                self._let_go(f'the tracked hand leapt by {leap}')
         else:
             self._T, self._leaps = T, 0
 
@@ -150,8 +149,10 @@ class HandGuide(Guide):
         self.fault, self._clutch = why, None
 
 
-def _leaps(before: Array, after: Array, passed: float) -> bool:
-    """Whether a hand cannot have moved so far within a time [s]."""
+def _leap(before: Array, after: Array, passed: float) -> str:
+    """Say how far a hand moved that cannot have within a time [s]; '' where it can."""
     way = math.dist(before[:3, 3], after[:3, 3])
     turn = float(np.linalg.norm(rotation_vector(after[:3, :3] @ before[:3, :3].T)))
-    return way > TREMBLE + FASTEST_HAND * passed or turn > TREMBLE_TURN + FASTEST_TURN * passed
+    if way > TREMBLE + FASTEST_HAND * passed:
+        return f'{way:.2f} m'
+    return f'{turn:.2f} rad' if turn > TREMBLE_TURN + FASTEST_TURN * passed else ''

@@ -151,6 +151,14 @@ def test_hand_that_stays_where_it_leapt_to_opens_the_clutch():
     np.testing.assert_allclose(first.T_base_tool, TOOL, atol=1e-9)
 
 
+def test_hand_that_turned_at_once_is_said_with_the_angle():
+    rig = closed()
+    for _ in range(2):
+        rig.hand(stepped(START, (0.01, 0, 0, 0, 0, 2.0)), PERIOD)
+        rig.press(DEADMAN)
+    assert rig.said[-1] == 'released: the tracked hand leapt by 2.00 rad'
+
+
 def test_stamps_tell_a_burst_of_a_fast_hand_from_a_leap():
     rig, T = closed(), START
     for number in range(1, 6):
