@@ -35,6 +35,13 @@ class Button:
     above: float | None = None
     below: float | None = None
 
+    def __str__(self) -> str:
+        if self.above is not None:
+            return f'axis {self.number} above {self.above:g}'
+        return (
+            str(self.number) if self.below is None else f'axis {self.number} below {self.below:g}'
+        )
+
     @property
     def _is_axis(self) -> bool:
         return self.above is not None or self.below is not None

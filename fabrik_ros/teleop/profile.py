@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
+import re
 from typing import Any
 
 from ..documents import Reader
@@ -30,12 +32,18 @@ SUFFIXES = ('.yaml', '.yml')
 FRAMES = ('base', 'tool')
 GUIDES = ('sticks', 'hand', 'leader', 'joint_jog')
 """What moves the arm: one of these."""
-TOP = ('joy', 'keyboard', 'deadman', 'stop', 'resume', 'gripper', 'timeout', *GUIDES)
+BUTTONS = ('deadman', 'stop', 'resume')
+TOP = ('joy', 'keyboard', *BUTTONS, 'gripper', 'timeout', *GUIDES)
 STICKS = ('frame', 'deadzone', 'response', 'twist', *DIRECTIONS)
 HAND = ('pose', 'scale', 'rotation_scale', 'frame', 'align')
 LEADER = ('topic', 'joints', 'mode', 'near', 'approach')
 MODES = ('absolute', 'relative')
 LONGEST_TIMEOUT = 10.0
+TOPIC = re.compile(r'(~/|/)?[A-Za-z_{][\w{}]*(/[A-Za-z_{][\w{}]*)*', re.ASCII)
+LONGEST_TOPIC = 200
+"""[characters]."""
+SIX_AXES = 6
+"""So many have a twist and the keyboard."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,11 @@ class Gripper:
     close: Button | None = None
     squeeze: Button | None = None
     """Closes when pressed, opens when let go."""
+
+    @property
+    def buttons(self) -> Mapping[str, Button]:
+        """Those that there are, by their names here."""
+        return {key: button for key, button in vars(self).items() if button is not None}
 
 
 @dataclass(frozen=True)
@@ -172,19 +185,45 @@ def profile_of(document: object, name: str = '') -> Profile:
     for needed in ('deadman', 'stop'):
         if needed not in keys:
             raise ProfileError(f"needs '{needed}', a button; nothing moves without")
-    return Profile(
+    buttons = {key: _button(keys[key], key) for key in BUTTONS if key in keys}
+    gripper = _gripper(keys.get('gripper', {}))
+    _check_different(buttons | {f'gripper, {key}': b for key, b in gripper.buttons.items()})
+    profile = Profile(
         name,
-        deadman=_button(keys['deadman'], 'deadman'),
-        stop=_button(keys['stop'], 'stop'),
+        deadman=buttons['deadman'],
+        stop=buttons['stop'],
+        resume=buttons.get('resume'),
         joy='' if keys.get('keyboard') else _topic(keys['joy'], 'joy'),
-        resume=_button(keys['resume'], 'resume') if 'resume' in keys else None,
-        gripper=_gripper(keys.get('gripper', {})),
+        gripper=gripper,
         timeout=_within(keys, 'timeout', 0.3, 0.02, LONGEST_TIMEOUT, 'timeout'),
         sticks=_sticks(keys['sticks']) if 'sticks' in keys else None,
         hand=_hand(keys['hand']) if 'hand' in keys else None,
         leader=_leader(keys['leader']) if 'leader' in keys else None,
         joint_jog=_topic(keys['joint_jog'], 'joint_jog') if 'joint_jog' in keys else '',
     )
+    _check_axes(profile)
+    return profile
+
+
+def _check_different(buttons: Mapping[str, Button]) -> None:
+    """Refuse a button that is to do two things."""
+    for (one, button), (other, same) in combinations(buttons.items(), 2):
+        if button == same:
+            raise ProfileError(f'{other}: expected another button than that of {one}, got {same}')
+
+
+def _check_axes(profile: Profile) -> None:
+    """Refuse an axis that a twist, or the keyboard, is known not to have."""
+    sticks = profile.sticks
+    if sticks is None or (profile.joy and not sticks.twist):
+        return
+    source = 'a twist' if sticks.twist else 'the keyboard'
+    for direction, stick in sticks.sticks.items():
+        if stick.axis is not None and stick.axis >= SIX_AXES:
+            raise ProfileError(
+                f'sticks, {direction}, axis: expected 0 to {SIX_AXES - 1}, as {source} has, '
+                f'got {stick.axis}'
+            )
 
 
 def _sticks(value: object) -> Sticks:
@@ -211,13 +250,15 @@ def _stick(value: object, what: str) -> Stick:
     READ.check_keys(keys, ('axis', 'buttons', 'speed'), what)
     if ('axis' in keys) == ('buttons' in keys):
         raise ProfileError(f"{what}: needs 'axis' or 'buttons', one of them")
-    speed = READ.number(keys.get('speed'), f'{what}, speed')
+    speed = _not_zero(keys.get('speed'), f'{what}, speed')
     if 'axis' in keys:
         return Stick(speed, axis=_number(keys['axis'], f'{what}, axis'))
     pair = keys['buttons']
     if not isinstance(pair, list) or len(pair) != 2:
         raise ProfileError(f'{what}, buttons: expected two, for more and less, got {_text(pair)}')
     more, less = (_button(button, f'{what}, buttons') for button in pair)
+    if more == less:
+        raise ProfileError(f'{what}, buttons: expected two different ones, got {_text(pair)}')
     return Stick(speed, buttons=(more, less))
 
 
@@ -267,7 +308,7 @@ def _leader_joint(value: object, what: str) -> LeaderJoint:
     READ.check_keys(keys, ('joint', 'factor', 'offset'), what)
     return LeaderJoint(
         READ.text(keys.get('joint'), f'{what}, joint'),
-        READ.number(keys.get('factor', 1.0), f'{what}, factor'),
+        _not_zero(keys.get('factor', 1.0), f'{what}, factor'),
         READ.number(keys.get('offset', 0.0), f'{what}, offset'),
     )
 
@@ -293,7 +334,19 @@ def _number(value: object, what: str) -> int:
 def _topic(value: object, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise ProfileError(f'{what}: expected the name of a topic, got {_text(value)}')
+    if len(value) > LONGEST_TOPIC or not TOPIC.fullmatch(value):
+        raise ProfileError(
+            f'{what}: expected the name of a topic, as hand/joy, of letters, digits and _, '
+            f'at most {LONGEST_TOPIC} characters, got {_text(value)}'
+        )
     return value
+
+
+def _not_zero(value: object, what: str) -> float:
+    number = READ.number(value, what)
+    if number == 0.0:
+        raise ProfileError(f'{what}: expected a number other than 0, got {_text(value)}')
+    return number
 
 
 def _one_of(value: object, allowed: Sequence[str], what: str) -> str:

@@ -69,6 +69,9 @@ def test_name_that_is_not_there_is_answered_with_those_that_are():
     ('old', 'new', 'words'),
     [
         ('joy: joy', 'joy: 3', 'joy: expected the name of a topic, got 3'),
+        ('joy: joy', 'joy: my joy', 'joy: expected the name of a topic, as hand/joy.* got my joy'),
+        ('joy: joy', 'joy: /joy/', 'joy: expected the name of a topic, .* got /joy/'),
+        ('joy: joy', f'joy: {"j" * 201}', 'joy: expected the name of a topic, .* got jjj'),
         ('joy: joy\n', '', "needs 'joy', the topic of the buttons, or 'keyboard: true'"),
         ('stop: 1', 'stopp: 1', "the profile has the unknown key 'stopp'; did you mean 'stop'"),
         ('stop: 1\n', '', "needs 'stop', a button; nothing moves without"),
@@ -79,6 +82,24 @@ def test_name_that_is_not_there_is_answered_with_those_that_are():
         ('axis: 1,', '', "sticks, x: needs 'axis' or 'buttons', one of them"),
         ('speed: 0.1', 'speed: fast', 'sticks, x, speed: expected a finite number, got fast'),
         ('[5, 6]', '5', 'sticks, roll, buttons: expected two, for more and less, got 5'),
+        ('[5, 6]', '[3, 3]', r'sticks, roll, buttons: expected two different ones, got \[3, 3\]'),
+        ('speed: 0.1', 'speed: 0.0', 'sticks, x, speed: expected a number other than 0, got 0'),
+        ('stop: 1', 'stop: {axis: 2, below: -0.5}', 'stop: .*of deadman, got axis 2 below -0.5'),
+        (
+            'stop: 1',
+            'stop: 1\nresume: 1',
+            'resume: expected another button than that of stop, got 1',
+        ),
+        (
+            'stop: 1',
+            'stop: 1\ngripper: {open: 4, close: 4}',
+            'gripper, close: expected another button than that of gripper, open, got 4',
+        ),
+        (
+            'stop: 1',
+            'stop: 1\ngripper: {squeeze: 1}',
+            'gripper, squeeze: expected another button than that of stop, got 1',
+        ),
         ('linear', 'square', 'sticks, response: expected one of linear, cubic, got square'),
         ('deadzone: 0.0', 'deadzone: 1', 'sticks, deadzone: expected 0 to 0.9, got 1'),
         ('deadzone: 0.0', 'frame: tip', 'sticks, frame: expected one of base, tool, got tip'),
@@ -97,6 +118,24 @@ def test_what_is_wrong_is_named_with_file_key_value_and_what_is_allowed(write, o
 
 
 @pytest.mark.parametrize(
+    ('device', 'twist', 'words'),
+    [
+        ('keyboard: true', '', 'sticks, z, axis: expected 0 to 5, as the keyboard has, got 9'),
+        ('joy: joy', 'twist: t', 'sticks, z, axis: expected 0 to 5, as a twist has, got 9'),
+    ],
+)
+def test_axis_that_no_such_device_has_is_refused(write, device, twist, words):
+    sticks = ', '.join(filter(None, [twist, 'z: {axis: 9, speed: 0.1}']))
+    with pytest.raises(ProfileError, match=words):
+        load_profile(write(f'{device}\ndeadman: 0\nstop: 1\nsticks: {{{sticks}}}\n'))
+
+
+@pytest.mark.parametrize('topic', ['~/joy', '/a/b_2', 'a/{node}/joy'])
+def test_topics_may_be_written_as_ros_takes_them(write, topic):
+    assert load_profile(write(OWN.replace('joy: joy', f'joy: "{topic}"'))).joy == topic
+
+
+@pytest.mark.parametrize(
     ('guide', 'words'),
     [
         ('sticks: {}', 'sticks: needs one of x, y, z, roll, pitch, yaw'),
@@ -105,6 +144,8 @@ def test_what_is_wrong_is_named_with_file_key_value_and_what_is_allowed(write, o
         ('hand: {pose: p, align: [0, 1]}', 'hand, align: expected 3 numbers'),
         ('leader: {topic: l, joints: {}}', 'leader, joints: expected the joints of the leader'),
         ('leader: {topic: l, joints: {a: {joint: 3}}}', 'leader, a, joint: expected a name'),
+        ('leader: {topic: l, joints: {a: {joint: b, factor: 0}}}', 'a, factor: expected a number'),
+        ('leader: {topic: my l, joints: {a: b}}', 'leader, topic: expected the name of a topic'),
         ('leader: {topic: l, joints: {a: b}, mode: x}', 'mode: expected one of absolute, rel'),
         ('leader: {topic: l, joints: {a: j, b: j}}', "leader, joints: several move 'j'"),
         ('joint_jog: 3', 'joint_jog: expected the name of a topic, got 3'),
