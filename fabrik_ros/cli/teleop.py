@@ -8,8 +8,9 @@ what its buttons and axes do. The arm moves while the deadman is pressed; the st
 
 import argparse
 
+from ..errors import ProfileError, shown
 from ..found_ros import require_ros
-from ..teleop.profile import load_profile
+from ..teleop.profile import load_profile, TOPIC
 from .arguments import add_profile
 
 
@@ -23,10 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Move the arm until interrupted."""
+    profile = load_profile(options.profile)
+    if not TOPIC.fullmatch(options.node):
+        raise ProfileError(
+            f"--node: expected the name of a node, as left/fabrik, got '{shown(options.node)}'"
+        )
     require_ros()
     from ..ros.beside.teleop import main
 
-    profile = load_profile(options.profile)
     words = ['--ros-args', '-p', f'node:={options.node}']
     main(['teleop', *words, *(['-p', f'tip:={options.tip}'] if options.tip else [])], profile)
     return 0

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,26 @@ def test_profile_that_cannot_be_used_ends_it_with_one_line(tmp_path, start, prof
     (tmp_path / 'own.yaml').write_text('joy: joy\ndeadman: 0\nsticks: {}\n')
     name = str(tmp_path / profile) if profile.endswith('.yaml') else profile
     assert words in start('teleop', name).error()
+
+
+@pytest.mark.parametrize('node', ['bad name', '', '3', 'fabrik/'])
+def test_name_that_no_node_has_ends_the_command_with_one_line(node):
+    words = f"fabrik_ros teleop: error: --node: expected the name of a node, .* got '{node}'"
+    assert re.fullmatch(words, run('teleop', 'gamepad', '--node', node).error())
+
+
+def test_name_that_no_node_has_ends_the_executable_with_one_line(network):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    ended = run_executable('teleop', 'gamepad', '--ros-args', '-p', 'node:=bad name', **network)
+    assert "'bad name/status'" in ended.error()
+
+
+def test_parameter_of_another_type_ends_the_executable_with_one_line(network):
+    pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+    ended = run_executable('teleop', 'gamepad', '--ros-args', '-p', 'node:=3', **network)
+    assert ended.code == 1
+    assert "'node'" in ended.complained
+    assert 'Traceback' not in ended.complained
 
 
 def test_keyboard_needs_a_terminal(network):

@@ -11,8 +11,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ...errors import FabrikError
-from ..parameters.ros_arguments import init
+from ...errors import FabrikError, shown
+from ..parameters.ros_arguments import init, WRONG_USE
 
 RCLError = rclpy_implementation.RCLError
 
@@ -21,7 +21,9 @@ def run(
     make_node: Callable[[], Node], args: list[str] | None = None, has_last_words: bool = False
 ) -> None:
     """
-    Run a node until it is interrupted; errors end the process with one line and code 1.
+    Run a node until it is interrupted; errors end the process with one line and code 1 or 2.
+
+    Code 2 stands for a name of a node or topic that is none.
 
     Parameters
     ----------
@@ -53,6 +55,10 @@ def run(
     except (FabrikError, rclpy.exceptions.ParameterException) as error:
         rclpy.logging.get_logger('fabrik_ros').fatal(str(error))
         raise SystemExit(1) from error
+    except rclpy.exceptions.NameValidationException as error:
+        what, name, *_ = map(str.strip, str(error).splitlines())
+        rclpy.logging.get_logger('fabrik_ros').fatal(f'{what} {shown(name)}')
+        raise SystemExit(WRONG_USE) from error
     finally:
         # A second interrupt, as a terminal and `ros2 launch` send one each, changes nothing.
         with suppress(KeyboardInterrupt):

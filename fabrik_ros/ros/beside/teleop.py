@@ -70,10 +70,11 @@ class Teleop(Node):
     """
 
     def __init__(self, profile: Profile, **kwargs: Any) -> None:
+        self._pilot = Pilot(profile)
+        self._terminal: Any = None
         super().__init__('teleop', **kwargs)
         self._name = self.declare_parameter('node', 'fabrik').value
         self._tip = self.declare_parameter('tip', '').value
-        self._pilot = Pilot(profile)
         self._watched = WatchedNode(
             self, self._name, self._on_status, more=('max_tip_acceleration',)
         )
@@ -82,7 +83,6 @@ class Teleop(Node):
         self._commanded_at = -math.inf
         self._velocity, self._stamp = np.zeros(3), 0.0
         """With which the tool was commanded last [m/s], and the stamp of that [s]."""
-        self._terminal: Any = None
         self._keyboard = Keyboard(profile.timeout)
         self._publish_to()
         self._listen_to(profile)
