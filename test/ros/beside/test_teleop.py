@@ -430,6 +430,15 @@ def test_tool_goes_with_the_hand_while_the_clutch_is_closed_and_does_not_jump(
     check_commands(bench, judge)
 
 
+def test_stop_within_a_burst_counts_beside_the_poses_of_a_hand(tracked):
+    person, hand = tracked
+    person.engage(0)
+    for number in range(60):
+        hand.say()
+        person.say(*((0, 1) if number == 20 else (0,)))
+    person.hold_until(lambda: person.pilot.is_stopped, 'the stop', 0)
+
+
 def test_arm_far_behind_its_hand_rests_where_the_clutch_opens(bench, tracked, judge):
     person, hand = tracked
     person.engage(0)
