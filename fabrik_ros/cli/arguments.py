@@ -49,6 +49,14 @@ def finite(text: str) -> float:
     return value
 
 
+def positive(text: str) -> float:
+    """Read a finite number that is more than 0."""
+    value = finite(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f'must be more than 0, got {text.strip()!r}')
+    return value
+
+
 # -- robots
 
 

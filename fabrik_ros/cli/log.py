@@ -21,7 +21,7 @@ from .. import __version__
 from ..found_ros import require_ros
 from ..logs.log_file import write_log
 from ..logs.names import personal_names
-from .arguments import finite
+from .arguments import positive
 
 if TYPE_CHECKING:
     from ..ros.beside.bag_recorder import BagRecorder
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add('file', metavar='FILE.zip or BAG', help='file or folder to write; it must not exist')
     add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
-    add('--duration', type=finite, default=math.inf, metavar='S', help='end by itself after [s]')
+    add('--duration', type=positive, default=math.inf, metavar='S', help='end by itself after [s]')
     add('--keep-names', action='store_true', help='leave names of people and machines in')
 
 

@@ -18,7 +18,7 @@ from ..errors import shown, TargetError
 from ..found_ros import require_ros
 from ..programs.program_file import READ
 from ..programs.recorded_poses import read_poses
-from .arguments import add_pose, finite, Pose, read_pose
+from .arguments import add_pose, finite, Pose, positive, read_pose
 
 PROGRAMS = ('.yaml', '.yml', '.json')
 """Ends of the names of files that are programs."""
@@ -48,20 +48,20 @@ def add_course_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='M',
         help='how near poses are passed instead of a stop at each [m]',
     )
-    add('--speed', type=_positive, metavar='M/S', help='of the tool on the lines between poses')
+    add('--speed', type=positive, metavar='M/S', help='of the tool on the lines between poses')
     add('--frame', default='', help='frame of the pose (default: the base link of the node)')
     add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
     add('--tip', default='', metavar='LINK', help='the tip link, of a node that moves several')
     add(
         '--wait',
-        type=_positive,
+        type=positive,
         default=NO_NODE,
         metavar='S',
         help='how long to wait for a node that takes targets [s] (default: %(default)g)',
     )
     add(
         '--timeout',
-        type=_positive,
+        type=positive,
         default=PATIENCE,
         metavar='S',
         help='how long to wait for the arm, which is stopped then [s] (default: %(default)g)',
@@ -143,13 +143,6 @@ class _Sayer:
         if text != self._last:
             self._last = text
             print(text, file=sys.stderr, flush=True)
-
-
-def _positive(text: str) -> float:
-    value = finite(text)
-    if value <= 0.0:
-        raise argparse.ArgumentTypeError(f'must be more than 0, got {text.strip()!r}')
-    return value
 
 
 def _blend(text: str) -> float:

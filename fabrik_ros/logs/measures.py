@@ -47,7 +47,7 @@ class Tracking:
 
 @dataclass(frozen=True, eq=False)
 class LimitsUsed:
-    """Shares of the limits that the commands used, each of shape (n,) [1]; NaN: unknown."""
+    """Shares of the limits that the commands used, each of shape (n,) [1]; NaN: no such limit."""
 
     velocity: Array
     acceleration: Array
@@ -71,33 +71,40 @@ class Event:
 
 def tracking(log: MotionLog) -> Tracking:
     """Compare measured values with the commands of the same time, by when both came."""
-    times, error = _errors(log.commands, log.states, 0.0)
-    return Tracking(times, error, _lag(log))
+    runs = _runs(log.commands)
+    times, error = _errors(runs, log.states, 0.0)
+    return Tracking(times, error, _lag(runs, log.states))
 
 
-def _errors(commands: Samples, states: Samples, lag: float) -> tuple[Array, Array]:
-    found = [(np.empty(0), np.empty((0, commands.q.shape[1])))]
-    for run in commands.runs():
-        heard, q = commands.heard[run], commands.q[run]
-        then = states.heard - lag
+def _runs(commands: Samples) -> list[tuple[Array, Array]]:
+    """List when the commands of each run came, shape (m,) [s], and their values, shape (n, m)."""
+    return [
+        (commands.heard[run], np.ascontiguousarray(commands.q[run].T)) for run in commands.runs()
+    ]
+
+
+def _errors(
+    runs: list[tuple[Array, Array]], states: Samples, lag: float
+) -> tuple[Array, Array]:
+    found = [(np.empty(0), np.empty((0, states.q.shape[1])))]
+    then = states.heard - lag
+    for heard, values in runs:
         during = (heard[0] <= then) & (then <= heard[-1])
-        commanded = [np.interp(then[during], heard, column) for column in q.T]
+        commanded = [np.interp(then[during], heard, value) for value in values]
         found.append((states.heard[during], states.q[during] - np.stack(commanded, axis=-1)))
     times, errors = zip(*found, strict=True)
     return np.concatenate(times), np.concatenate(errors)
 
 
-def _lag(log: MotionLog) -> float:
-    commands, step = log.commands, 1 + len(log.states.heard) // MOST_SAMPLES
-    states = Samples(
-        *(part[::step] for part in (log.states.heard, log.states.stamps, log.states.q))
-    )
-    if not any(np.any(np.ptp(commands.q[run], axis=0) > MOVED) for run in commands.runs()):
+def _lag(runs: list[tuple[Array, Array]], states: Samples) -> float:
+    step = 1 + len(states.heard) // MOST_SAMPLES
+    some = Samples(*(part[::step] for part in (states.heard, states.stamps, states.q)))
+    if not any(np.any(np.ptp(values, axis=1) > MOVED) for _, values in runs):
         return math.nan
     lags = np.arange(0.0, LONGEST_LAG + 0.5 * LAG_STEP, LAG_STEP)
     squares = []
     for lag in lags.tolist():
-        known = _errors(commands, states, lag)[1]
+        known = _errors(runs, some, lag)[1]
         known = known[np.isfinite(known)]
         squares.append(float(np.mean(known**2)) if known.size else math.inf)
     least = int(np.argmin(squares))
@@ -118,7 +125,11 @@ def limits_used(log: MotionLog) -> LimitsUsed:
         if len(dt) > 1:
             change = np.diff(velocity, axis=0) / (0.5 * (dt[1:] + dt[:-1]))[:, None]
             hardest = np.maximum(hardest, np.abs(change).max(axis=0))
-    return LimitsUsed(fastest / log.velocity, hardest / log.acceleration)
+    return LimitsUsed(_shares(fastest, log.velocity), _shares(hardest, log.acceleration))
+
+
+def _shares(used: Array, limits: Array) -> Array:
+    return np.divide(used, limits, out=np.full(len(limits), np.nan), where=limits > 0.0)
 
 
 def events(log: MotionLog) -> list[Event]:

@@ -167,6 +167,13 @@ def test_a_file_that_is_there_and_one_that_is_no_log_are_named(tmp_path):
     assert 'is no log of fabrik_ros log' in run('report', path).error()
 
 
+@pytest.mark.parametrize('duration', ['0', '-1', 'nan', 'inf'])
+def test_a_duration_that_never_passes_is_refused(tmp_path, duration):
+    complained = run('log', tmp_path / 'log.zip', '--duration', duration).error()
+    assert 'argument --duration: must be' in complained
+    assert f"got '{duration}'" in complained
+
+
 def test_a_folder_that_is_not_there_is_named_before_anything_is_logged(tmp_path):
     complained = run('log', tmp_path / 'missing' / 'log.zip', '--duration', '1').error()
     assert 'there is no folder' in complained

@@ -93,6 +93,13 @@ def test_shares_of_the_limits_are_those_of_an_even_acceleration():
     assert used.acceleration == pytest.approx([0.4, 0.0], abs=1e-6)
 
 
+def test_of_a_limit_that_is_zero_no_share_is_known():
+    times = np.arange(0.0, 0.3, 0.01)
+    used = limits_used(a_log(samples(times, times, 0.0 * times), limits=(0.0, 5.0)))
+    assert np.isnan(used.velocity).all()
+    assert used.acceleration == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
 def test_a_leap_between_two_runs_is_no_speed():
     heard = [0.0, 0.05, 0.1, 9.0, 9.05, 9.1]
     used = limits_used(a_log(samples(heard, [0.0, 0.0, 0.0, 2.0, 2.0, 2.0])))
