@@ -28,5 +28,7 @@ def run(options: argparse.Namespace) -> int:
     page = Path(options.out) if options.out else path.with_suffix('.html')
     log = read_bag(path, options.node) if is_bag(path) else read_log(path)
     page.write_text(report(log), encoding='utf-8')
+    if log.is_cut:
+        print(log.where_cut)
     print(f'{page} is written; it holds all that it shows, and loads nothing')
     return 0

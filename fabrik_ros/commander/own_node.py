@@ -25,6 +25,7 @@ class OwnNode:
     A node in a context of its own: it minds neither `rclpy.init` nor signals.
 
     Make what listens on its behalf first, then start it: no callback comes before all is there.
+    Or spin it in the thread that made it, where its callbacks may raise.
 
     Parameters
     ----------
@@ -51,6 +52,14 @@ class OwnNode:
     def start(self) -> None:
         """Take messages from now on, in a thread."""
         self._thread.start()
+
+    def spin_once(self, longest: float) -> bool:
+        """Handle what comes next, within a time [s]; False once there is nothing to spin."""
+        try:
+            self._executor.spin_once(timeout_sec=longest)
+        except ExternalShutdownException:
+            return False
+        return self._context.ok()
 
     def _spin(self) -> None:
         with suppress(ExternalShutdownException):

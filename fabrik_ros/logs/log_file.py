@@ -1,11 +1,13 @@
 """Files of logs: a zip with tables in CSV, which any program can read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import csv
-from dataclasses import replace
+from functools import partial
 import io
+from itertools import chain
 import json
 from pathlib import Path
+from typing import Any, IO
 import zipfile
 import zlib
 
@@ -13,42 +15,38 @@ import numpy as np
 
 from ..errors import LogError, shown
 from ..transforms import Array
+from .cut_zip import read_cut_zip
 from .motion_log import FACTS, MotionLog, Samples, SentTarget, Status
-from .names import without_names
 
-ABOUT, COMMANDS, STATES = 'about.json', 'commands.csv', 'states.csv'
-STATUSES, TARGETS = 'statuses.csv', 'targets.csv'
+ABOUT, STATUSES, TARGETS = 'about.json', 'statuses.csv', 'targets.csv'
+COMMANDS, STATES = 'commands.csv', 'states.csv'
+FILES = ABOUT, STATUSES, TARGETS, COMMANDS, STATES
+"""What is in a zip, the shortest first: if it is cut off, little is missing."""
 FORMAT = 1
 """Version of the format."""
+PART = '.part'
+"""Follows the name of a zip in that of the folder with its tables, until it is written."""
 LARGEST = 500_000_000
 """[bytes] of one table."""
 UNREADABLE = zipfile.BadZipFile, zlib.error, csv.Error, EOFError, RuntimeError
 """Errors of files that are no zip, or are damaged, encrypted or packed by an unknown method."""
+EXPECTED = 'expected the zip or bag of `fabrik_ros log`, or a bag of `ros2 bag record`'
 
 
-def write_log(path: Path, log: MotionLog, names: Mapping[str, str]) -> None:
-    """Write a log without names of people and machines, given with what stands for them."""
-    log = _without(log, names)
-    about = {
-        'format': FORMAT,
-        'joints': log.joints,
-        'velocity': _known(log.velocity),
-        'acceleration': _known(log.acceleration),
-        'about': dict(log.about),
-    }
-    statuses = ([s.heard, *(s.facts.get(fact, '') for fact in FACTS)] for s in log.statuses)
-    targets = ([target.heard, target.kind] for target in log.targets)
-    with zipfile.ZipFile(path, 'x', zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(ABOUT, json.dumps(about, indent=1))
-        archive.writestr(COMMANDS, _samples_text(log.joints, log.commands))
-        archive.writestr(STATES, _samples_text(log.joints, log.states))
-        archive.writestr(STATUSES, _text(['heard', *FACTS], statuses))
-        archive.writestr(TARGETS, _text(['heard', 'kind'], targets))
+def part_of(path: Path) -> Path:
+    """Tell the folder with the tables of a zip that is not written yet."""
+    return path.with_name(f'{path.name}{PART}')
 
 
 def read_log(path: Path) -> MotionLog:
     """
-    Read a log.
+    Read a log; of one that was cut off, what is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The zip, or a folder with its tables. Where there is no such zip, the folder is read that
+        was to become it.
 
     Raises
     ------
@@ -56,69 +54,154 @@ def read_log(path: Path) -> MotionLog:
         If it is none; says why.
 
     """
+    if not path.exists() and part_of(path).is_dir():
+        path = part_of(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            about = json.loads(_content(archive, ABOUT))
-            if about['format'] != FORMAT:
-                raise LogError(f"'{path}' is of format {about['format']}; expected {FORMAT}")
-            joints = tuple(map(str, about['joints']))
-            _, *statuses = _rows(archive, STATUSES)
-            _, *targets = _rows(archive, TARGETS)
-            return MotionLog(
-                joints,
-                np.array(about['velocity'], dtype=np.float64),
-                np.array(about['acceleration'], dtype=np.float64),
-                _samples(_rows(archive, COMMANDS), len(joints)),
-                _samples(_rows(archive, STATES), len(joints)),
-                tuple(
-                    Status(float(heard), dict(zip(FACTS, facts, strict=True)))
-                    for heard, *facts in statuses
-                ),
-                tuple(SentTarget(float(heard), kind) for heard, kind in targets),
-                {str(name): str(value) for name, value in about['about'].items()},
-            )
+        if path.is_dir():
+            return _in_folder(path)
+        if zipfile.is_zipfile(path):
+            return _in_zip(path)
+        return _in_cut_zip(path)
     except FileNotFoundError:
         raise
     except (*UNREADABLE, OSError, KeyError, ValueError, TypeError) as error:
-        text = shown(' '.join(str(error).split()))
-        raise LogError(f"'{path}' is no log of fabrik_ros log: {text}") from error
+        missing = f'{ABOUT} lacks ' if isinstance(error, KeyError) else ''
+        text = shown(missing + ' '.join(str(error).split()))
+        raise LogError(f"'{path}' is no log of fabrik_ros log: {text}; {EXPECTED}") from error
 
 
-def _without(log: MotionLog, names: Mapping[str, str]) -> MotionLog:
-    def cleaned(facts: Mapping[str, str]) -> dict[str, str]:
-        return {name: without_names(text, names) for name, text in facts.items()}
-
-    statuses = tuple(replace(status, facts=cleaned(status.facts)) for status in log.statuses)
-    return replace(log, statuses=statuses, about=cleaned(log.about))
+def _in_folder(path: Path) -> MotionLog:
+    there = [path / name for name in FILES if (path / name).is_file()]
+    files = {file.name: partial(io.FileIO, file) for file in there}
+    return _log_of(_Tables(files, is_cut=path.suffix == PART))
 
 
-def _known(limits: Array) -> list[float | None]:
-    return [limit if np.isfinite(limit) else None for limit in limits.tolist()]
+def _in_zip(path: Path) -> MotionLog:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if info.filename in FILES and info.file_size > LARGEST:
+                raise ValueError(f'{info.filename} has more than {LARGEST} bytes')
+        names = archive.namelist()
+        return _log_of(
+            _Tables({name: partial(archive.open, name) for name in names}, is_cut=False)
+        )
 
 
-def _samples_text(joints: Sequence[str], samples: Samples) -> str:
-    table = np.column_stack([samples.heard, samples.stamps, samples.q])
-    rows = (['' if cell == 'nan' else cell for cell in map('{:.9f}'.format, row)] for row in table)
-    return _text(['heard', 'stamp', *joints], rows)
+def _in_cut_zip(path: Path) -> MotionLog:
+    files = read_cut_zip(path.read_bytes(), LARGEST)
+    return _log_of(
+        _Tables({name: partial(io.BytesIO, data) for name, data in files.items()}, True)
+    )
 
 
-def _text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator='\n').writerows([head, *rows])
-    return text.getvalue()
+class _Tables:
+    """
+    The tables of a log.
+
+    Parameters
+    ----------
+    files : mapping
+        What opens each, by name.
+    is_cut : bool
+        Whether some may be missing.
+
+    """
+
+    def __init__(self, files: Mapping[str, Callable[[], IO[bytes]]], is_cut: bool) -> None:
+        self._files = files
+        self.is_cut = is_cut
+        """Whether something is missing, as far as was read."""
+
+    def about(self) -> Any:
+        """Read what is no table."""
+        with self._open(ABOUT) as file:
+            return json.load(file)
+
+    def rows(self, name: str) -> list[list[str]]:
+        """Read the rows below the head."""
+        head, *rows = list(csv.reader(self._lines(name))) or [[]]
+        self.is_cut |= not head
+        if rows and len(rows[-1]) < len(head):
+            self.is_cut = True
+            rows.pop()
+        return rows
+
+    def samples(self, name: str, joints: Sequence[str]) -> Samples:
+        """Read a table of joint values."""
+        columns = ['heard', 'stamp', *joints]
+        lines = self._lines(name)
+        head = next(csv.reader(lines), None)
+        self.is_cut |= head is None
+        if head not in (None, columns):
+            raise ValueError(f'{name} is not of the joints in {ABOUT}')
+        table = _numbers(name, map(_with_nan, lines), len(columns))
+        return Samples(table[:, 0], table[:, 1], table[:, 2:])
+
+    def _open(self, name: str) -> IO[bytes]:
+        if name in self._files:
+            return self._files[name]()
+        if not self.is_cut or name == ABOUT:
+            raise ValueError(f'there is no {name} in it')
+        return io.BytesIO()
+
+    def _lines(self, name: str) -> Iterator[str]:
+        """Yield the lines that are whole: the last one, too, ends with a break."""
+        with io.TextIOWrapper(self._open(name), 'utf-8', 'replace', newline='') as lines:
+            for line in lines:
+                if not line.endswith('\n'):
+                    self.is_cut = True
+                    return
+                yield line
 
 
-def _content(archive: zipfile.ZipFile, name: str) -> str:
-    if archive.getinfo(name).file_size > LARGEST:
-        raise ValueError(f'{name} has more than {LARGEST} bytes')
-    return archive.read(name).decode()
+def _with_nan(line: str) -> str:
+    """
+    Put NaN where a number is left out.
+
+    >>> _with_nan('0.1,0.1,,,2.0,')
+    '0.1,0.1,nan,nan,2.0,nan'
+    """
+    return (
+        line
+        if ',,' not in line and not line.rstrip().endswith(',')
+        else ','.join(cell or 'nan' for cell in line.rstrip().split(','))
+    )
 
 
-def _rows(archive: zipfile.ZipFile, name: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(_content(archive, name))))
+def _numbers(name: str, lines: Iterator[str], count: int) -> Array:
+    """Read numbers, shape (m, count)."""
+    first = next(lines, None)
+    if first is None:
+        return np.empty((0, count))
+    try:
+        table = np.loadtxt(chain([first], lines), delimiter=',', comments=None, ndmin=2)
+    except ValueError as error:
+        raise ValueError(f'{name}: {str(error).partition(";")[0]}') from error
+    return table.reshape(len(table), count)
 
 
-def _samples(rows: list[list[str]], count: int) -> Samples:
-    values = [[float(cell or 'nan') for cell in row] for row in rows[1:]]
-    table = np.array(values, dtype=np.float64).reshape(len(values), count + 2)
-    return Samples(table[:, 0], table[:, 1], table[:, 2:])
+def _log_of(tables: _Tables) -> MotionLog:
+    about = tables.about()
+    if about['format'] != FORMAT:
+        raise ValueError(f'it is of format {about["format"]}, not {FORMAT}')
+    joints = tuple(map(str, about['joints']))
+    statuses, targets = tables.rows(STATUSES), tables.rows(TARGETS)
+    commands, states = (tables.samples(name, joints) for name in (COMMANDS, STATES))
+    velocity, acceleration = (
+        np.array(about[name], dtype=np.float64).reshape(len(joints))
+        for name in ('velocity', 'acceleration')
+    )
+    return MotionLog(
+        joints,
+        velocity,
+        acceleration,
+        commands,
+        states,
+        tuple(
+            Status(float(heard), dict(zip(FACTS, facts, strict=True)))
+            for heard, *facts in statuses
+        ),
+        tuple(SentTarget(float(heard), kind) for heard, kind in targets),
+        {str(name): str(value) for name, value in about['about'].items()},
+        tables.is_cut,
+    )

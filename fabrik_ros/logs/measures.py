@@ -83,9 +83,7 @@ def _runs(commands: Samples) -> list[tuple[Array, Array]]:
     ]
 
 
-def _errors(
-    runs: list[tuple[Array, Array]], states: Samples, lag: float
-) -> tuple[Array, Array]:
+def _errors(runs: list[tuple[Array, Array]], states: Samples, lag: float) -> tuple[Array, Array]:
     found = [(np.empty(0), np.empty((0, states.q.shape[1])))]
     then = states.heard - lag
     for heard, values in runs:
@@ -129,7 +127,9 @@ def limits_used(log: MotionLog) -> LimitsUsed:
 
 
 def _shares(used: Array, limits: Array) -> Array:
-    return np.divide(used, limits, out=np.full(len(limits), np.nan), where=limits > 0.0)
+    shares = np.full(len(limits), np.nan)
+    np.divide(used, limits, out=shares, where=limits > 0.0)
+    return shares
 
 
 def events(log: MotionLog) -> list[Event]:

@@ -85,9 +85,32 @@ class MotionLog:
     targets: tuple[SentTarget, ...]
     about: Mapping[str, str]
     """Versions and parameters, by name."""
+    is_cut: bool = False
+    """Whether its end was cut off, and is missing."""
+
+    @property
+    def duration(self) -> float:
+        """When the last of commands, states and statuses came, since the log began [s]."""
+        heard = self.commands.heard, self.states.heard, [s.heard for s in self.statuses]
+        return max((float(times[-1]) for times in heard if len(times)), default=0.0)
+
+    @property
+    def where_cut(self) -> str:
+        """Text about where it was cut off; '' for a whole one."""
+        if not self.is_cut:
+            return ''
+        return f'the log was cut off: its last whole row is of {self.duration:.2f} s'
 
 
-def samples_of(heard: Sequence[tuple[float, Any]], joints: Sequence[str]) -> Samples:
+def stamp_of(message: Any) -> int:
+    """Tell the time in the header of a message [ns]."""
+    stamp = message.header.stamp
+    return int(stamp.sec) * 10**9 + int(stamp.nanosec)
+
+
+def samples_of(
+    heard: Sequence[tuple[float, Any]], joints: Sequence[str], first_stamp: int | None = None
+) -> Samples:
     """
     Make samples of joint values of messages; those that name none of the joints are left out.
 
@@ -97,6 +120,8 @@ def samples_of(heard: Sequence[tuple[float, Any]], joints: Sequence[str]) -> Sam
         When each came since the log began [s], and the message.
     joints : sequence of str
         Names of the n joints.
+    first_stamp : int, optional
+        Time since which stamps count [ns]; by default the stamp of the first message.
 
     """
     q = np.full((len(heard), len(joints)), np.nan)
@@ -106,6 +131,7 @@ def samples_of(heard: Sequence[tuple[float, Any]], joints: Sequence[str]) -> Sam
             if name in numbers:
                 q[row, numbers[name]] = value
     known = np.isfinite(q).any(axis=1)
-    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in heard]
-    since = [1e-9 * (stamp - stamps[0]) for stamp in stamps]
+    stamps = [stamp_of(message) for _, message in heard]
+    begin = next(iter(stamps), 0) if first_stamp is None else first_stamp
+    since = [1e-9 * (stamp - begin) for stamp in stamps]
     return Samples(np.array([t for t, _ in heard])[known], np.array(since)[known], q[known])

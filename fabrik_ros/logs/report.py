@@ -29,6 +29,7 @@ def report(log: MotionLog) -> str:
     value_plot = plot(commands.heard, dict(zip(log.joints, commands.q.T, strict=True)), '')
     parts = [
         '<h1>fabrik_ros: report of a log</h1>',
+        *([f'<p class=stop>{escape(log.where_cut)}</p>'] if log.is_cut else []),
         _table(['', ''], log.about.items()),
         '<h2>In short</h2>',
         _table(['', ''], _summary(log, followed, happened)),
@@ -61,7 +62,7 @@ def _summary(
     answers = answer_times(log)
     stops = sum(event.is_stop for event in happened)
     return [
-        ('duration', f'{_duration(log):.1f} s'),
+        ('duration', f'{log.duration:.1f} s'),
         ('commands', str(len(log.commands.heard))),
         ('measured states', str(len(log.states.heard))),
         ('targets', str(len(log.targets))),
@@ -69,11 +70,6 @@ def _summary(
         ('target to first command', _spread(answers)),
         ('command to measured', 'unknown' if math.isnan(followed.lag) else _ms(followed.lag)),
     ]
-
-
-def _duration(log: MotionLog) -> float:
-    ends = [log.commands.heard, log.states.heard, np.array([s.heard for s in log.statuses])]
-    return max((float(end[-1]) for end in ends if len(end)), default=0.0)
 
 
 def _spread(times: Array) -> str:

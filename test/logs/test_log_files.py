@@ -1,13 +1,17 @@
 """Files and pages of logs: what is written is read again, and names stay at home."""
 
+from dataclasses import replace
 import getpass
 from html.parser import HTMLParser
+from itertools import pairwise
+import math
 import platform
 import re
 import zipfile
 
 from fabrik_ros.errors import LogError
-from fabrik_ros.logs.log_file import read_log, write_log
+from fabrik_ros.logs.log_file import part_of, read_log
+from fabrik_ros.logs.log_writer import LogWriter
 from fabrik_ros.logs.motion_log import MotionLog, Samples, SentTarget, Status
 from fabrik_ros.logs.names import personal_names, without_names
 from fabrik_ros.logs.report import report
@@ -43,7 +47,9 @@ def a_log():
 @pytest.fixture
 def written(tmp_path):
     path = tmp_path / 'log.zip'
-    write_log(path, a_log(), NAMES)
+    writer = LogWriter(path, NAMES)
+    writer.add(a_log())
+    writer.close()
     return path
 
 
@@ -82,11 +88,110 @@ def test_words_that_are_names_of_everybody_stay(monkeypatch):
     assert without_names(text, personal_names()) == text
 
 
+def pieces(log, count):
+    """Cut a log into pieces, in the order of their times."""
+    ends = np.linspace(0.0, log.duration + 1.0, count + 1)
+    for begin, end in pairwise(ends):
+        commands, states = (
+            Samples(s.heard[now], s.stamps[now], s.q[now])
+            for s in (log.commands, log.states)
+            for now in [(begin <= s.heard) & (s.heard < end)]
+        )
+        statuses, targets = (
+            tuple(each for each in all_ if begin <= each.heard < end)
+            for all_ in (log.statuses, log.targets)
+        )
+        yield replace(log, commands=commands, states=states, statuses=statuses, targets=targets)
+
+
+def check_same(read, log):
+    np.testing.assert_allclose(read.commands.heard, log.commands.heard)
+    np.testing.assert_allclose(read.states.q, log.states.q, atol=1e-9)
+    assert [s.heard for s in read.statuses] == [s.heard for s in log.statuses]
+    assert read.targets == log.targets
+
+
+def test_a_log_in_pieces_is_the_same_log_and_there_before_it_is_closed(tmp_path):
+    path, log = tmp_path / 'log.zip', a_log()
+    writer = LogWriter(path, NAMES)
+    for piece in pieces(log, 7):
+        writer.add(piece)
+    read = read_log(path)
+    assert read.is_cut
+    check_same(read, log)
+    assert list(tmp_path.iterdir()) == [part_of(path)]
+    writer.close()
+    read = read_log(path)
+    assert not read.is_cut
+    check_same(read, log)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_node_says_before_its_joints_are_known_is_there(tmp_path):
+    path, log = tmp_path / 'log.zip', a_log()
+    none = Samples(np.empty(0), np.empty(0), np.empty((0, 0)))
+    writer = LogWriter(path, {})
+    unknown = np.empty(0)
+    writer.add(replace(log, joints=(), velocity=unknown, acceleration=unknown, commands=none,
+                       states=none))  # fmt: skip
+    assert len(read_log(path).statuses) == 2
+    writer.add(replace(log, statuses=(), targets=()))
+    writer.close()
+    check_same(read_log(path), log)
+
+
+def test_of_a_log_that_is_discarded_nothing_is_left(tmp_path):
+    writer = LogWriter(tmp_path / 'log.zip', {})
+    writer.add(a_log())
+    writer.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unpacked_log_is_a_whole_one(written, tmp_path):
+    with zipfile.ZipFile(written) as archive:
+        archive.extractall(tmp_path / 'log')
+    read = read_log(tmp_path / 'log')
+    assert not read.is_cut
+    check_same(read, a_log())
+
+
+def test_half_a_zip_is_read_as_far_as_it_goes(written):
+    content = written.read_bytes()
+    shortest = content.index(b'statuses.csv')
+    last = math.inf
+    for end in range(len(content) - 1, shortest, -97):
+        written.write_bytes(content[:end])
+        read = read_log(written)
+        assert read.is_cut
+        assert len(read.commands.heard) <= last
+        last = len(read.commands.heard)
+        page = report(read)
+        assert f'cut off: its last whole row is of {read.duration:.2f} s' in page
+    assert last == 0
+
+
+@pytest.mark.parametrize('name', ['commands.csv', 'states.csv', 'statuses.csv', 'targets.csv'])
+@pytest.mark.parametrize('keep', [0.0, 0.5, 0.97])
+def test_of_a_table_that_ends_within_a_row_the_rows_before_are_read(written, tmp_path, name, keep):
+    path, whole = tmp_path / 'other.zip', read_log(written)
+    with zipfile.ZipFile(written) as old, zipfile.ZipFile(path, 'w') as new:
+        for each in old.namelist():
+            data = old.read(each)
+            kept = data[: int(keep * len(data))].rstrip(b'\n')
+            new.writestr(each, kept if each == name else data)
+    read = read_log(path)
+    assert read.is_cut
+    for mine, theirs in ((whole.commands, read.commands), (whole.states, read.states)):
+        count = len(theirs.heard)
+        np.testing.assert_array_equal(theirs.q, mine.q[:count])
+    assert read.statuses == whole.statuses[: len(read.statuses)]
+    assert read.targets == whole.targets[: len(read.targets)]
+
+
 def test_a_file_that_is_there_is_kept(written):
-    before = written.read_bytes()
+    part_of(written).mkdir()
     with pytest.raises(FileExistsError):
-        write_log(written, a_log(), {})
-    assert written.read_bytes() == before
+        LogWriter(written, {})
 
 
 @pytest.mark.parametrize('content', [b'', b'PK', b'time,q\n1,2\n'])

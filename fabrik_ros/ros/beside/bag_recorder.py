@@ -80,8 +80,20 @@ class BagRecorder:
         """Whether the node was heard."""
         return self.counts.get(f'{self._name}/status', 0) > 0
 
+    @property
+    def held(self) -> str:
+        """Text about what is in the bag."""
+        return f'{sum(self.counts.values())} messages'
+
+    def save(self) -> None:
+        """Write what came since the last time to the disk, where rosbags keeps up to 1 MB."""
+        storage: Any = self._bag.storage
+        if storage.chunk.msgs:
+            storage.close_chunk()
+        storage.bio.flush()
+
     def close(self) -> None:
-        """Write the rest, once the node that listened spins no more; no bag without a status."""
+        """Write the rest; no bag without a status."""
         self._bag.close()
         if not self.has_status:
             shutil.rmtree(self._path)

@@ -1,7 +1,8 @@
-"""Listens to a running node, and makes a log of what it commands, hears and says."""
+"""Listens to a running node, and writes a log of what it commands, hears and says."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
+import pathlib
 import time
 from typing import Any
 
@@ -14,9 +15,21 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ...errors import FabrikError
-from ...logs.motion_log import FACTS, MotionLog, samples_of, SentTarget, Status, TARGETS
+from ...logs.log_file import COMMANDS, STATES as MEASURED, TARGETS as SENT
+from ...logs.log_writer import LogWriter
+from ...logs.motion_log import (
+    FACTS,
+    MotionLog,
+    Samples,
+    samples_of,
+    SentTarget,
+    stamp_of,
+    Status,
+    TARGETS,
+)
 from ...model.mechanism import Mechanism
 from ...motion.follower_options import FollowerOptions
+from ...transforms import Array
 from ..clocks.receiving import age_of, with_receipt
 from .node_client import NO_EVENTS
 from .watched_node import STATES, WatchedNode
@@ -29,6 +42,8 @@ LIMITS = (
 )
 TOLD = (*LIMITS, 'command_rate', 'output', 'path', 'mode', 'wait_for_state', 'use_sim_time')
 """Parameters that a log tells."""
+PATIENCE = 5.0
+"""So long [s] a log waits to hear of the arm of the node."""
 EVERY = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
 TARGET_TYPES = dict(zip(TARGETS, (PoseStamped, JointState, String, Path, String), strict=True))
 """Topics of targets below the node, and their types."""
@@ -36,7 +51,7 @@ TARGET_TYPES = dict(zip(TARGETS, (PoseStamped, JointState, String, Path, String)
 
 class MotionLogger:
     """
-    Collects what goes on around a node, from now on.
+    Logs what goes on around a node, from now on until it is closed.
 
     Parameters
     ----------
@@ -44,10 +59,33 @@ class MotionLogger:
         Listens on its behalf, in the namespace of the node that is logged.
     name : str
         The node that is logged.
+    path : Path
+        The zip that is written.
+    names : mapping of str to str
+        Names of people and machines, and what stands for them.
+    versions : mapping of str to str
+        Versions that the log tells, by name.
+
+    Attributes
+    ----------
+    has_status : bool
+        Whether the node was heard.
 
     """
 
-    def __init__(self, node: Node, name: str) -> None:
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        path: pathlib.Path,
+        names: Mapping[str, str],
+        versions: Mapping[str, str],
+    ) -> None:
+        self._writer, self._versions = LogWriter(path, names), versions
+        self.has_status = False
+        self._joints: tuple[str, ...] = ()
+        self._first_stamps: dict[str, int] = {}
+        """Of commands and of states [ns]."""
         self._begin = time.monotonic()
         self._statuses: list[Status] = []
         self._targets: list[SentTarget] = []
@@ -64,9 +102,12 @@ class MotionLogger:
             self._listen(kind, f'{name}/{topic}', partial(self._on_target, topic), 10)
 
     @property
-    def has_status(self) -> bool:
-        """Whether the node was heard."""
-        return bool(self._statuses)
+    def held(self) -> str:
+        """Text about what is in the log."""
+        commands, states, targets = (
+            self._writer.counts[table] for table in (COMMANDS, MEASURED, SENT)
+        )
+        return f'{commands} commands, {states} measured states, {targets} targets'
 
     def _now(self) -> float:
         return time.monotonic() - self._begin
@@ -91,6 +132,7 @@ class MotionLogger:
 
     def _on_status(self) -> None:
         facts = self.watched.facts
+        self.has_status = True
         told = {name: facts[name] for name in FACTS if name in facts}
         self._statuses.append(Status(self._now(), told))
         if self.watched.has_several_tips:
@@ -100,31 +142,67 @@ class MotionLogger:
                 self._listen(PoseStamped, f'{self._name}/{topic}', take, 10)
                 self._tips.add(tip)
 
-    def log(self, versions: Mapping[str, str]) -> MotionLog:
-        """Tell what came, once the node that listened spins no more."""
-        arm, values = self._arm(), self.watched.parameters
-        joints = arm.joint_names if arm is not None else ()
-        if arm is None and self._commands:
-            joints = tuple(self._commands[0][1].name)
-        velocity = acceleration = np.full(len(joints), np.nan)
-        if arm is not None and all(name in values for name in LIMITS):
-            limits = FollowerOptions(**{name: values[name] for name in LIMITS}).limits_for(arm)
-            velocity, acceleration = limits.joint_velocity, limits.joint_acceleration
+    def save(self, patience: float = PATIENCE) -> None:
+        """
+        Write what came since the last time to the disk.
+
+        Joint values wait until the joints are known: those of the arm of the node, or, where that
+        is not known after some patience [s], those that are commanded.
+        """
+        arm = self._arm()
+        if not self._joints and arm is not None:
+            self._joints = arm.joint_names
+        elif not self._joints and self._commands and self._now() > patience:
+            self._joints = tuple(self._commands[0][1].name)
+        self._writer.add(self._taken(arm))
+
+    def close(self) -> None:
+        """Write the rest, and the zip; none without a status."""
+        if self.has_status:
+            self.save(patience=0.0)
+            self._writer.close()
+        else:
+            self._writer.discard()
+
+    def _taken(self, arm: Mechanism | None) -> MotionLog:
+        """Take what came since the last time."""
+        values = self.watched.parameters
+        statuses, self._statuses = tuple(self._statuses), []
+        targets, self._targets = tuple(self._targets), []
         return MotionLog(
-            joints,
-            velocity,
-            acceleration,
-            samples_of(
-                [kept for kept in self._commands if set(joints) <= set(kept[1].name)], joints
-            ),
-            samples_of(self._states, joints),
-            tuple(self._statuses),
-            tuple(self._targets),
+            self._joints,
+            *self._limits(arm),
+            self._samples(COMMANDS, self._commands),
+            self._samples(MEASURED, self._states),
+            statuses,
+            targets,
             {
-                **versions,
+                **self._versions,
                 **{name: str(values[name]) for name in TOLD if name in values},
             },
         )
+
+    def _limits(self, arm: Mechanism | None) -> tuple[Array, Array]:
+        """Tell the limits of velocity and acceleration."""
+        values = self.watched.parameters
+        is_known = all(name in values for name in LIMITS)
+        if arm is None or not is_known or arm.joint_names != self._joints:
+            unknown = np.full(len(self._joints), np.nan)
+            return unknown, unknown
+        limits = FollowerOptions(**{name: values[name] for name in LIMITS}).limits_for(arm)
+        return limits.joint_velocity, limits.joint_acceleration
+
+    def _samples(self, table: str, kept: list[tuple[float, JointState]]) -> Samples:
+        """Take the joint values that were kept, once the joints are known."""
+        joints = self._joints
+        if not joints:
+            return samples_of([], joints)
+        needed = set(joints) if table == COMMANDS else set()
+        heard = [each for each in kept if needed <= set(each[1].name)]
+        kept.clear()
+        if heard:
+            self._first_stamps.setdefault(table, stamp_of(heard[0][1]))
+        return samples_of(heard, joints, self._first_stamps.get(table))
 
     def _arm(self) -> Mechanism | None:
         """Make the arm of the node; None where it is not known."""
