@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 pytest.importorskip('rosbags', reason='the extra bag: pip install rosbags')
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from fabrik_ros.logs.bag_file import read_bag
-from fabrik_ros.logs.log_file import read_log
+from fabrik_ros.logs.log_file import part_of, read_log
 from fabrik_ros.logs.measures import answer_times, events, limits_used, tracking
 from fabrik_ros.logs.names import personal_names, without_names
 from geometry_msgs.msg import Point, PoseStamped, Quaternion
@@ -22,19 +23,27 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import get_typestore, Stores
+from sensor_msgs.msg import JointState
 
 DOWN = ('--xyz', '.4', '.2', '.4', '--quaternion', '1', '0', '0', '0')
 
 
+OWN_HANDLERS = (
+    '-c',
+    'import sys, rclpy; rclpy.init(); from fabrik_ros.cli.main import main; main(sys.argv[1:])',
+)
+"""Runs the command in a process in which rclpy minds signals."""
+
+
 @pytest.fixture
-def start_log(rig):
+def start_log(network):
     """Start logs in processes of their own, and wait until they listen."""
     processes = []
 
-    def start(path):
+    def start(path, *command):
         process = subprocess.Popen(
-            [sys.executable, '-m', 'fabrik_ros', 'log', str(path)],
-            env=environment(**rig.network),
+            [sys.executable, *(command or ('-m', 'fabrik_ros')), 'log', str(path)],
+            env=environment(**network),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -48,6 +57,87 @@ def start_log(rig):
     for process in processes:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def talking(network):
+    """Say what a node says that has no arm yet, and state and command two joints."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(network['ROS_DOMAIN_ID']))
+    node = rclpy.create_node('talker', context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    status = node.create_publisher(DiagnosticArray, 'fabrik/status', 10)
+    joints = [
+        node.create_publisher(JointState, topic, 10)
+        for topic in ('fabrik/joint_command', 'joint_states')
+    ]
+    facts = DiagnosticStatus(name='fabrik', values=[KeyValue(key='state', value='IDLE')])
+
+    def talk():
+        status.publish(DiagnosticArray(status=[facts]))
+        for publisher in joints:
+            publisher.publish(JointState(name=['turn', 'lift'], position=[0.1, 0.2]))
+
+    node.create_timer(0.02, talk)
+    thread = threading.Thread(target=executor.spin)
+    thread.start()
+    yield
+    executor.shutdown()
+    thread.join()
+    node.destroy_node()
+    rclpy.try_shutdown(context=context)
+
+
+def wait_for_rows(path):
+    """Wait until something of a log is on the disk."""
+    deadline = time.monotonic() + PATIENCE
+    files = part_of(path) / 'statuses.csv', path / f'{path.name}.mcap'
+    while not any(file.exists() and file.stat().st_size > 1000 for file in files):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def read(path):
+    return read_log(path) if path.suffix == '.zip' else read_bag(path)
+
+
+@pytest.mark.parametrize(
+    ('name', 'number', 'command'),
+    [
+        ('log.zip', signal.SIGTERM, ()),
+        ('log.zip', signal.SIGHUP, ()),
+        ('log.zip', signal.SIGINT, OWN_HANDLERS),
+        ('bag', signal.SIGHUP, ()),
+        ('bag', signal.SIGTERM, OWN_HANDLERS),
+    ],
+)
+def test_a_signal_leaves_a_whole_log(talking, start_log, tmp_path, name, number, command):
+    path = tmp_path / name
+    logging = start_log(path, *command)
+    wait_for_rows(path)
+    assert f' in {path}; `report`' in ended(logging, number)
+    log = read(path)
+    assert not log.is_cut
+    assert list(tmp_path.iterdir()) == [path]
+    assert log.joints == ('turn', 'lift')
+    assert min(len(log.commands.heard), len(log.states.heard), len(log.statuses)) > 10
+
+
+@pytest.mark.parametrize('name', ['log.zip', 'bag'])
+def test_of_a_log_that_was_killed_there_is_a_page(talking, start_log, tmp_path, name):
+    path = tmp_path / name
+    logging = start_log(path)
+    wait_for_rows(path)
+    logging.kill()
+    logging.wait()
+    done = run('report', path)
+    assert done.code == 0, done
+    assert 'the log was cut off: its last whole row is of ' in done.printed
+    assert 'the log was cut off' in path.with_suffix('.html').read_text()
+    assert len(read(path).statuses) > 10
+    if name == 'log.zip':
+        assert "log.zip.part' is there already" in run('log', path).error()
 
 
 def send_once_all_listen(rig):
@@ -81,9 +171,9 @@ def send_once_all_listen(rig):
     rclpy.try_shutdown(context=context)
 
 
-def ended(logging):
-    """End a log as Ctrl-C does; return what it printed."""
-    logging.send_signal(signal.SIGINT)
+def ended(logging, number=signal.SIGINT):
+    """End a log as Ctrl-C does, or by another signal; return what it printed."""
+    logging.send_signal(number)
     printed, complained = logging.communicate(timeout=PATIENCE)
     assert logging.returncode == 0, complained
     return printed

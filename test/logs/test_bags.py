@@ -146,11 +146,86 @@ def test_what_is_no_bag_or_holds_no_node_says_so(tmp_path):
         read_bag(alone)
 
 
-@pytest.mark.parametrize('keep', [0.0, 0.3, 0.9])
-def test_a_damaged_bag_is_named(tmp_path, keep):
+def cut(bag, length, has_metadata=True):
+    """Cut the file of a bag."""
+    (file,) = (each for each in bag.iterdir() if each.suffix in ('.mcap', '.db3'))
+    file.write_bytes(file.read_bytes()[:length])
+    if not has_metadata:
+        (bag / 'metadata.yaml').unlink()
+
+
+def length_of(bag):
+    (file,) = bag.glob('*.mcap')
+    return file.stat().st_size
+
+
+@pytest.mark.parametrize('has_metadata', [True, False])
+@pytest.mark.parametrize('keep', [0.3, 0.6, 0.9, 0.9999])
+def test_a_bag_that_was_cut_off_is_read_as_far_as_it_goes(tmp_path, keep, has_metadata):
     path = written(tmp_path / 'bag', '/fabrik')
-    (file,) = path.glob('*.mcap')
-    data = file.read_bytes()
-    file.write_bytes(data[: int(keep * len(data))])
-    with pytest.raises(LogError, match='is no bag that can be read'):
+    cut(path, int(keep * length_of(path)), has_metadata)
+    assert is_bag(path)
+    log = read_bag(path)
+    count = len(log.commands.heard)
+    assert log.is_cut
+    assert count > 200 * (keep - 0.25)
+    np.testing.assert_allclose(log.commands.q, Q[:count])
+    assert f'cut off: its last whole row is of {log.duration:.2f} s' in report(log)
+
+
+def test_a_bag_that_was_cut_off_among_many_chunks_loses_the_last(tmp_path):
+    bag = Bag(tmp_path / 'bag')
+    bag.write('/fabrik/status', 0.0, status(0.0, state='IDLE'))
+    for time, q in zip(TIMES, Q, strict=True):
+        bag.write('/fabrik/joint_command', time, joint_state(time, JOINTS, q))
+        if round(100 * time) % 50 == 49:
+            bag._writer.storage.close_chunk()
+    bag.close()
+    whole = read_bag(tmp_path / 'bag')
+    for length in range(length_of(tmp_path / 'bag') - 1, 6000, -1501):
+        cut(tmp_path / 'bag', length)
+        log = read_bag(tmp_path / 'bag')
+        assert log.is_cut
+        count = len(log.commands.heard)
+        np.testing.assert_array_equal(log.commands.q, whole.commands.q[:count])
+    assert count <= 50
+
+
+def test_a_bag_without_metadata_is_whole(tmp_path):
+    path = written(tmp_path / 'bag', '/fabrik')
+    (path / 'metadata.yaml').unlink()
+    log = read_bag(path)
+    assert not log.is_cut
+    np.testing.assert_allclose(log.commands.q, Q)
+    (path / 'metadata.yaml').touch()
+    assert len(read_bag(path).states.heard) == 200
+
+
+@pytest.mark.parametrize('storage', StoragePlugin)
+@pytest.mark.parametrize('length', [0, 5, 30])
+def test_of_a_bag_that_was_cut_off_at_once_the_name_is_told(tmp_path, storage, length):
+    path = written(tmp_path / 'bag', '/fabrik', storage=storage)
+    cut(path, length)
+    with pytest.raises(LogError, match=r"bag'.*(; expected|have to be recorded)"):
         read_bag(path)
+
+
+@pytest.mark.parametrize('keep', [0.5, 0.97])
+def test_a_damaged_database_is_named(tmp_path, keep):
+    path = written(tmp_path / 'bag', '/fabrik', storage=StoragePlugin.SQLITE3)
+    cut(path, int(keep * (path / 'bag.db3').stat().st_size))
+    with pytest.raises(LogError, match=r"bag' is no bag that can be read: .*database"):
+        read_bag(path)
+
+
+def test_states_of_a_bag_without_commands_are_counted(tmp_path):
+    bag = Bag(tmp_path / 'bag')
+    bag.write('/fabrik/status', 0.0, status(0.0, state='IDLE'))
+    bag.write('/fabrik/joint_command', 0.0, joint_state(0.0, JOINTS, []))
+    for time, q in zip(TIMES, Q, strict=True):
+        bag.write('/joint_states', time, joint_state(time, JOINTS, q))
+    bag.close()
+    log = read_bag(tmp_path / 'bag')
+    assert log.joints == JOINTS
+    np.testing.assert_allclose(log.states.q, Q)
+    assert '<td>measured states</td><td>200</td>' in report(log)

@@ -147,13 +147,13 @@ class MotionLogger:
         Write what came since the last time to the disk.
 
         Joint values wait until the joints are known: those of the arm of the node, or, where that
-        is not known after some patience [s], those that are commanded.
+        is not known after some patience [s], those that are commanded, or else measured.
         """
         arm = self._arm()
         if not self._joints and arm is not None:
             self._joints = arm.joint_names
-        elif not self._joints and self._commands and self._now() > patience:
-            self._joints = tuple(self._commands[0][1].name)
+        elif not self._joints and self._now() > patience:
+            self._joints = next((tuple(m.name) for _, m in self._commands or self._states), ())
         self._writer.add(self._taken(arm))
 
     def close(self) -> None:
