@@ -51,9 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Log until a signal, or for a duration; 0 if the node was heard."""
     path = Path(options.file)
-    for there in (path, part_of(path)):
-        if there.exists():
-            raise FileExistsError(f"'{there}' is there already")
+    if path.exists():
+        raise FileExistsError(f"'{path}' is there already")
+    if part_of(path).exists():
+        raise FileExistsError(
+            f"'{part_of(path)}' is left of a log that was cut off; `report` reads it"
+        )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder '{path.parent}'")
     require_ros()

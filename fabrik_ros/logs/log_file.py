@@ -30,7 +30,7 @@ LARGEST = 500_000_000
 """[bytes] of one table."""
 UNREADABLE = zipfile.BadZipFile, zlib.error, csv.Error, EOFError, RuntimeError
 """Errors of files that are no zip, or are damaged, encrypted or packed by an unknown method."""
-EXPECTED = 'expected the zip or bag of `fabrik_ros log`, or a bag of `ros2 bag record`'
+EXPECTED = 'expected a zip or bag that `log` wrote, or a bag of `ros2 bag record`'
 
 
 def part_of(path: Path) -> Path:

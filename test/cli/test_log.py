@@ -121,7 +121,7 @@ def test_a_signal_leaves_a_whole_log(talking, start_log, tmp_path, name, number,
     assert not log.is_cut
     assert list(tmp_path.iterdir()) == [path]
     assert log.joints == ('turn', 'lift')
-    assert min(len(log.commands.heard), len(log.states.heard), len(log.statuses)) > 10
+    assert min(len(log.commands.heard), len(log.states.heard), len(log.statuses)) > 0
 
 
 @pytest.mark.parametrize('name', ['log.zip', 'bag'])
@@ -135,9 +135,9 @@ def test_of_a_log_that_was_killed_there_is_a_page(talking, start_log, tmp_path, 
     assert done.code == 0, done
     assert 'the log was cut off: its last whole row is of ' in done.printed
     assert 'the log was cut off' in path.with_suffix('.html').read_text()
-    assert len(read(path).statuses) > 10
+    assert read(path).statuses
     if name == 'log.zip':
-        assert "log.zip.part' is there already" in run('log', path).error()
+        assert "log.zip.part' is left of a log that was cut off" in run('log', path).error()
 
 
 def send_once_all_listen(rig):
