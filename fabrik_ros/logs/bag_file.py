@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
+import sqlite3
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -57,7 +58,6 @@ def read_bag(path: Path, node: str = '') -> MotionLog:
 
     """
     try:
-        from apsw import Error as SqliteError
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
         from rosbags.typesys import get_typestore, Stores
@@ -71,9 +71,18 @@ def read_bag(path: Path, node: str = '') -> MotionLog:
                 return replace(_log_of(bag, node), is_cut=is_cut)
     except LogError as error:
         raise LogError(f"'{path}': {error}") from error
-    except (AnyReaderError, ReaderError, SqliteError, *DAMAGED) as error:
+    except (AnyReaderError, ReaderError, _database_error(), *DAMAGED) as error:
         text = shown(' '.join(str(error).split()))
         raise LogError(f"'{path}' is no bag that can be read: {text}; {EXPECTED}") from error
+
+
+def _database_error() -> type[Exception]:
+    """Tell the error of damaged databases, which older versions of rosbags leave to sqlite3."""
+    try:
+        import apsw
+    except ImportError:
+        return sqlite3.Error
+    return apsw.Error
 
 
 def _files_in(folder: Path) -> list[Path]:
