@@ -200,17 +200,18 @@ def test_fingers_under_way_stop_where_they_are_measured_no_more(bench):
     check_stopped(bench, 'state_missing', said, fingers.speak_again)
 
 
-def test_one_wrong_value_of_the_fingers_is_no_start(bench):
+@pytest.mark.parametrize(('there', 'wrong'), [(0.0, STROKE), (0.5 * STROKE, 0.0)])
+def test_one_wrong_value_of_the_fingers_is_no_start(bench, there, wrong):
     fingers = puppets(bench)
-    for number, (there, wrong) in enumerate(((0.0, STROKE), (STROKE, 0.0)), start=1):
-        before = len(bench.gripper_commands)
-        fingers.values[JOINT] = wrong
-        fingers.say()
-        fingers.values[JOINT] = there
-        send(bench, 2.0 * wrong)
-        bench.spin_until(lambda: len(bench.gripper_commands) > before, 'a command')
-        assert bench.gripper_commands[before].position[0] == pytest.approx(there, abs=1e-3)
-        wait_for_gripper(bench, 'REACHED', number)
+    fingers.values[JOINT] = there
+    bench.wait_for_statuses(3)
+    fingers.values[JOINT] = wrong
+    fingers.say()
+    fingers.values[JOINT] = there
+    send(bench, 2.0 * wrong)
+    bench.spin_until(lambda: bench.gripper_commands, 'a command')
+    assert bench.gripper_commands[0].position[0] == pytest.approx(there, abs=1e-3)
+    wait_for_gripper(bench, 'REACHED')
 
 
 def test_no_finger_sets_out_while_two_sources_contradict_each_other(bench):
