@@ -200,7 +200,7 @@ def test_fingers_under_way_stop_where_they_are_measured_no_more(bench):
     check_stopped(bench, 'state_missing', said, fingers.speak_again)
 
 
-@pytest.mark.parametrize(('there', 'wrong'), [(0.0, STROKE), (0.5 * STROKE, 0.0)])
+@pytest.mark.parametrize(('there', 'wrong'), [(0.0, STROKE), (STROKE, 0.0)])
 def test_one_wrong_value_of_the_fingers_is_no_start(bench, there, wrong):
     fingers = puppets(bench)
     fingers.values[JOINT] = there
