@@ -7,7 +7,7 @@ from .controls import Button, Values
 from .guides import Guide, StickGuide
 from .joint_jogger import JointJogger
 from .leader import LeaderGuide
-from .node_view import Call, Grip, Motion, NodeView, Order, Say
+from .node_view import Call, Grip, JointTarget, Motion, NodeView, Order, Say, ToolTarget
 from .profile import Profile
 
 PERIOD = 0.008
@@ -66,6 +66,8 @@ class Pilot:
         self._refused_at = math.inf
         """When the first target was refused since one was taken; inf: none was."""
         self._is_fresh = self._is_under_way = False
+        self._streams = False
+        """Whether it sends targets, each of which the node takes or refuses."""
         self._orders: list[Order] = []
 
     # -- what comes
@@ -89,11 +91,11 @@ class Pilot:
 
     def _look_at_refusals(self, view: NodeView, now: float) -> None:
         """Let an arm go that does not follow: what it missed is not to be made up for at once."""
-        if not self.is_engaged or view.accepted > self._view.accepted:
+        if not self._streams or view.accepted > self._view.accepted:
             self._refused_at = math.inf
         elif view.refused > self._view.refused:
             self._refused_at = min(self._refused_at, now)
-        if self.guide.sends_targets and now - self._refused_at > REFUSED_TIME:
+        if now - self._refused_at > REFUSED_TIME:
             self._release(f'the node refuses its targets: {view.refusal}', now)
 
     def hear(self, values: Values, now: float) -> None:
@@ -159,6 +161,9 @@ class Pilot:
             self._release(self.guide.fault, now)
             return None
         self._sent_at, self._is_fresh = now, False
+        if motion is not None:
+            is_target = isinstance(motion, ToolTarget | JointTarget)
+            self._streams = self.guide.sends_targets and is_target
         return motion
 
     # -- buttons
@@ -216,7 +221,7 @@ class Pilot:
         """Let the arm go: it is told to rest, at once."""
         if not self.is_engaged:
             return
-        self.is_engaged = False
+        self.is_engaged = self._streams = False
         self.guide.release()
         self._orders.append(self.guide.rest(self._view))
         self._orders.append(Say(f'released: {why}' if why else 'released'))

@@ -159,6 +159,20 @@ def test_steps_of_the_tool_that_are_said_again_are_repeats_and_later_new_ones(
     assert moved == pytest.approx([STEP, 2.0 * STEP], abs=1e-4)
 
 
+def test_step_that_is_said_again_after_something_else_begins_where_the_tool_is(
+    ready, judge, start
+):
+    send_step(ready)
+    ready.wait_for_state('REACHED')
+    ready.send(matrix_message(shifted(start, y=0.15)))
+    ready.spin_until(lambda: tips_of(ready, judge)[-1][1] > start[1, 3] + 0.05, 'a third of it')
+    place = tips_of(ready, judge)[-1]
+    send_step(ready)
+    ready.wait_for_state('REACHED')
+    went = np.linalg.norm(tips_of(ready, judge)[-1] - place)
+    assert went == pytest.approx(STEP, abs=0.01), 'it does not go back'
+
+
 @pytest.mark.parametrize(
     ('document', 'words'),
     [

@@ -381,6 +381,15 @@ def test_arm_whose_targets_are_refused_is_let_go_with_the_reason(guide):
     rig.engage()
 
 
+def test_refusals_of_other_senders_do_not_end_the_approach():
+    rig = led(1.3, 0.2, approach=0.2)
+    for refused in (0, 1, 1, 2, 2):
+        rig.lead(1.3, 0.2)
+        rig.press(DEADMAN, seconds=0.1)
+        rig.see(accepted=1, refused=refused, refusal='of another sender')
+    assert rig.pilot.is_engaged
+
+
 def test_leader_that_moves_meanwhile_and_deadman_that_is_let_go_end_the_approach():
     rig = led(1.3, 0.2, approach=0.2)
     for step in range(1, 20):

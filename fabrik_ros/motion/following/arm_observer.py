@@ -211,6 +211,10 @@ class ArmObserver:
             return None
         return self.resting.moved(self.near_command(self.q, q_command))
 
+    def was_clearly_moved(self, now: float) -> bool:
+        """Whether somebody, not noise or sag, moved a resting arm, and nothing denies it."""
+        return self._is_known and self.doubt(now) is None and self.resting.was_clearly_moved
+
     def way_back(self, now: float, q_command: Array) -> Array | None:
         """
         Joint values, shape (n,), at which commands meet an arm that did not follow them.

@@ -518,9 +518,8 @@ class Follower:
             The time, and when they came last [s].
 
         """
-        is_soon = now - before <= self.rules.stream_timeout
-        runs = self._run is not None and self._run.whole is program and self.is_under_way
-        return is_soon or runs
+        is_newest = self._has_program and self._run is not None and self._run.whole is program
+        return is_newest and (self.is_under_way or self._follows_soon(now, before))
 
     def _program_start(self, now: float) -> Array:
         """Joint values, shape (n,), from which a program is to make sense."""
@@ -798,9 +797,9 @@ class Follower:
             Length of that step [s].
 
         """
-        was_moved = self.is_at_rest and self.was_moved and self._doubt(now) is None
+        rests = self.is_at_rest
         self.motion.carry(T_base_world, dt)
-        if was_moved and self.motion.base_moves:
+        if rests and self.motion.base_moves and self.observer.was_clearly_moved(now):
             self.hold(MOVED_AWAY)
 
     def heed_world(self, now: float) -> None:

@@ -43,6 +43,8 @@ MOST_SINKING = 0.03
 """An arm that comes to rest moves no farther away from its last command by itself [rad or m]."""
 LEAP_DOUBT = 0.25
 """Time for which an arm that moved faster may not be there: another source may deny it [s]."""
+CLEARLY = 5e-3
+"""What is moved by so much more than noise was moved by hand [rad or m]."""
 NOISE_TIME = 0.5
 """Time over which the mean of a noisy arm is taken [s]."""
 
@@ -197,6 +199,15 @@ class RestingArm:
         away = q - self._settled
         moved: Array = np.where(np.abs(away) > self._threshold, away, 0.0)
         return moved
+
+    @property
+    def was_clearly_moved(self) -> bool:
+        """Whether the mean of the newest measurements is away from where it settled."""
+        if self._settled is None or len(self._values) < FEWEST_VALUES:
+            return False
+        newest = [q for _, q in islice(reversed(self._values), FEWEST_VALUES)]
+        away = np.abs(np.mean(newest, axis=0) - self._settled)
+        return bool(np.any(away > self._threshold + CLEARLY))
 
     def _leaps(self, now: float, q: Array, before: float, q_before: Array) -> bool:
         """Whether no hand moves an arm so fast."""

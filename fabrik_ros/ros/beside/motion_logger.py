@@ -147,19 +147,22 @@ class MotionLogger:
         Write what came since the last time to the disk.
 
         Joint values wait until the joints are known: those of the arm of the node, or, where that
-        is not known after some patience [s], those that are commanded, or else measured.
+        is not known after some patience [s], those that are commanded.
         """
         arm = self._arm()
         if not self._joints and arm is not None:
             self._joints = arm.joint_names
         elif not self._joints and self._now() > patience:
-            self._joints = next((tuple(m.name) for _, m in self._commands or self._states), ())
+            self._joints = _first_names(self._commands)
         self._writer.add(self._taken(arm))
 
     def close(self) -> None:
         """Write the rest, and the zip; none without a status."""
         if self.has_status:
             self.save(patience=0.0)
+            if not self._joints:
+                self._joints = _first_names(self._states)
+                self.save()
             self._writer.close()
         else:
             self._writer.discard()
@@ -215,3 +218,8 @@ class MotionLogger:
             return robot.chain(self.watched.base_link, tips[0])
         except FabrikError:  # a description just replaced
             return None
+
+
+def _first_names(kept: list[tuple[float, JointState]]) -> tuple[str, ...]:
+    """Names in the first of some messages; none where there is none."""
+    return next((tuple(message.name) for _, message in kept), ())

@@ -62,7 +62,7 @@ class Arm(RuleBasedStateMachine):
         self.follower = Follower(self.chain, self.motion, rules, self.measured)
         self.follower.looks_in_ticks = False
         self.now, self.q, self.velocity = 0.0, np.array(q), np.zeros(2)
-        self.sent = None
+        self.sent, self.noise, self.rng = None, 0.0, np.random.default_rng(1)
         self.base, self.base_speed = 0.0, 0.0
         self.has_commands = False
         self.step()
@@ -77,7 +77,8 @@ class Arm(RuleBasedStateMachine):
     def step(self):
         """Let one period pass, and look at the command."""
         follower = self.follower
-        self.measured.update(self.chain.joint_names, self.q, self.now)
+        measured = self.q + self.rng.normal(0.0, self.noise, self.q.shape)
+        self.measured.update(self.chain.joint_names, measured, self.now)
         self.now += DT
         self.base += DT * self.base_speed
         if follower.is_looking and follower.is_at_rest:
@@ -301,3 +302,20 @@ def test_arm_that_was_moved_stays_there_when_its_base_moves(by, speed):
     state, reason = arm.follower.state(arm.now)
     assert (state, reason.kind) == (State.HOLDING, ReasonKind.MOVED_AWAY)
     assert not arm.follower.goes_on_by_itself
+
+
+def test_arm_whose_measurements_tremble_keeps_its_place_in_the_world():
+    """Nobody moved it: it goes on with its target when its base moves."""
+    arm = Arm()
+    arm.stand('auto', 'never', (0.5, 1.0))
+    arm.target_in_the_world((0.7, 0.8))
+    arm.wait_long()
+    arm.noise = 1.5e-3
+    for _ in range(10):
+        arm.wait_long()
+        arm.drive(0.05)
+        arm.wait(15)
+        arm.drive(0.0)
+    arm.wait_long()
+    assert arm.follower.state(arm.now)[0] is State.REACHED
+    assert arm.distance_left() < ARRIVED
