@@ -1032,6 +1032,7 @@ class Follower:
 
         """
         self.motion.follow_stop(duration, dt)
+        self._repeat_time = 0.0
         self._go_back_once_at_rest(now)
         return self._command(now, self.motion.command[1])
 

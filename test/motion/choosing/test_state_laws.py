@@ -319,3 +319,18 @@ def test_arm_whose_measurements_tremble_keeps_its_place_in_the_world():
     arm.wait_long()
     assert arm.follower.state(arm.now)[0] is State.REACHED
     assert arm.distance_left() < ARRIVED
+
+
+def test_stop_that_controllers_have_already_has_an_end():
+    """A node that was deactivated as its arm went back sent its last command for ever."""
+    arm = Arm()
+    arm.stand('auto', 'never', (0.0, 1.0))
+    arm.joints((1.0, 0.5))
+    arm.wait(60)
+    arm.hold()
+    assert arm.velocity.any()
+    for _ in range(100):
+        arm.follower.follow_stop(arm.now, DT, DT)
+        arm.now += DT
+    assert arm.follower.is_at_rest
+    assert not arm.follower.should_publish
