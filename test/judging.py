@@ -97,6 +97,11 @@ class Judge:
         places = [self._model.joints[self._model.getJointId(name)].idx_v for name in names]
         return J[:, places]
 
+    def least_gain(self, values: Sequence[float], names: Sequence[str] | None = None) -> float:
+        """Smallest singular value of the Jacobian of the tip [m or 1]; none at a singularity."""
+        J = self._jacobian(values, names or self.joint_names)
+        return float(np.linalg.svd(J, compute_uv=False)[-1])
+
     def random_configuration(self, rng: np.random.Generator, margin: float = 0.0) -> np.ndarray:
         """Joint values drawn from inside the limits; from [-pi, pi] where continuous."""
         lower = np.where(np.isinf(self.lower), -math.pi, self.lower) + margin

@@ -168,6 +168,8 @@ def often_touching(
         for pair in left:
             misses[pair] += pair not in found
         left = [pair for pair in left if misses[pair] <= allowed[pair]]
+        if not left:
+            break
     return {
         pair: LeftOutReason.ALWAYS
         if misses[pair] <= SAMPLES * (1.0 - NEARLY_ALWAYS)

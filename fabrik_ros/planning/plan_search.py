@@ -44,6 +44,8 @@ FIRST_PATIENCE = 0.5
 """Time limit of the first search; each restart doubles it [s]."""
 SHORT_SEARCHES, SHORT = 2, 6
 """Number of other searches, for a shorter path, and how often each asks whether to stop [1]."""
+SHORT_ENOUGH = 1.2
+"""Length of a path, in straight ones, for which no shorter one is searched [1]."""
 BEYOND = 1.5 * np.pi
 """Distance beyond start and goals that is searched for joints without limits [rad]."""
 FIXED = 1e-9
@@ -222,6 +224,8 @@ class PlanSearch:
         assert waypoints is not None
         best = without_corners(waypoints, space.is_edge_free)
         for again in range(1, 1 + SHORT_SEARCHES):
+            if self._length_of(best) <= SHORT_ENOUGH * self._length(best[-1] - best[0]):
+                break
             waiting[:], asked = sorted(goals.found, key=self._cost(start)), count()
             other = path(number + again, partial(self._is_long, asked))
             if other is not None:

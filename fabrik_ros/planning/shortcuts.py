@@ -41,12 +41,12 @@ def shortened(
         What kernels need to look at edges by themselves, which is faster.
 
     """
-    corners = without_corners(waypoints, is_edge_free)
-    path = np.empty((len(corners) + ATTEMPTS, len(weights)))
-    path[: len(corners)] = corners
+    count = len(waypoints)
+    path = np.empty((count + ATTEMPTS, len(weights)))
+    path[:count] = waypoints
     samples, edge = rng.random((ATTEMPTS, 2)), np.empty((kernels.EDGE_ROWS, len(weights)))
     state = np.zeros(kernels.STATES, dtype=np.int64)
-    state[kernels.COUNT] = len(corners)
+    state[kernels.COUNT] = count
     search = path, weights, samples, state, edge
     while not kernels.is_over(samples, state) and not should_stop():
         if edge_arguments is not None:

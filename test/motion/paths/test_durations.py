@@ -1,12 +1,16 @@
 """How long motions take, beside the shortest time by TOPP-RA along the same joint values."""
 
+import math
+
 from fabrik_ros import load_urdf, SolverOptions
 from fabrik_ros.kernels._jit import COMPILED
-from fabrik_ros.motion.choosing.goal import MotionOptions
+from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
+from fabrik_ros.motion.paths.reference_path import LinePath
+from fabrik_ros.transforms import rotation_from_vector
 from helpers import examples, SIX_AXIS
-from knotted_paths import DT, MAKERS, motion_along
+from knotted_paths import DT, judge, MAKERS, motion_along
 import numpy as np
 import pytest
 
@@ -19,6 +23,14 @@ LONGEST = 3000
 FASTEST, HARDEST = np.full(6, 1.5), np.full(6, 5.0)
 WIDE = MotionLimits(9.0, 30.0, 90.0, FASTEST, HARDEST)
 """Tips may do what joints can."""
+TIP_SPEED, TIP_ROTATION, TIP_ACCELERATION = 0.25, 1.0, 1.0
+APART = 0.01
+"""Joint values on a line that are nearer to each other count once [rad]."""
+LEAST_GAIN = 0.1
+"""Smallest singular value of the Jacobian on lines that no singularity is near [m or 1]."""
+LONGEST_LINE, MOST_TURNED = 0.3, math.radians(45.0)
+WITH_TIP_LIMITS = 1.15
+"""Greatest median of durations of lines, in shortest ones with the limits of the tip [1]."""
 
 
 def driven(motion):
@@ -76,3 +88,48 @@ def test_joint_moves_take_little_longer_than_they_need():
         straight = start + np.linspace(0.0, 1.0, 30)[:, None] * (end - start)
         ratios.append(DT * (len(told) - 1) / shortest(straight))
     assert_short(ratios)
+
+
+def lines(limits):
+    """Drive random lines that no singularity is near; yield length, angle and what was told."""
+    chain, rng, count = load_urdf(SIX_AXIS).chain(), np.random.default_rng(5), 0
+    while count < COUNT:
+        motion = Motion(chain, limits, SolverOptions(), MotionOptions(path='line'))
+        q = chain.random_configuration(rng)
+        length, angle = rng.uniform(0.0, LONGEST_LINE), rng.uniform(0.0, MOST_TURNED)
+        way, axis = (vector / np.linalg.norm(vector) for vector in rng.normal(size=(2, 3)))
+        T = chain.tip_poses(q)
+        T[0, :3, 3] += length * way
+        T[0, :3, :3] = rotation_from_vector(angle * axis) @ T[0, :3, :3]
+        motion.reset(q)
+        motion.pursue(Goal.of(T))
+        motion.look(DT)
+        is_line = motion.found is not None and isinstance(motion.found.path, LinePath)
+        told = driven(motion)
+        gain = min(judge().least_gain(q) for q in told)
+        if is_line and motion.is_at_goal and gain > LEAST_GAIN:
+            count += 1
+            yield length, angle, told
+
+
+def sparse(q):
+    """Leave out joint values that are nearly the last ones; the end stays."""
+    kept = [0]
+    for i in range(1, len(q) - 1):
+        if np.linalg.norm(q[i] - q[kept[-1]]) > APART < np.linalg.norm(q[i] - q[-1]):
+            kept.append(i)
+    return q[[*kept, -1]]
+
+
+def test_lines_take_little_longer_than_joints_need():
+    assert_short([DT * (len(told) - 1) / shortest(sparse(told)) for *_, told in lines(WIDE)])
+
+
+def test_lines_take_little_longer_than_joints_and_tips_need():
+    limits = MotionLimits(TIP_SPEED, TIP_ROTATION, TIP_ACCELERATION, FASTEST, HARDEST)
+    ratios, gain = [], TIP_ACCELERATION / TIP_SPEED
+    for length, angle, told in lines(limits):
+        way = max(length / TIP_SPEED, angle / TIP_ROTATION)
+        by_tip = way + 1.0 / gain if way * gain > 1.0 else 2.0 * math.sqrt(way / gain)
+        ratios.append(DT * (len(told) - 1) / max(by_tip, shortest(sparse(told))))
+    assert np.median(ratios) <= WITH_TIP_LIMITS, ratios
