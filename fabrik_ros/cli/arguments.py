@@ -6,9 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 import math
 from pathlib import Path
+import re
 
 import numpy as np
 
+from ..errors import shown
 from ..model.chain import Chain
 from ..model.examples import example_arm
 from ..model.robot import Robot
@@ -22,6 +24,7 @@ from ..transforms import (
 )
 
 ASSIGNMENT = ':='
+NODE = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 
 
 def protected(words: Sequence[str]) -> list[str]:
@@ -55,6 +58,26 @@ def positive(text: str) -> float:
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f'must be more than 0, got {text.strip()!r}')
     return value
+
+
+def node_name(text: str) -> str:
+    """Read the name of a node, with namespace."""
+    if not NODE.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"expected the name of a node, as left/fabrik, got '{shown(text)}'"
+        )
+    return text
+
+
+def add_node(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a running node."""
+    parser.add_argument(
+        '--node',
+        type=node_name,
+        default='fabrik',
+        metavar='NAME',
+        help='name of the node, with namespace (default: %(default)s)',
+    )
 
 
 # -- robots

@@ -26,7 +26,7 @@ from ..errors import LogError
 from ..found_ros import require_ros
 from ..logs.log_file import part_of
 from ..logs.names import personal_names
-from .arguments import positive
+from .arguments import add_node, positive
 
 if TYPE_CHECKING:
     from ..commander.own_node import OwnNode
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fabrik_ros log`."""
     add = parser.add_argument
     add('file', metavar='FILE.zip or BAG', help='file or folder to write; it must not exist')
-    add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
+    add_node(parser)
     add('--duration', type=positive, default=math.inf, metavar='S', help='end by itself after [s]')
     add('--keep-names', action='store_true', help='leave names of people and machines in')
 

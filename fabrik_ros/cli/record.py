@@ -6,6 +6,7 @@ import sys
 
 from ..found_ros import require_ros
 from ..programs.recorded_poses import PoseWriter
+from .arguments import add_node
 
 NO_NODE = 10.0
 """Longest wait for a node [s]."""
@@ -15,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fabrik_ros record`."""
     add = parser.add_argument
     add('file', metavar='FILE.csv', help='file to write; it must not exist')
-    add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
+    add_node(parser)
     add('--tip', default='', metavar='LINK', help='the tip link, of a node that moves several')
 
 

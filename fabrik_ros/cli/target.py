@@ -18,7 +18,7 @@ from ..errors import shown, TargetError
 from ..found_ros import require_ros
 from ..programs.program_file import READ
 from ..programs.recorded_poses import read_poses
-from .arguments import add_pose, finite, Pose, positive, read_pose
+from .arguments import add_node, add_pose, finite, Pose, positive, read_pose
 
 PROGRAMS = ('.yaml', '.yml', '.json')
 """Ends of the names of files that are programs."""
@@ -50,7 +50,7 @@ def add_course_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add('--speed', type=positive, metavar='M/S', help='of the tool on the lines between poses')
     add('--frame', default='', help='frame of the pose (default: the base link of the node)')
-    add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
+    add_node(parser)
     add('--tip', default='', metavar='LINK', help='the tip link, of a node that moves several')
     add(
         '--wait',

@@ -8,27 +8,23 @@ what its buttons and axes do. The arm moves while the deadman is pressed; the st
 
 import argparse
 
-from ..errors import ProfileError, shown
 from ..found_ros import require_ros
-from ..teleop.profile import load_profile, TOPIC
-from .arguments import add_profile
+from ..teleop.profile import load_profile
+from .arguments import add_node, add_profile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fabrik_ros teleop`."""
     add_profile(parser)
-    add = parser.add_argument
-    add('--node', default='fabrik', help='name of the node, with namespace (default: fabrik)')
-    add('--tip', default='', metavar='LINK', help='the tip link, of a node that moves several')
+    add_node(parser)
+    parser.add_argument(
+        '--tip', default='', metavar='LINK', help='the tip link, of a node that moves several'
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Move the arm until interrupted."""
     profile = load_profile(options.profile)
-    if not TOPIC.fullmatch(options.node):
-        raise ProfileError(
-            f"--node: expected the name of a node, as left/fabrik, got '{shown(options.node)}'"
-        )
     require_ros()
     from ..ros.beside.teleop import main
 

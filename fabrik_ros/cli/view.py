@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import FabrikError
 from ..view.gallery import gallery_files
 from ..view.main import add_page_arguments, view_gallery, view_node, view_robot
-from .arguments import add_robot, chain_of, read_file, read_robot
+from .arguments import add_robot, chain_of, node_name, read_file, read_robot
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot(parser, is_required=False)
     parser.add_argument(
         '--node',
+        type=node_name,
         nargs='?',
         const='/fabrik',
         default='',

@@ -49,3 +49,21 @@ def test_reader_that_goes_away_is_no_error(six_axis):
         check=False,
     )
     assert (done.stdout, done.stderr) == ('r', '')
+
+
+@pytest.mark.parametrize('node', ['bad name', '', '3', 'fabrik/', '//fabrik'])
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['log', 'new.zip'],
+        ['record', 'new.csv'],
+        ['target', '--xyz', '0', '0', '1'],
+        ['teleop', 'gamepad'],
+        ['view'],
+    ],
+    ids=lambda words: words[0],
+)
+def test_name_that_no_node_has_ends_it_with_one_line(words, node, tmp_path):
+    error = run(*words, '--node', node, **without_ros(tmp_path)).error()
+    expected = f"argument --node: expected the name of a node, as left/fabrik, got '{node}'"
+    assert error == f'fabrik_ros {words[0]}: error: {expected}'
