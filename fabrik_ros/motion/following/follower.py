@@ -6,7 +6,6 @@ No ROS in here: times are seconds of one clock, given by the caller.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 import math
 
 import numpy as np
@@ -36,8 +35,9 @@ from .arm_state import (
 from .arrival import Arrival
 from .blockage import Blockage
 from .following_rules import FollowingRules, home_of
+from .goal_in_force import GoalInForce
 from .job import Job
-from .joint_goal import check_joint_values, is_part_of, JointGoal
+from .joint_goal import check_joint_values, JointGoal
 from .looming import Looming
 from .measured_joints import MeasuredJoints
 from .program_run import ProgramRun, rest_waits
@@ -81,8 +81,6 @@ class Follower:
 
     Attributes
     ----------
-    goal : Goal or None
-        Where the tips are to be; None before the first target, and while the arm is jogged.
     observer : ArmObserver
         Compares what is measured with the commands.
     looks_in_ticks : bool
@@ -107,16 +105,9 @@ class Follower:
         self._job = Job()
         self._start = StartRules(robot, motion, self.observer, self.gate, self._job)
         self._arrival = Arrival(robot, motion, self.observer)
-        self.goal: Goal | None = None
-        self._joints: JointGoal | None = None
-        """The newest joint goal; in force while `self.goal` is its `goal`."""
-        self._run: ProgramRun | None = None
-        """The newest program; in force while `self.goal` is its `goal`."""
-        self._stopped_run: ProgramRun | None = None
-        """A program that was stopped, until the arm sets out again."""
-        self._run_time = -math.inf
+        self._sent_to = GoalInForce(robot)
+        self._program_time = -math.inf
         """Time at which the newest program came last [s]."""
-        self._goal_time = -math.inf
         self._target_times = [-math.inf] * len(robot.tip_links)
         """Time at which each tip had its newest target first [s]."""
         self._joints_time = -math.inf
@@ -192,7 +183,8 @@ class Follower:
 
     def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
         if not self._job.is_engaged:
-            return State.IDLE, None if self._stopped_run is None else rest_waits(self._stopped_run)
+            stopped = self._sent_to.stopped_run
+            return State.IDLE, None if stopped is None else rest_waits(stopped)
         if self._moved_away is not None:
             return State.HOLDING, MOVED_AWAY
         if self.goal is None:
@@ -281,19 +273,22 @@ class Follower:
         is_in_force = job.is_engaged and job.stop_reason is None
         return is_in_force and self.motion.is_held_in_world
 
+    @property
+    def goal(self) -> Goal | None:
+        """Where the tips are to be; None before the first target, and while the arm is jogged."""
+        return self._sent_to.poses
+
     def goal_in_base(self) -> Array | None:
         """Poses of the goal as they are now in the base frame, shape (k, 4, 4)."""
-        if self.goal is None:
-            return None
-        return self.motion.seen_from_base(self.goal)
+        return None if self.goal is None else self.motion.seen_from_base(self.goal)
 
     @property
     def goal_configuration(self) -> Array | None:
         """Joint values at the goal, or nearest to it, shape (n,); None until they are known."""
         if self.goal is None:
             return None
-        if self._goal_in_joints is not None:
-            return self._goal_in_joints.q
+        if self._sent_to.joints is not None:
+            return self._sent_to.joints.q
         motion, resolved = self.motion, self.motion.resolved
         found = None if motion.in_stream else motion.found
         if found is not None and found.preview is not None and found.preview.share == 1.0:
@@ -340,25 +335,26 @@ class Follower:
         self._start.check_distance(T_base_target, tip)
         self._start.check_gate(now)
         self.gate.check_target(tip, T_target, in_world)
-        repeats_soon = self._follows_soon(now, self._goal_time)
-        if self._is_repeat(T_target, tip, in_world) and (repeats_soon or self._is_pursued(now)):
-            self._goal_time = now
+        sent_to, repeats_soon = self._sent_to, self._follows_soon(now, self._sent_to.came_at)
+        is_alike = sent_to.has_target_like(T_target, tip, in_world, self.motion)
+        if is_alike and (repeats_soon or self._is_pursued(now)):
+            sent_to.came(now)
             return
-        has_target = self.goal is not None and any(self.goal.is_target.tolist())
-        begins_anew = not has_target or self._job.stop_reason is not None
+        begins_anew = not sent_to.has_target or self._job.stop_reason is not None
         begins_anew |= self._start.begin(now)
         if T_base_world is not None and not self.is_held_in_world:
             self.motion.begin_in_world(T_base_world)
-        kept = None if begins_anew else self.goal
-        self.goal = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
-        self._goal_time = now
+        kept = None if begins_anew else sent_to.poses
+        poses = (kept or self._idle_goal()).with_target(tip, T_target, in_world)
+        sent_to.poses = poses
+        sent_to.came(now)
         self._jogs.clear()
         follows_soon = self._follows_soon(now, self._target_times[tip])
         self._target_times[tip] = now
         in_stream = (self.motion.is_jogging or follows_soon) and self._doubt(now) is None
         self._set_out()
         self.gate.open()
-        self.motion.pursue(self.goal, in_stream, SECOND_TARGET_TIME)
+        self.motion.pursue(poses, in_stream, SECOND_TARGET_TIME)
         self._look_at_once(now)
 
     def repeat(
@@ -391,11 +387,12 @@ class Follower:
 
         """
         is_soon = now - before <= self.rules.stream_timeout
-        is_repeat = is_soon and self._is_repeat(T_target, tip, in_world)
+        is_alike = self._sent_to.has_target_like(T_target, tip, in_world, self.motion)
+        is_repeat = is_soon and is_alike
         if is_repeat or self.gate.has_interrupted(tip, T_target, in_world):
             self._start.check_gate(now)
             self.gate.check_target(tip, T_target, in_world)
-            self._goal_time = now
+            self._sent_to.came(now)
         return is_repeat
 
     def check(self, T_base_target: Array, tip: int) -> None:
@@ -440,7 +437,7 @@ class Follower:
         self._start.check_start(now)
         self._start.begin(now)
         self._set_out_for(dict(zip(self.robot.joint_names, home.tolist(), strict=True)), now)
-        self._goal_time = math.inf
+        self._sent_to.came_at = math.inf
 
     def go_to_joints(self, values: Mapping[str, float], now: float) -> None:
         """
@@ -473,7 +470,7 @@ class Follower:
             self._joints_time = now
             self._set_out_for(values, now, in_stream=follows_soon)
             self.gate.open()
-        self._goal_time = now
+        self._sent_to.came(now)
 
     def go_through(self, program: Program, now: float, name: str = '') -> None:
         """
@@ -498,7 +495,7 @@ class Follower:
         """
         run = ProgramRun.of(self.robot, program, self._program_start(now), name)
         self._start.check_gate(now)
-        before, self._run_time = self._run_time, now
+        before, self._program_time = self._program_time, now
         if self._is_running(run) and (self.is_under_way or self._follows_soon(now, before)):
             return
         self.gate.check_program(program)
@@ -518,7 +515,8 @@ class Follower:
             The time, and when they came last [s].
 
         """
-        is_newest = self._has_program and self._run is not None and self._run.whole is program
+        run = self._sent_to.program
+        is_newest = run is not None and run.whole is program
         return is_newest and (self.is_under_way or self._follows_soon(now, before))
 
     def _program_start(self, now: float) -> Array:
@@ -529,13 +527,14 @@ class Follower:
 
     def _is_running(self, run: ProgramRun) -> bool:
         """Whether a program is the one in force already, by name and content."""
-        in_force = self._run if self._has_program and self._job.stop_reason is None else None
+        in_force = self._sent_to.program if self._job.stop_reason is None else None
         return in_force is not None and in_force.is_same(run)
 
     def _begin_run(self, run: ProgramRun, now: float) -> None:
         """Look for the way through a program, or through what is left of one."""
         self._set_out()
-        self._run, self.goal, self._goal_time = run, run.goal, math.inf
+        self._sent_to.take_program(run)
+        self._sent_to.came(now)
         self._jogs.clear()
         self.motion.pursue_program(run.program)
         self._look_at_once(now)
@@ -543,18 +542,18 @@ class Follower:
     @property
     def run(self) -> ProgramRun | None:
         """The program that the arm goes through, has gone through, or was stopped in."""
-        return self._run if self._has_program else self._stopped_run
+        return self._sent_to.run
 
     def _set_out_for(
         self, values: Mapping[str, float], now: float, in_stream: bool = False
     ) -> None:
         """Go to values of some joints; in a stream straight, as far as that is free."""
-        under_way = self._goal_in_joints if self.is_under_way else None
-        self._joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
-        self.goal = self._joints.goal
+        under_way = self._sent_to.joints if self.is_under_way else None
+        joints = JointGoal.of(self.robot, values, under_way, self.motion.q)
+        self._sent_to.take_joints(joints)
         self._jogs.clear()
         self._set_out()
-        q = self.observer.near_command(self._joints.q, self.motion.q)
+        q = self.observer.near_command(joints.q, self.motion.q)
         asks = self.motion.options.confirm != 'never'
         if in_stream and under_way is not None and not self.is_looking and not asks:
             self.motion.go_to(q)
@@ -574,24 +573,24 @@ class Follower:
         """
         self.gate.check_hold()
         self._start.check_start(now)
-        motion, goal, stopped = self.motion, self.goal, self._stopped_run
+        motion, goal, stopped = self.motion, self.goal, self._sent_to.stopped_run
         if stopped is not None and not self._job.is_engaged:
             self._start.begin(now)
-            self._begin_run(self._rest_of(stopped), now)
+            self._begin_run(self._sent_to.rest(stopped, motion.q), now)
             return
         stands_short = self.is_at_rest and motion.reason is not None and not self.is_looking
         if goal is None or not stands_short or self._job.stop_reason is not None:
             text = f'there is no path to execute: {self.state(now)[1] or self.state(now)[0].value}'
             raise RefusedError(Reason(ReasonKind.NOTHING_PROPOSED, text))
         if self._start.begin(now):
-            self.goal = None
+            self._sent_to.poses = None
             self.hold(MOVED_AWAY)
             raise RefusedError(MOVED_AWAY)
         self._set_out()
-        self._goal_time = math.inf if self._has_program else now
-        if self._goal_in_joints is not None and not motion.waits_for_execute:
-            q = self.observer.near_command(self._goal_in_joints.q, motion.q)
-            motion.pursue_configuration(q)
+        self._sent_to.came(now)
+        joints = self._sent_to.joints
+        if joints is not None and not motion.waits_for_execute:
+            motion.pursue_configuration(self.observer.near_command(joints.q, motion.q))
         elif not motion.execute():
             motion.pursue(goal)
         self._look_at_once(now)
@@ -599,27 +598,13 @@ class Follower:
     @property
     def goes_to_joints(self) -> bool:
         """Whether the goal in force is joint values."""
-        return self._goal_in_joints is not None
-
-    @property
-    def _has_program(self) -> bool:
-        """Whether the goal is the end of a program."""
-        return self._run is not None and self._run.goal is self.goal
-
-    @property
-    def _goal_in_joints(self) -> JointGoal | None:
-        """The goal, if it is joint values."""
-        is_goal = self._joints is not None and self._joints.goal is self.goal
-        return self._joints if is_goal else None
+        return self._sent_to.joints is not None
 
     def _has_goal_of(self, values: Mapping[str, float], now: float) -> bool:
         """Whether joint values are the goal already, and the arm goes or stays there."""
-        goal, job = self._goal_in_joints, self._job
-        if goal is None or job.stop_reason is not None:
+        if self._job.stop_reason is not None or not self._sent_to.has_values(values):
             return False
-        if self.is_at_rest and self.state(now)[1] is MOVED_AWAY:
-            return False
-        return is_part_of(values, goal.asked)
+        return not (self.is_at_rest and self.state(now)[1] is MOVED_AWAY)
 
     def jog(self, twist: Array, now: float, tip: int = 0, in_tip: bool = False) -> bool:
         """
@@ -660,8 +645,7 @@ class Follower:
         if doubt is not None:
             raise RefusedError(doubt)
         self._start.begin(now)
-        self.goal = None
-        self._goal_time = math.inf
+        self._sent_to.poses, self._sent_to.came_at = None, math.inf
         self._set_out()
         self.gate.open()
         self._jogs.add(tip, now)
@@ -677,7 +661,7 @@ class Follower:
         return was_jogged
 
     def _set_out(self) -> None:
-        self._stopped_run = None
+        self._sent_to.stopped_run = None
         self._blockage.forget()
         self._looming.begin()
         self._job.begin()
@@ -692,8 +676,9 @@ class Follower:
     def _stop_for(self, reason: Reason, is_fault: bool) -> None:
         self._repeat_time = 0.0
         self._jogs.clear()
-        if self._has_program and (self.is_under_way or self.motion.waits_for_execute):
-            self._stopped_run = self._run
+        has_program = self._sent_to.program is not None
+        if has_program and (self.is_under_way or self.motion.waits_for_execute):
+            self._sent_to.stopped_run = self._sent_to.program
         self._job.stop(reason, is_fault)
         if not self.is_going_back:
             self.motion.stop(reason)
@@ -725,14 +710,8 @@ class Follower:
             Whether the commands are to come back to where the arm is measured.
 
         """
-        is_there = self.motion.phase is Phase.DODGING
-        if self.is_under_way and self.goal is not None and not is_there:
-            for tip in np.flatnonzero(self.goal.is_target).tolist():
-                self.gate.interrupt(tip, self.goal.T[tip], bool(self.goal.in_world[tip]))
-            if self._run is not None and self._has_program:
-                self.gate.interrupt_program(self._run.whole)
-            if self._goal_in_joints is not None:
-                self.gate.interrupt_joints(self._goal_in_joints.asked)
+        if self.is_under_way and self.motion.phase is not Phase.DODGING:
+            self._sent_to.interrupt(self.gate)
         self.gate.block(reason, now)
         self._start.begins_anew = True
         self._blockage.forget()
@@ -828,7 +807,7 @@ class Follower:
     def _may_dodge(self, now: float) -> bool:
         """Whether an arm at rest may move as it likes, its tips where they were sent to."""
         T_goal = self.goal_in_base()
-        is_sent = self._job.is_engaged and not (self._has_program or self._goal_in_joints)
+        is_sent = self._job.is_engaged and not (self._sent_to.program or self._sent_to.joints)
         if T_goal is None or not is_sent or self.motion.phase is not Phase.RESTING:
             return False
         tips = self.robot.tip_poses(self.motion.command[0])
@@ -864,12 +843,12 @@ class Follower:
         goal = self.goal
         self._start.check_start(now)
         if goal is None or goal.in_world.any() or self._moved_away is not None:
-            self.goal = None
+            self._sent_to.poses = None
             raise RefusedError(self._moved_away or SEND_AGAIN)
         self._start.begin(now)
         self._blockage.go_on()
         self._job.begin()
-        self._goal_time = math.inf if self._has_program else now
+        self._sent_to.came(now)
         self._pursue_goal()
         self._look_at_once(now)
 
@@ -895,7 +874,7 @@ class Follower:
             return
         if self.gate.is_held or self._job.stop_reason is not None:
             self._job.end()
-            self.goal = None
+            self._sent_to.poses = None
         if not self._start.is_under_way:
             self.gate.release(RESUMED, now)
 
@@ -918,29 +897,12 @@ class Follower:
             self.motion.rest(dt)
             velocity = self.motion.command[1]
         else:
-            self._note_progress()
+            self._sent_to.note_progress(self.motion)
             velocity = self.motion.step_in_parts(dt)
-            self._note_progress()
+            self._sent_to.note_progress(self.motion)
             self._repeat_time = 0.0 if holds and not velocity.any() else REPEAT_TIME
             self._go_back_once_at_rest(now)
         return self._command(now, velocity)
-
-    def _rest_of(self, run: ProgramRun) -> ProgramRun:
-        return run.rest(self.robot.tip_poses(self.motion.q)[0])
-
-    def _note_progress(self) -> None:
-        """Take note of how far the arm is with a program."""
-        run, progress = self._run, self.motion.progress
-        if run is None or not self._has_program:
-            return
-        if progress is None:
-            has_arrived = self.motion.phase is Phase.RESTING and self.motion.reason is None
-            self._run = run.at_end if has_arrived else run
-        elif run.progress is None:
-            self._run = run.begun(self.robot, self.motion.q, progress)
-            self.goal = self._run.goal
-        else:
-            self._run = replace(run, progress=progress)
 
     def _look_at_once(self, now: float) -> None:
         if self.looks_in_ticks:
@@ -998,24 +960,23 @@ class Follower:
         if self.observer.command_a_moment_ago(now) is not None:
             return False
         self._start.begin(now)
-        joints = self._goal_in_joints
+        joints = self._sent_to.joints
         if joints is not None:  # the others keep the values they have now
-            self._joints = JointGoal.of(self.robot, joints.asked, None, self.motion.q)
-            self.goal = self._joints.goal
+            q = self.motion.q
+            self._sent_to.take_joints(JointGoal.of(self.robot, joints.asked, None, q))
         self._pursue_goal()
         return True
 
     def _pursue_goal(self) -> None:
         """Look for a path to the goal."""
-        joints = self._goal_in_joints
-        if self._run is not None and self._has_program:
-            if self._stopped_run is not None:
-                self._run, self._stopped_run = self._rest_of(self._stopped_run), None
-            self.motion.pursue_program(self._run.program)
+        motion, sent_to = self.motion, self._sent_to
+        joints, run = sent_to.joints, sent_to.take_up_rest(motion.q)
+        if run is not None:
+            motion.pursue_program(run.program)
         elif joints is not None:
-            self.motion.pursue_configuration(self.observer.near_command(joints.q, self.motion.q))
+            motion.pursue_configuration(self.observer.near_command(joints.q, motion.q))
         elif self.goal is not None:
-            self.motion.pursue(self.goal)
+            motion.pursue(self.goal)
 
     def follow_stop(self, now: float, duration: float, dt: float) -> Command:
         """
@@ -1106,7 +1067,7 @@ class Follower:
             self.gate.block(self._job.stop_reason, now)
         if self.is_at_rest or self._is_stopping:
             return
-        age, timeout = now - self._goal_time, self.rules.target_timeout
+        age, timeout = now - self._sent_to.came_at, self.rules.target_timeout
         if 0.0 < timeout < age and self.motion.phase is not Phase.DODGING:
             text = f'no target for {age:.2f} s (target_timeout {timeout:g} s)'
             self.hold(Reason(ReasonKind.TARGET_TIMEOUT, text))
@@ -1133,13 +1094,6 @@ class Follower:
         reason = self.observer.plays_something_else(wanted, meant)
         if self.is_on_the_way and reason is not None:
             self.fail(reason, now, goes_back=self.rules.wait_for_state)
-
-    def _is_repeat(self, T_target: Array, tip: int, in_world: bool) -> bool:
-        """Whether a target is the one that the tip has already, but for the tolerances."""
-        goal = self.goal
-        if goal is None or not goal.is_target[tip] or bool(goal.in_world[tip]) != in_world:
-            return False
-        return self.motion.is_same(T_target, goal.T[tip])
 
     def _is_pursued(self, now: float) -> bool:
         """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""
