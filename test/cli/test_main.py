@@ -51,17 +51,15 @@ def test_reader_that_goes_away_is_no_error(six_axis):
     assert (done.stdout, done.stderr) == ('r', '')
 
 
-@pytest.mark.parametrize('node', ['bad name', '', '3', 'fabrik/', '//fabrik'])
 @pytest.mark.parametrize(
-    'words',
+    ('words', 'node'),
     [
-        ['log', 'new.zip'],
-        ['record', 'new.csv'],
-        ['target', '--xyz', '0', '0', '1'],
-        ['teleop', 'gamepad'],
-        ['view'],
+        (['log', 'new.zip'], 'bad name'),
+        (['record', 'new.csv'], ''),
+        (['target', '--xyz', '0', '0', '1'], '3'),
+        (['teleop', 'gamepad'], 'fabrik/'),
+        (['view'], '//fabrik'),
     ],
-    ids=lambda words: words[0],
 )
 def test_name_that_no_node_has_ends_it_with_one_line(words, node, tmp_path):
     error = run(*words, '--node', node, **without_ros(tmp_path)).error()
