@@ -291,7 +291,8 @@ class CommandJudge:
         self.runs += 1
         velocity = np.zeros_like(q) if self._velocity is None else self._velocity
         self._velocity, self._step, self._run, self._stop = None, self.period, None, None
-        self._rest(bounds)
+        if not np.any(velocity):  # else it stalled, and may go on under the limits it had
+            self._rest(bounds)
         if self._knows_states:
             self._check_start(q, bounds, velocity)
             return

@@ -345,3 +345,16 @@ def test_motion_that_stalled_goes_on_as_fast_as_it_was(stream, further, is_wrong
     stream.go(0.5)
     stream.send(stream.q + np.array([further, 0.0]), 15 * STEP)
     assert ('a run begins' in stream.wrong) == is_wrong
+
+
+def test_motion_that_stalled_keeps_the_limits_of_the_tip_that_it_had():
+    stream = Stream()
+    stream.judge = CommandJudge(NAMES, replace(USUAL, tip_speed=0.5), DT, swinging)
+    stream.judge.arm_says({'a': 0.0, 'b': 0.0})
+    stream.go(0.4)
+    stream.judge.bounds_have_changed(replace(USUAL, tip_speed=0.2))
+    stream.send(stream.q + np.array([stream.velocity * DT, 0.0]), step=30 * STEP)
+    stream.go(0.0)
+    assert stream.wrong == ''
+    stream.go(0.3)
+    assert 'a tip or joint centre' in stream.wrong
