@@ -63,7 +63,7 @@ ENTRIES = {
     'kinematics.tip_pose': 'f2r f1 f1 f2',
     'limits.narrow': 'f2 f1 f1 f2',
     'limits.narrow_around': 'f2 f1 f1 f2',
-    'line_speed.followable': 'f1 f1 f1 f f f f1 f1',
+    'line_speed.followable': 'f1 f1 f1 f f f f f1 f1',
     'line_speed.speed_along_filtered_path': 'f1 f2 f1 f1 f f f f f f f1',
     'nearest_velocity.nearest_velocity': 'f2 f1 f2 f1 f1 i1 f2 f2 f1',
     'pair_bounds.are_apart': 'f1 f2 f2 f1 f1 f1',

@@ -9,12 +9,12 @@ from .displacement import size_of
 
 TINY_RATE = 1e-12
 """Smallest rate that is divided by [rad/s or m/s]."""
-BENDING_SHARE = 0.65
+BENDING_SHARE = 0.5
 """Share of the joint accelerations that a bend of the line may need [1]."""
 SPEEDING_SHARE = 0.5
-"""Share of the joint accelerations used to speed up in a stream [1]."""
+"""Share of the joint accelerations that is always left to come to rest [1]."""
 BRAKING_SHARE = 0.95
-"""Share of the joint accelerations used to brake; on a line also for its bends meanwhile [1]."""
+"""Share of the joint accelerations used to brake where that is a must [1]."""
 LEAD_SHARE = 0.9
 """Share of the joint accelerations that a bend may need far behind a mean of the goal [1]."""
 SIDEWARD = 0.05
@@ -140,6 +140,7 @@ def followable(
     distance: float,
     lead_time: float,
     speed: float,
+    braking_share: float,
     joint_velocity: Array,
     joint_acceleration: Array,
 ) -> tuple[float, float, float]:
@@ -159,6 +160,8 @@ def followable(
         infinite beside it, where steps follow its bends as far as joints can.
     speed : float
         Speed of the reference now, as a share of the full speed.
+    braking_share : float
+        Share of the joint accelerations by which it comes to rest, where its bends leave that [1].
     joint_velocity, joint_acceleration : array, shape (n,)
         Joint limits.
 
@@ -175,21 +178,20 @@ def followable(
     for j in range(q.shape[0]):
         rate_ahead = (q_ahead[j] - q[j]) / distance
         highest = max(abs(rate_ahead), abs(rate[j]), TINY_RATE)
+        braking = SPEEDING_SHARE * joint_acceleration[j] / highest
         deceleration = min(
             deceleration, BRAKING_SHARE * joint_acceleration[j] / max(abs(rate[j]), TINY_RATE)
         )
         speed_limit = min(speed_limit, joint_velocity[j] / highest)
         if lead_time > 0.0:
             change = (rate_ahead * ahead - rate[j] * speed) / (0.5 * lead_time)
-            left = SPEEDING_SHARE * joint_acceleration[j]
         else:
             change = (rate_ahead - rate[j]) / (0.5 * distance)
             # Where a bend speeds the joint up, braking does not add to that.
             slowed = (-change if rate_ahead > 0.0 else change) * speed * speed
-            needed = min(max(0.0, slowed), BENDING_SHARE * joint_acceleration[j])
-            left = BRAKING_SHARE * joint_acceleration[j] - needed
-            highest = max(highest, abs(2.0 * rate_ahead - rate[j]))
-        acceleration = min(acceleration, left / highest)
+            left = braking_share * joint_acceleration[j] - max(0.0, slowed)
+            braking = max(braking, left / max(highest, abs(2.0 * rate_ahead - rate[j])))
+        acceleration = min(acceleration, braking)
         curve_limit = min(curve_limit, joint_acceleration[j] / max(abs(change), TINY_RATE))
     if lead_time <= 0.0:
         speed_limit = min(speed_limit, math.sqrt(BENDING_SHARE * curve_limit))

@@ -30,6 +30,12 @@ CATCHING_UP = 1e-4
 MOMENT = 1e-3
 """Time over which the speed of the tips is measured [s]."""
 
+BRAKING_SHARE, GENTLE_SHARE = 0.8, 0.5
+"""
+Share of the joint accelerations by which a line ends, and one that leaves joints to spare, or that
+a base moves, what they may need at any time [1].
+"""
+
 ReferenceT = TypeVar('ReferenceT', bound=TipReference)
 
 
@@ -83,7 +89,7 @@ class LineTracker:
         for goal in (nearby, line.T, nearby):
             line.head_for(goal)
         line.pose_ahead(MOMENT)
-        line.look_at(mid, MOMENT)
+        line.look_at(mid, MOMENT, GENTLE_SHARE)
         line.next_speed(MOMENT, 1.0)
         straight = LineReference(line.T, mid, self._joints.limits)
         straight.head_for(nearby)
@@ -137,7 +143,8 @@ class LineTracker:
         if not self.solvers.is_on_line(answer):
             line.ends_at = answer
             return
-        line.look_at(answer.q, distance)
+        is_gentle = self.solvers.may_choose or self._frame.is_world
+        line.look_at(answer.q, distance, GENTLE_SHARE if is_gentle else BRAKING_SHARE)
         line.greatest_share = min(line.greatest_share, self._share_ahead(line, answer.q, distance))
 
     def _share_ahead(self, line: TipReference, q_ahead: Array, distance: float) -> float:

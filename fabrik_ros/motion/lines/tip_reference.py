@@ -202,7 +202,7 @@ class TipReference(ABC):
         """Way from joint values (n,) to where spare joints were before; 0: nowhere."""
         return np.zeros_like(q)
 
-    def look_at(self, q_ahead: Array, distance: float) -> None:
+    def look_at(self, q_ahead: Array, distance: float, braking_share: float) -> None:
         """
         Set how fast the joints can follow, from where they will be some way ahead.
 
@@ -212,11 +212,13 @@ class TipReference(ABC):
             Joint values for the poses ahead.
         distance : float
             How far that is [s].
+        braking_share : float
+            Share of the joint accelerations by which to come to rest, where bends leave that [1].
 
         """
         limits = self.limits
         acceleration, deceleration, share = followable(
-            self.q, q_ahead, self.rate, distance, self._filtered_for, self.pace,
+            self.q, q_ahead, self.rate, distance, self._filtered_for, self.pace, braking_share,
             limits.joint_velocity, limits.joint_acceleration,
         )  # fmt: skip
         self.acceleration = min(self.full_acceleration, acceleration)

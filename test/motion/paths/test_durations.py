@@ -29,6 +29,8 @@ APART = 0.01
 LEAST_GAIN = 0.1
 """Smallest singular value of the Jacobian on lines that no singularity is near [m or 1]."""
 LONGEST_LINE, MOST_TURNED = 0.3, math.radians(45.0)
+LINES_MEDIAN, LINES_WORST = 1.16, 1.25
+"""Greatest durations of lines, which keep a reserve to brake with, in shortest ones [1]."""
 WITH_TIP_LIMITS = 1.15
 """Greatest median of durations of lines, in shortest ones with the limits of the tip [1]."""
 
@@ -122,7 +124,9 @@ def sparse(q):
 
 
 def test_lines_take_little_longer_than_joints_need():
-    assert_short([DT * (len(told) - 1) / shortest(sparse(told)) for *_, told in lines(WIDE)])
+    ratios = [DT * (len(told) - 1) / shortest(sparse(told)) for *_, told in lines(WIDE)]
+    assert np.median(ratios) <= LINES_MEDIAN, ratios
+    assert np.max(ratios) <= LINES_WORST, ratios
 
 
 def test_lines_take_little_longer_than_joints_and_tips_need():
