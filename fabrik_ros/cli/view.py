@@ -22,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=node_name,
         nargs='?',
         const='/fabrik',
-        default='',
         metavar='NAME',
         help='show the arm of a running node instead, by ROS 2 (without NAME: /fabrik)',
     )

@@ -32,8 +32,8 @@ MOMENT = 1e-3
 
 BRAKING_SHARE, GENTLE_SHARE = 0.8, 0.5
 """
-Share of the joint accelerations by which a line ends, and one that leaves joints to spare, or that
-a base moves, what they may need at any time [1].
+Share of the joint accelerations by which a line comes to rest; the lesser one where spare joints
+or a moving base may need the others at any time [1].
 """
 
 ReferenceT = TypeVar('ReferenceT', bound=TipReference)
