@@ -32,8 +32,8 @@ MOMENT = 1e-3
 
 BRAKING_SHARE, GENTLE_SHARE = 0.8, 0.5
 """
-Share of the joint accelerations by which a line comes to rest; the lesser one where spare joints
-or a moving base may need the others at any time [1].
+Share of the joint accelerations by which a line comes to rest; the lesser one where spare joints,
+other tips or a moving base may need the rest at any time [1].
 """
 
 ReferenceT = TypeVar('ReferenceT', bound=TipReference)
@@ -143,8 +143,9 @@ class LineTracker:
         if not self.solvers.is_on_line(answer):
             line.ends_at = answer
             return
-        is_gentle = self.solvers.may_choose or self._frame.is_world
-        line.look_at(answer.q, distance, GENTLE_SHARE if is_gentle else BRAKING_SHARE)
+        is_alone = len(self._robot.tip_links) == 1 and not self._frame.is_world
+        brakes_late = is_alone and not self.solvers.may_choose
+        line.look_at(answer.q, distance, BRAKING_SHARE if brakes_late else GENTLE_SHARE)
         line.greatest_share = min(line.greatest_share, self._share_ahead(line, answer.q, distance))
 
     def _share_ahead(self, line: TipReference, q_ahead: Array, distance: float) -> float:
