@@ -420,7 +420,7 @@ class CollisionGuard:
         if len(near) == 0:
             return ''
         part = StraightPath(q, q_next, self._nothing_strays)
-        p = find_blocking(self._distances, part, near, least.values)
+        p = find_blocking(self._distances, part, near, least.values, FINE_DETAIL)
         return '' if p < 0 else self._reason(p, self._distances.measure(p, least.q))
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:

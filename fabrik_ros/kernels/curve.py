@@ -53,6 +53,49 @@ def segment_at(places: Array, at: float, guess: int) -> int:
 
 
 @kernel
+def straight_until(knots: Array, first: int, longest: float, off: float) -> int:
+    """
+    Return the last knot to which a straight line from another leads past those between.
+
+    Parameters
+    ----------
+    knots : array, shape (m, n)
+        Joint values [rad or m].
+    first : int
+        The other knot, not the last one; the next one is returned at least.
+    longest : float
+        Largest joint move on the line [rad or m].
+    off : float
+        Largest distance of knots from it [rad or m].
+
+    """
+    last = first + 1
+    while last + 1 < knots.shape[0] and _is_straight(knots, first, last + 1, longest, off):
+        last += 1
+    return last
+
+
+@kernel
+def _is_straight(knots: Array, first: int, last: int, longest: float, off: float) -> bool:
+    """Whether a line between two knots is short, and those between near it."""
+    squared = 0.0
+    for j in range(knots.shape[1]):
+        move = knots[last, j] - knots[first, j]
+        if abs(move) > longest:
+            return False
+        squared += move * move
+    for i in range(first + 1, last):
+        along, away = 0.0, 0.0
+        for j in range(knots.shape[1]):
+            since = knots[i, j] - knots[first, j]
+            along += since * (knots[last, j] - knots[first, j])
+            away += since * since
+        if away - along * along / max(squared, TINY) > off * off:
+            return False
+    return True
+
+
+@kernel
 def curve_at(knots: Array, tangents: Array, places: Array, i: int, t: float, rows: Array) -> None:
     """
     Write joint values, their slopes and curvatures at a share `t` of segment `i`.

@@ -36,6 +36,7 @@ ENTRIES = {
     'curve.nearest_place': 'f2 f2 f1 f1 i f2',
     'curve.next_speed': 'f2 f2 f2 f1 f2 f f f f i f2',
     'curve.segment_at': 'f1 f i',
+    'curve.straight_until': 'f2 i f f',
     'curve.write_stop': 'f2 f2 f2 f1 f2 f f f i f1 f2 f2',
     'displacement.displacements_between': 'f3 f3 f f f2 f2',
     'displacement.moved_poses': 'f3 f2 f f f2 f3',
@@ -92,9 +93,9 @@ ENTRIES = {
     'search.scatter': 'i f1 f1 f1',
     'shortcuts.conclude': 'f2 i1 f2 b',
     'shortcuts.is_over': 'f2 i1',
-    'shortcuts.propose': 'f2 f1r f2 i1 f2',
+    'shortcuts.propose': 'f2 f1r f2 b2 i1 f2',
     'shortcuts.shorten': (
-        'f2 f1r f2 i1 f2 i '
+        'f2 f1r f2 b2 i1 f2 i '
         'f2r f1 f2 f2 f2 f2 i2 i2 i1 f2 f1 f2r i2 f2 i1 f2 f2 f f2 f2 f2 f2 f2 f2 i1 f2 i1'
     ),
     'target.read_target': 'f2 f1 f f1 f1',

@@ -1,23 +1,36 @@
-"""Shorter paths in joint space: two random places of a path are joined where that is free."""
+"""
+Shorter paths in joint space: two random places of a path are joined where that is free.
+
+A shortcut leads straight from one place to the other. A partial one does so for some joints only,
+while the others go as before, so it also shortens where the straight edge is blocked (Geraerts
+and Overmars 2007, "Creating high-quality paths for motion planning").
+
+"""
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
 from ..transforms import Array
 from ._jit import kernel, nogil_kernel
-from .free_edges import is_edge_free, Numbers
+from .free_edges import is_curve_free, Numbers
 from .separation import Indices
 
-COUNT, TRIED, FRUITLESS, FIRST, LAST, STATES = 0, 1, 2, 3, 4, 5
+COUNT, TRIED, FRUITLESS, FIRST, LAST, ROWS, STATES = 0, 1, 2, 3, 4, 5, 6
 """
 Of the state: the number of corners of the path, of shortcuts that were tried, and of those in a
-row without success; the edges that the proposed one leads from and to.
+row without success; the edges that the proposed one leads from and to, and how many corners and
+ends it has.
 """
-FROM, TO, EDGE_ROWS = 0, 1, 2
-"""Rows of the proposed edge: its ends."""
+GROWTH = 2
+"""Number of corners by which a shortcut lengthens a path, at most [1]."""
 MOST_FRUITLESS = 20
 """Tries in a row without a shortcut that end the search for more [1]."""
 WORTH = 1e-3
 """Least share of its part of the path that a shortcut must save [1]."""
+
+Choices = npt.NDArray[np.bool_]
 
 
 @kernel
@@ -28,9 +41,16 @@ def is_over(samples: Array, state: Indices) -> bool:
 
 
 @kernel
-def propose(corners: Array, weights: Array, samples: Array, state: Indices, edge: Array) -> bool:
+def propose(
+    corners: Array,
+    weights: Array,
+    samples: Array,
+    straight: Choices,
+    state: Indices,
+    shortcut: Array,
+) -> bool:
     """
-    Write an edge that joins two random places of a path; return whether it would be shorter.
+    Write a shortcut between two random places of a path; return whether it would be shorter.
 
     Parameters
     ----------
@@ -40,23 +60,32 @@ def propose(corners: Array, weights: Array, samples: Array, state: Indices, edge
         How much a unit of each joint counts in lengths.
     samples : array, shape (k, 2)
         Random places, as shares of the length of the path [1].
+    straight : array of bool, shape (k, n)
+        The joints that go straight.
     state : array of int, shape (STATES,)
         See `COUNT`.
-    edge : array, shape (EDGE_ROWS, n)
-        Where the edge is written to.
+    shortcut : array, shape (m, n)
+        It is written here.
 
     """
-    length = 0.0
-    for i in range(state[COUNT] - 1):
-        length += _distance(weights, corners[i], corners[i + 1])
+    length = _length(corners, weights, state[COUNT])
     one, other = samples[state[TRIED], 0], samples[state[TRIED], 1]
+    is_straight = straight[state[TRIED]]
     state[TRIED] += 1
-    first, last = min(one, other) * length, max(one, other) * length
-    state[FIRST] = _write_place(corners, weights, state[COUNT], first, edge[FROM])
-    state[LAST] = _write_place(corners, weights, state[COUNT], last, edge[TO])
-    if state[FIRST] == state[LAST]:
+    begin, end = min(one, other) * length, max(one, other) * length
+    first = _write_place(corners, weights, state[COUNT], begin, shortcut[0])
+    last = _write_place(corners, weights, state[COUNT], end, shortcut[1])
+    if first == last:
         return False
-    return bool(_distance(weights, edge[FROM], edge[TO]) <= (1.0 - WORTH) * (last - first))
+    rows = 2 if is_straight.all() else 2 + last - first
+    if rows > 2:
+        for i in range(1, rows - 1):
+            for j in range(corners.shape[1]):
+                shortcut[i, j] = corners[first + i, j]
+        _write_place(corners, weights, state[COUNT], end, shortcut[rows - 1])
+        _straighten(shortcut, weights, rows, is_straight)
+    state[FIRST], state[LAST], state[ROWS] = first, last, rows
+    return bool(_length(shortcut, weights, rows) <= (1.0 - WORTH) * (end - begin))
 
 
 @kernel
@@ -75,6 +104,29 @@ def _write_place(corners: Array, weights: Array, count: int, place: float, q: Ar
 
 
 @kernel
+def _straighten(corners: Array, weights: Array, count: int, is_straight: Choices) -> None:
+    """Let joints go straight from the first corner to the last, evenly along the way."""
+    length, place, end = _length(corners, weights, count), 0.0, count - 1
+    step = _distance(weights, corners[0], corners[1])
+    for i in range(1, end):
+        place += step
+        step = _distance(weights, corners[i], corners[i + 1])
+        share = place / length if length > 0.0 else 0.0
+        for j in range(corners.shape[1]):
+            if is_straight[j]:
+                corners[i, j] = corners[0, j] + share * (corners[end, j] - corners[0, j])
+
+
+@kernel
+def _length(corners: Array, weights: Array, count: int) -> float:
+    """Length of the path over the first corners."""
+    length = 0.0
+    for i in range(count - 1):
+        length += _distance(weights, corners[i], corners[i + 1])
+    return length
+
+
+@kernel
 def _distance(weights: Array, q: Array, q_next: Array) -> float:
     """Length of the edge between two configurations."""
     squared = 0.0
@@ -85,21 +137,21 @@ def _distance(weights: Array, q: Array, q_next: Array) -> float:
 
 
 @kernel
-def conclude(corners: Array, state: Indices, edge: Array, is_free: bool) -> None:
-    """Put the proposed edge into the path if it is free; `corners` has room for another one."""
+def conclude(corners: Array, state: Indices, shortcut: Array, is_free: bool) -> None:
+    """Put the shortcut into the path if it is free; `corners` has room for `GROWTH` more."""
     if not is_free:
         state[FRUITLESS] += 1
         return
-    first, last, count = state[FIRST], state[LAST], state[COUNT]
-    state[FRUITLESS], state[COUNT] = 0, count - (last - first) + 2
-    for j in range(edge.shape[1]):
-        if last - first == 1:
-            for i in range(count - 1, last, -1):
-                corners[i + 1, j] = corners[i, j]
-        else:
-            for i in range(last + 1, count):
-                corners[i - (last - first) + 2, j] = corners[i, j]
-        corners[first + 1, j], corners[first + 2, j] = edge[FROM, j], edge[TO, j]
+    first, last, rows, count = state[FIRST], state[LAST], state[ROWS], state[COUNT]
+    shift = rows - (last - first)
+    state[FRUITLESS], state[COUNT] = 0, count + shift
+    for k in range(count - 1 - last):
+        i = last + 1 + k if shift < 0 else count - 1 - k
+        for j in range(shortcut.shape[1]):
+            corners[i + shift, j] = corners[i, j]
+    for i in range(rows):
+        for j in range(shortcut.shape[1]):
+            corners[first + 1 + i, j] = shortcut[i, j]
 
 
 @nogil_kernel
@@ -107,8 +159,9 @@ def shorten(
     corners: Array,
     weights: Array,
     samples: Array,
+    straight: Choices,
     state: Indices,
-    edge: Array,
+    shortcut: Array,
     most: int,
     model: Array,
     values: Array,
@@ -143,7 +196,7 @@ def shorten(
 
     Parameters
     ----------
-    corners, weights, samples, state, edge
+    corners, weights, samples, straight, state, shortcut
         See `propose`.
     most : int
         Number of shortcuts to try.
@@ -158,12 +211,12 @@ def shorten(
     for _ in range(most):
         if is_over(samples, state):
             return False
-        is_shorter = propose(corners, weights, samples, state, edge)
-        is_free = is_shorter and is_edge_free(
-            edge[FROM], edge[TO], model, values, frames, points, solids, vertices, starts, bins,
-            candidates, faces, margins, boxes, pairs, motion_bounds, order, least, ends,
+        is_shorter = propose(corners, weights, samples, straight, state, shortcut)
+        is_free = is_shorter and is_curve_free(
+            shortcut[: state[ROWS]], model, values, frames, points, solids, vertices, starts,
+            bins, candidates, faces, margins, boxes, pairs, motion_bounds, order, least, ends,
             resolution, piece, parts, pair_rows, centres, directions, memory, nodes, scratch,
             stop,
         )  # fmt: skip
-        conclude(corners, state, edge, is_free)
+        conclude(corners, state, shortcut, is_free)
     return not is_over(samples, state)

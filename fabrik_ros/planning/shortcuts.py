@@ -1,17 +1,21 @@
 """Shorter paths in joint space: corners are left out where a straight edge is free."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..kernels import shortcuts as kernels
+from ..kernels.shortcuts import Choices
 from ..transforms import Array
 
-ATTEMPTS = 60
-"""Number of shortcuts that are tried between random places of a path, at most [1]."""
+ATTEMPTS, PARTIAL_ATTEMPTS = 60, 30
+"""Number of shortcuts that are tried, and of partial ones, at most [1]."""
 AT_ONCE = 4
 """Number of them that a kernel tries before it is asked whether to stop [1]."""
+STRAIGHT_JOINTS = 0.5
+"""Share of the joints that go straight on a partial shortcut, about [1]."""
 
 
 def shortened(
@@ -41,19 +45,42 @@ def shortened(
         What kernels need to look at edges by themselves, which is faster.
 
     """
-    count = len(waypoints)
-    path = np.empty((count + ATTEMPTS, len(weights)))
+    joints = len(weights)
+    for straight in (
+        np.full((ATTEMPTS, joints), True),
+        rng.random((PARTIAL_ATTEMPTS, joints)) < STRAIGHT_JOINTS,
+    ):
+        waypoints = _with_shortcuts(
+            waypoints, straight, is_edge_free, weights, should_stop, rng, edge_arguments
+        )
+    return without_corners(waypoints, is_edge_free)
+
+
+def _with_shortcuts(
+    waypoints: Sequence[Array],
+    straight: Choices,
+    is_edge_free: Callable[[Array, Array], bool],
+    weights: Array,
+    should_stop: Callable[[], bool],
+    rng: np.random.Generator,
+    edge_arguments: tuple[Any, ...] | None,
+) -> list[Array]:
+    """Try shortcuts that are straight for given joints, shape (k, n)."""
+    count, attempts = len(waypoints), len(straight)
+    path = np.empty((count + kernels.GROWTH * attempts, len(weights)))
     path[:count] = waypoints
-    samples, edge = rng.random((ATTEMPTS, 2)), np.empty((kernels.EDGE_ROWS, len(weights)))
+    samples, shortcut = rng.random((attempts, 2)), np.empty_like(path)
     state = np.zeros(kernels.STATES, dtype=np.int64)
     state[kernels.COUNT] = count
-    search = path, weights, samples, state, edge
+    search = path, weights, samples, straight, state, shortcut
     while not kernels.is_over(samples, state) and not should_stop():
         if edge_arguments is not None:
             kernels.shorten(*search, AT_ONCE, *edge_arguments)
             continue
-        is_free = kernels.propose(*search) and is_edge_free(*edge.copy())
-        kernels.conclude(path, state, edge, is_free)
+        is_free = kernels.propose(*search) and all(
+            is_edge_free(*edge) for edge in pairwise(shortcut[: state[kernels.ROWS]].copy())
+        )
+        kernels.conclude(path, state, shortcut, is_free)
     return list(path[: state[kernels.COUNT]])
 
 

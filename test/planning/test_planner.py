@@ -195,6 +195,23 @@ def test_kernel_that_shortens_paths_finds_what_is_found_edge_by_edge(world, seed
         assert is_given or min(distance(q) for q in edge) > CLEARANCE
 
 
+def test_joints_that_need_no_detour_make_less_of_one_where_others_do():
+    """Two joints go round a block, and the third one there and back without need."""
+    path = [(-1, 0, 0), (-1, 1.2, 0.8), (0, 1.2, -0.7), (1, 1.2, 0.9), (1, 0, 0)]
+
+    def is_edge_free(q, q_next, width=0.9, height=1.0):
+        along = np.linspace(q, q_next, 200)
+        return not np.any((np.abs(along[:, 0]) < width) & (np.abs(along[:, 1]) < height))
+
+    travels = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        found = shortened(np.array(path, float), is_edge_free, np.ones(3), lambda: False, rng)
+        assert all(is_edge_free(*edge, 0.88, 0.98) for edge in pairwise(found))
+        travels.append(np.abs(np.diff(np.array(found)[:, 2])).sum())
+    assert np.median(travels) < 1.1  # 1.3 to 1.7 where all joints go straight at once
+
+
 def is_on(part, edge):
     """Whether an edge is part of another."""
     begin, way = edge[0], edge[1] - edge[0]

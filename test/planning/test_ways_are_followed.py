@@ -43,14 +43,18 @@ BOXES = {
 }
 
 
-@pytest.fixture(scope='module')
-def world() -> WorldCollision:
+def world_with(**clearance) -> WorldCollision:
     boxes = BOXES.items()
     scene = Scene(
         Obstacle(name, Box(size), transform(np.eye(3), np.array(centre)))
         for name, (size, centre) in boxes
     )
-    return PlannerSetup(ROBOT, ARM).world(scene)
+    return PlannerSetup(ROBOT, ARM, **clearance).world(scene)
+
+
+@pytest.fixture(scope='module')
+def world() -> WorldCollision:
+    return world_with()
 
 
 def free_configuration(world, rng) -> np.ndarray:
@@ -62,7 +66,9 @@ def free_configuration(world, rng) -> np.ndarray:
             return q
 
 
-def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(world):
+@pytest.mark.parametrize('clearance', [0.02, 0.002])
+def test_planned_ways_grazing_obstacles_are_free_for_who_looks_along_them(clearance):
+    world = world_with(obstacle_clearance=clearance)
     options, rng = FollowerOptions(), np.random.default_rng(5)
     limits, guard = options.limits_for(ARM), CollisionGuard(world)
     motion = Motion(ARM, limits, options.solver, options.motion, guard=guard)

@@ -23,6 +23,8 @@ from .preview import Ahead
 
 PREVIEW_MOVE = 0.05
 """Largest joint move from one checked configuration to the next, if knots are dense [rad or m]."""
+PREVIEW_OFF = 1e-4
+"""Largest distance of knots from the straight line that is checked in their place [rad or m]."""
 AVERAGED_OFF = 1e-4
 """
 Distance of tips and joint centres from a curve that bends evenly by averaging, with limited jerk
@@ -310,12 +312,15 @@ class PlannedPath(Path):
 
 
 def sparse(q: Array, knots: Array) -> list[int]:
-    """Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too."""
-    last, chosen = q, []
-    for i, knot in enumerate(knots):
-        if i + 1 == len(knots) or largest(knots[i + 1] - last) > PREVIEW_MOVE:
-            chosen.append(i)
-            last = knot
+    """
+    Choose from dense knots, shape (m, n), those to look at, for an arm at `q`; the last too.
+
+    Straight lines over them lead past the others, and do not cut corners.
+    """
+    line, here, chosen = np.vstack([q, knots]), 0, []
+    while here < len(knots):
+        here = kernels.straight_until(line, here, PREVIEW_MOVE, PREVIEW_OFF)
+        chosen.append(here - 1)
     return chosen
 
 
