@@ -21,7 +21,7 @@ from .motion.driven_way import driven_way
 from .motion.follower_options import FollowerOptions
 from .motion.program_plan import driven_program, ProgramPlan
 from .planning.direct_planner import DirectPlanner
-from .planning.plan_request import PLANNING_TIME, PlanRequest
+from .planning.plan_request import check_limits, PLANNING_TIME, PlanRequest
 from .planning.plan_result import Plan
 from .planning.planner import Planner
 from .planning.planner_setup import PlannerSetup
@@ -78,7 +78,7 @@ def plan(
     chain : Chain or Tree
         The arm, or the arms.
     start : array-like, shape (n,)
-        Where it is [rad or m].
+        Where it is, outside its limits by `limit_margin` of the options at most [rad or m].
     target : array-like or Program
         Pose of the tip in the base frame, shape (4, 4); poses of the k tips of a tree, shape
         (k, 4, 4), NaN for tips without a target; or joint values, shape (n,) [rad or m].
@@ -132,8 +132,8 @@ def plan(
     """
     check_arm(chain, 'chain', Chain, Tree)
     collision = _collision(scene, robot, chain, settings)
-    q = chain.checked(start, 'start')
     how = options if isinstance(options, FollowerOptions) else _following(options)
+    q = _checked_start(chain, start, how)
     asked = options.solver if isinstance(options, FollowerOptions) else options
     planner = Planner(chain, collision, asked, tips)
     planner.warm_up()
@@ -206,7 +206,7 @@ def plan_program(
     planner = Planner(chain, collision, how.solver)
     planner.warm_up()
     direct = DirectPlanner(planner, planning_time, _never)
-    q = chain.checked(start, 'start')
+    q = _checked_start(chain, start, how)
     return driven_program(_one_tip(chain), q, with_values(program, known), collision, direct, how)
 
 
@@ -223,6 +223,13 @@ def _following(options: SolverOptions | None) -> FollowerOptions:
         polish=asked.polish,
         solve_budget=asked.budget,
     )
+
+
+def _checked_start(arm: Mechanism, start: npt.ArrayLike, how: FollowerOptions) -> Array:
+    """Joint values at the start, shape (n,), from where the arm would set out."""
+    q = arm.checked(start, 'start')
+    check_limits(arm, q, 'the start', how.limit_margin)
+    return q
 
 
 def _one_tip(arm: Mechanism) -> Chain:

@@ -420,8 +420,12 @@ class CollisionGuard:
         if len(near) == 0:
             return ''
         part = StraightPath(q, q_next, self._nothing_strays)
-        p = find_blocking(self._distances, part, near, least.values, FINE_DETAIL)
-        return '' if p < 0 else self._reason(p, self._distances.measure(p, least.q))
+        meets = least.values[near] < 0.0
+        for pairs, detail in ((near[~meets], FINE_DETAIL), (near[meets], USUAL_DETAIL)):
+            p = find_blocking(self._distances, part, pairs, least.values, detail)
+            if p >= 0:
+                return self._reason(p, self._distances.measure(p, least.q))
+        return ''
 
     def _near(self, passed: Array) -> npt.NDArray[np.intp]:
         """Pairs that might come too near, if each joint were anywhere between those passed."""

@@ -137,7 +137,7 @@ class FollowedRequest:
 
     def is_due_again(self, facts: Facts, now: float) -> bool:
         """Tell, once, whether it is to be sent again: nobody answered, and nobody else came."""
-        is_open = not self.was_accepted and self._goal_in(facts) == self._goal_before
+        is_open = not (self.was_accepted or self._has_another_come(facts))
         return is_open and self._open.is_due_again(now)
 
     def is_pursued(self, facts: Facts) -> bool:
@@ -159,6 +159,12 @@ class FollowedRequest:
 
     def _goal_in(self, facts: Facts) -> Facts:
         return {key: facts[key] for key in self._marks if key in facts}
+
+    def _has_another_come(self, facts: Facts) -> bool:
+        """Whether another goal is in force, or some came and went, which may have been this."""
+        goal = self._goal_in(facts)
+        came_and_went = not goal and int(facts['accepted']) > self._accepted
+        return came_and_went or goal != self._goal_before
 
     def _is_replaced(self, facts: Facts) -> bool:
         """Whether there is another goal of the same kind, or another target was accepted since."""
@@ -190,10 +196,11 @@ class FollowedRequest:
         """Say why a request was not accepted; None while that may come."""
         goal, refusal = self._goal_in(facts), self._open.refusal(facts, now)
         is_late = self._open.waited(now) > RESEND_TIME
-        if refusal is None and is_late and goal and goal != self._goal_before:
-            text = 'another target came in its place'
-            return Ending(Outcome.STOPPED, SUPERSEDED, text)
-        return refusal
+        if refusal is not None or not (is_late and self._has_another_come(facts)):
+            return refusal
+        if goal:
+            return Ending(Outcome.STOPPED, SUPERSEDED, 'another target came in its place')
+        return Ending(Outcome.STOPPED, facts['reason_code'] or ENDED, standing_in(facts))
 
     def _arrival(self, facts: Facts) -> str:
         position, turn, is_measured = errors_in(facts, self._prefix)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -198,7 +199,7 @@ class ArmFollower:
         Raises
         ------
         ValueError
-            If `dt` is not positive.
+            If `dt` is no number, or not positive.
         TargetError
             If the target is no pose, no configuration, or no value that a joint can have.
         JointValueError
@@ -207,8 +208,8 @@ class ArmFollower:
             If nothing was measured yet: there are no values to send.
 
         """
-        if not 0.0 < dt < math.inf:
-            raise ValueError(f'dt must be positive and finite, got {dt}')
+        if not (isinstance(dt, Real) and 0.0 < dt < math.inf):
+            raise ValueError(f'dt must be positive and finite, got {dt!r}')
         now = self._now + dt
         self._take_measured(measured, now)
         if not self._is_placed and self.options.wait_for_state:
@@ -290,7 +291,8 @@ class ArmFollower:
             return q
         self._away_since = min(self._away_since, now)
         is_certain = observer.why_contradicted(now) is None and observer.doubt(now) is None
-        if is_measured and is_certain and now - self._away_since >= observer.restart_pause:
+        is_settled = is_certain and now - self._away_since >= observer.restart_pause
+        if is_settled and observer.is_seen(now):  # blind, it stays
             measured = observer.near_command(observer.q, q)
             # It holds where it was let go: an arm that sags does not sink for ever.
             if held is None or np.max(np.abs(measured - held)) > observer.rules.resync_tolerance:

@@ -91,9 +91,22 @@ class PlanRequest:
             raise TargetError('neither poses nor joint values are given as a goal')
 
 
-def check_limits(robot: Mechanism, q: Array) -> None:
+def check_limits(
+    robot: Mechanism, q: Array, what: str = 'the goal', margin: float = AT_LIMIT
+) -> None:
     """
-    Check that joint values are within the limits, but for rounding.
+    Check that joint values are within the limits.
+
+    Parameters
+    ----------
+    robot : Chain or Tree
+        The joints.
+    q : array, shape (n,)
+        Their values [rad or m].
+    what : str
+        What they are called.
+    margin : float
+        By how much they may be outside [rad or m].
 
     Raises
     ------
@@ -101,11 +114,11 @@ def check_limits(robot: Mechanism, q: Array) -> None:
         If they are not; names the joint, its value and what is allowed.
 
     """
-    outside = (q < robot.lower - AT_LIMIT) | (q > robot.upper + AT_LIMIT)
+    outside = (q < robot.lower - margin) | (q > robot.upper + margin)
     if outside.any():
         j = int(np.argmax(outside))
         raise JointValueError(
-            f"the goal has {q[j]:.6g} for joint '{shown(robot.joint_names[j])}', whose limits are "
+            f"{what} has {q[j]:.6g} for joint '{shown(robot.joint_names[j])}', whose limits are "
             f'{robot.lower[j]:.6g} and {robot.upper[j]:.6g}'
         )
 

@@ -159,13 +159,14 @@ class FabrikNode(LifecycleNode):
             shared.gate.release(ACTIVATED, shared.clock.now())
         arm.start(follower)
         shared.failure_reason = ''
-        shared.description_changed = shared.starts_when_free = False
+        shared.description_changed = shared.starts_when_free = shared.is_led = False
         self._namesakes.holds = True
         shared.active_since = time.monotonic_ns()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the arm to rest and send nothing more."""
+        self.node_state.is_led = True
         self.come_to_rest(_stopped('the node is being deactivated'))
         self._stop_commands()
         self._reporter.report()
@@ -174,7 +175,7 @@ class FabrikNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the arm."""
-        self.node_state.starts_when_free = False
+        self.node_state.is_led, self.node_state.starts_when_free = True, False
         self._forget_arm()
         return super().on_cleanup(state)
 
@@ -234,7 +235,7 @@ class FabrikNode(LifecycleNode):
     def _start(self) -> None:
         """Go as far as `autostart` wants: not beyond inactive after another description."""
         shared = self.node_state
-        if shared.end or not shared.parameters.autostart:
+        if shared.end or shared.is_led or not shared.parameters.autostart:
             return
         configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
         shared.starts_when_free = configured and not shared.description_changed

@@ -6,8 +6,10 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
-from ..motion.following.arm_state import RESUMED
+from ..motion.following.arm_state import CANCELLED, RESUMED
+from ..motion.following.follower import Follower
 from ..motion.following.start_gate import PAUSE_NEEDED
+from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import JointTarget, NodeState
 
 
@@ -33,21 +35,26 @@ class Services:
         node.create_service(Trigger, '~/execute', _answering(self.execute))
 
     def stop(self) -> str:
-        """End what the arm does, without keeping it from the next target; say what happens now."""
-        follower = self._state.follower
-        if follower is None:
+        """End what the arm and its fingers do, but not the next target; say what happens now."""
+        arm, follower = self._state.arm, self._state.follower
+        if arm is None or follower is None:
             return f'nothing moves: {self._state.inactivity()}'
         follower.cancel()
-        return 'at rest' if follower.is_at_rest else 'slowing down to rest'
+        arm.gripper.hold(CANCELLED)
+        return 'at rest' if self._is_at_rest(arm, follower) else 'slowing down to rest'
 
     def hold(self) -> str:
         """Hold until `resume`; say what happens now."""
-        follower = self._state.follower
-        if follower is None:
+        arm, follower = self._state.arm, self._state.follower
+        if arm is None or follower is None:
             self._state.gate.hold()
             return f'held, although {self._state.inactivity()}: nothing sets out until ~/resume'
         follower.hold_when_told()
-        return 'holding still' if follower.is_at_rest else 'slowing down to hold'
+        return 'holding still' if self._is_at_rest(arm, follower) else 'slowing down to hold'
+
+    def _is_at_rest(self, arm: ConfiguredArm, follower: Follower) -> bool:
+        """Whether neither arm nor fingers move."""
+        return follower.is_at_rest and not arm.gripper.is_under_way
 
     def resume(self) -> str:
         """

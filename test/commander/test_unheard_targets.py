@@ -181,6 +181,16 @@ def test_target_is_not_sent_again_over_that_of_somebody_else(meet):
     assert len(node.received) == 1
 
 
+def test_target_that_came_and_went_between_two_statuses_is_not_sent_again(meet):
+    """As where the node is deactivated as the arm sets out, and activated again."""
+    node, arm = meet(100)
+    threading.Timer(0.3, lambda: node.facts.update(accepted='1')).start()
+    with pytest.raises(MoveStopped) as ended:
+        arm.move_to(np.eye(4))
+    assert ended.value.code == 'ended'
+    assert len(node.received) == 1
+
+
 def test_refusal_of_somebody_elses_target_is_not_taken_for_ones_own(meet):
     node, arm = meet(2)
     others = {'refused': '1', 'refused_target': '3.000000', 'refused_because': 'too far'}

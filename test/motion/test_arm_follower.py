@@ -419,6 +419,40 @@ def test_arm_that_need_not_be_measured_starts_where_it_is_said_to_be():
     assert judge().errors(judge().pose(NEAR), q) < (1e-5, 1e-4)
 
 
+@pytest.mark.parametrize('waits', [True, False])
+def test_arm_that_is_measured_and_stands_still_stops_whether_or_not_it_is_waited_for(waits):
+    arm = Arm(wait_for_state=waits)
+    arm.step(measured=START)
+    arm.step({'j0': START[0] + 1.0}, measured=START)
+    arm.go(3.0, measured=START)
+    assert arm.follower.reason.kind is ReasonKind.DOES_NOT_FOLLOW
+    assert np.abs(np.array(arm.sent) - START).max() < 0.3
+    arm.assert_within_limits()
+
+
+@pytest.mark.parametrize('waits', [True, False])
+def test_arm_outside_its_limits_says_so_before_it_is_asked_for_anything(waits):
+    outside = [START[0], 4.0, *START[2:]]
+    arm = Arm(start=outside, wait_for_state=waits)
+    arm.go(0.1)
+    assert arm.follower.state is State.HOLDING
+    assert arm.follower.reason.kind is ReasonKind.OUTSIDE_LIMITS
+    arm.step({'j0': 0.0}, measured=outside)
+    assert arm.follower.refusal.kind is ReasonKind.OUTSIDE_LIMITS
+    arm.go(0.5, measured=START)  # somebody puts it back
+    assert arm.follower.state is State.IDLE
+    assert arm.follower.reason is None
+
+
+def test_step_whose_length_is_no_number_takes_no_target():
+    arm = Arm()
+    arm.step()
+    with pytest.raises(ValueError, match='dt must be positive and finite'):
+        arm.step({'j0': 1.0}, dt=np.array([DT]))
+    arm.go(0.3)
+    assert arm.follower.state is State.IDLE
+
+
 def test_a_read_that_fails_now_and_then_changes_nothing():
     runs = []
     for fails in (False, True):

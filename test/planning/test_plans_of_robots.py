@@ -171,6 +171,15 @@ def test_start_outside_limits_only_moves_inwards(robot, seed, beyond):
     assert robot.judge.fault(way.knots[1:]) == ''
 
 
+@pytest.mark.parametrize('beyond', [0.11, 1.0, 90.0])
+def test_start_beyond_the_margin_is_refused_as_by_the_node(robot, beyond):
+    rng = np.random.default_rng(1)
+    start, goal = robot.free_configuration(rng), robot.free_configuration(rng)
+    start[1] = robot.arm.upper[1] + beyond
+    with pytest.raises(JointValueError, match=f"the start has .* '{robot.arm.joint_names[1]}'"):
+        plan(robot.arm, start, goal, robot.world)
+
+
 def test_arm_that_stays_has_no_way_to_go(robot):
     start = robot.free_configuration(np.random.default_rng(1))
     way = plan(robot.arm, start, start, robot.world)

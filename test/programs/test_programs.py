@@ -220,6 +220,8 @@ def test_names_are_found_among_the_configurations(arm):
         plan_program(chain, q, Program([Joints('bnt')]), configurations={'bent': q})
     with pytest.raises(JointValueError):
         plan_program(chain, q, Program([Joints('bent')]), configurations={'bent': [0.0]})
+    with pytest.raises(JointValueError, match='the start has'):
+        plan_program(chain, np.degrees(chain.upper), Program([Joints(q)]))
 
 
 @pytest.mark.parametrize('kind', ['line', 'arc', 'move', 'joints', 'gentle line'])

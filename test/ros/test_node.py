@@ -397,6 +397,22 @@ class TestModel:
         assert bench.node.trigger_configure() == SUCCESS
         bench.spin_until(lambda: arm() is None, 'the old arm is gone')
 
+    @pytest.mark.parametrize('how', ['description', 'parameter'])
+    def test_node_that_somebody_took_down_does_not_come_up_again_by_itself(
+        self, ready, six_axis, how
+    ):
+        """Deactivate, clean up, mend: the documented way to change what is fixed."""
+        node = ready.node
+        assert [node.trigger_deactivate(), node.trigger_cleanup()] == 2 * [SUCCESS]
+        if how == 'description':
+            ready.describe(six_axis + '\n')
+        else:
+            node.set_parameters([Parameter('tip_link', value='tool0')])
+        ready.wait_for_statuses(5)
+        assert node.node_state.arm is None
+        assert [node.trigger_configure(), node.trigger_activate()] == 2 * [SUCCESS]
+        ready.wait_for_state('IDLE')
+
     def test_same_model_again_is_ignored_on_the_way(self, ready, judge, six_axis, away):
         ready.send(away)
         ready.wait_for_commands(40)
@@ -610,7 +626,8 @@ class TestJointStates:
     def test_start_outside_the_limits_is_refused_naming_the_joint(self, bench, six_axis):
         bench.start_node(robot_description=six_axis)
         Puppet(bench, AT_START | {'elbow': math.pi + 0.2})
-        bench.wait_for_state('IDLE')
+        bench.wait_for_state('HOLDING')
+        assert bench.status['reason_code'] == 'outside_limits'
         reason = bench.refusal(SOMEWHERE)
         assert "'elbow'" in reason
         assert 'limit_margin' in reason

@@ -185,7 +185,17 @@ class ArmObserver:
         timeout = self.rules.state_timeout
         return not self._measured.missing(self._robot.joint_names, now, timeout)
 
+    def counts(self, now: float) -> bool:
+        """Whether what is measured counts: the rules ask for it, or it is there all the same."""
+        return self.rules.wait_for_state or self.is_measured(now)
+
     # -- where the arm is
+
+    def is_seen(self, now: float) -> bool:
+        """Whether a value came in this step, and the others lately."""
+        names = self._robot.joint_names
+        is_new = self._measured.newest_time(names) >= now
+        return is_new and now - self._measured.oldest_time(names) <= FRESH
 
     def watch(self, now: float, q_command: Array) -> None:
         """Take note of where the arm is while it rests at its last command, shape (n,)."""
@@ -320,9 +330,9 @@ class ArmObserver:
         is_near = np.max(np.abs(wanted - q)) <= self.rules.resync_tolerance
         return wanted if inside and is_near else None
 
-    def check_limits(self, q: Array, margin: float) -> None:
+    def outside_limits(self, q: Array, margin: float) -> Reason | None:
         """
-        Refuse to start where a joint is outside its limits, or measured wrongly.
+        Say which joint is outside its limits, or measured wrongly; None where none is.
 
         Parameters
         ----------
@@ -331,27 +341,22 @@ class ArmObserver:
         margin : float
             By how much a joint may be outside [rad or m].
 
-        Raises
-        ------
-        RefusedError
-            If a joint is farther outside; names it.
-
         """
         robot = self._robot
         farthest = np.max(np.abs(q[self._continuous]), initial=0.0)
         if farthest > MOST_TURNS * TURN:
             text = f'a continuous joint is said to stand at {farthest:.3g} rad'
-            raise RefusedError(Reason(ReasonKind.OUTSIDE_LIMITS, text))
+            return Reason(ReasonKind.OUTSIDE_LIMITS, text)
         outside = np.maximum(robot.lower - q, q - robot.upper)
         j = int(np.argmax(outside))
-        if outside[j] > margin:
-            name = robot.joint_names[j]
-            text = (
-                f"joint '{name}' stands at {q[j]:.4f}, outside its limits "
-                f'[{robot.lower[j]:.4f}, {robot.upper[j]:.4f}] by more than limit_margin '
-                f'{margin:g}'
-            )
-            raise RefusedError(Reason(ReasonKind.OUTSIDE_LIMITS, text, (name,)))
+        if outside[j] <= margin:
+            return None
+        name = robot.joint_names[j]
+        text = (
+            f"joint '{name}' stands at {q[j]:.4f}, outside its limits "
+            f'[{robot.lower[j]:.4f}, {robot.upper[j]:.4f}] by more than limit_margin {margin:g}'
+        )
+        return Reason(ReasonKind.OUTSIDE_LIMITS, text, (name,))
 
 
 def contradiction(found: Mapping[str, tuple[float, float]], publishers: str = '') -> Reason:

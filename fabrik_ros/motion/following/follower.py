@@ -179,23 +179,25 @@ class Follower:
         if self._job.stop_reason is not None:
             is_ready = reason is not None and self._is_ready_again(now)
             return ready_again(reason) if reason is not None and is_ready else reason
-        return joined((self.observer.fault or missing or self._moved_away, reason))
+        return joined((self.observer.fault or missing or self._moved_away(now), reason))
 
     def _state_at_rest(self, now: float) -> tuple[State, Reason | None]:
         if not self._job.is_engaged:
-            stopped = self._sent_to.stopped_run
+            outside, stopped = self._start.outside_limits(now), self._sent_to.stopped_run
+            if outside is not None:
+                return State.HOLDING, outside
             return State.IDLE, None if stopped is None else rest_waits(stopped)
-        if self._moved_away is not None:
-            return State.HOLDING, MOVED_AWAY
+        moved_away = self._moved_away(now)
+        if moved_away is not None:
+            return State.HOLDING, moved_away
         if self.goal is None:
             return State.HOLDING, JOG_ENDED
         state, reason = self._arrival.state(now, self.goal_in_base())
         return state, reason or (state is State.REACHED and self._looming.announcement) or None
 
-    @property
-    def _moved_away(self) -> Reason | None:
+    def _moved_away(self, now: float) -> Reason | None:
         """The reason of a resting arm that is not at its last command; None if it is there."""
-        if not self.rules.wait_for_state:
+        if not self.observer.counts(now):
             return None
         gap = self.observer.gap(self.motion.q)
         return MOVED_AWAY if np.max(gap) > self.rules.resync_tolerance else None
@@ -840,11 +842,11 @@ class Follower:
             If the arm cannot start now, was moved, or the goal is held in the world.
 
         """
-        goal = self.goal
+        goal, moved_away = self.goal, self._moved_away(now)
         self._start.check_start(now)
-        if goal is None or goal.in_world.any() or self._moved_away is not None:
+        if goal is None or goal.in_world.any() or moved_away is not None:
             self._sent_to.poses = None
-            raise RefusedError(self._moved_away or SEND_AGAIN)
+            raise RefusedError(moved_away or SEND_AGAIN)
         self._start.begin(now)
         self._blockage.go_on()
         self._job.begin()
@@ -932,11 +934,10 @@ class Follower:
 
     def _may_set_out(self, now: float) -> bool:
         """Whether an arm at rest stands where a path begins; else stop, wait, or look anew."""
-        if self.rules.wait_for_state:
-            lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
-            if lost is not None:
-                self.fail(lost, now)
-                return False
+        lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
+        if lost is not None:
+            self.fail(lost, now)
+            return False
         doubt = self._doubt(now)
         if doubt is not None:
             self._doubted_since = min(self._doubted_since, now)
@@ -944,7 +945,7 @@ class Follower:
                 self.hold(doubt)
             return False
         self._doubted_since = math.inf
-        counts = self.rules.wait_for_state and not self._start.is_provisional
+        counts = self.observer.counts(now) and not self._start.is_provisional
         if counts and self.observer.does_not_follow(self.motion.command[0]) is not None:
             self.hold(MOVED_AWAY)
             return False
@@ -1074,7 +1075,7 @@ class Follower:
         lost = self.observer.unknown_state(now, STATE_LOST) or self.observer.fault
         if lost is not None:
             self.fail(lost, now)
-        elif self.rules.wait_for_state:
+        elif self.observer.counts(now):
             reason = self.observer.does_not_follow(self.motion.q)
             if reason is not None:
                 self.fail(reason, now, goes_back=True)
@@ -1093,7 +1094,7 @@ class Follower:
         """
         reason = self.observer.plays_something_else(wanted, meant)
         if self.is_on_the_way and reason is not None:
-            self.fail(reason, now, goes_back=self.rules.wait_for_state)
+            self.fail(reason, now, goes_back=self.observer.counts(now))
 
     def _is_pursued(self, now: float) -> bool:
         """Whether the arm is at its goal, on the way, looks for a path, or waits for `execute`."""

@@ -264,12 +264,13 @@ class RestingArm:
         Joint values, shape (n,), as near to a measurement as the arm can have come by itself.
 
         An arm that comes to rest is little farther from its last command than when it was sent
-        that, as it sags: what is beyond is the work of hands.
+        that, as it sags. What is beyond is the work of hands, and shows nothing of a sag.
         """
         if self._command is None or self._first is None:
             return q
-        most = np.abs(self._first - self._command) + np.maximum(self._noise, MOST_SINKING)
-        settled: Array = self._command + np.clip(q - self._command, -most, most)
+        away, before = q - self._command, np.abs(self._first - self._command)
+        sags = np.abs(away) <= before + np.maximum(self._noise, MOST_SINKING)
+        settled: Array = self._command + np.where(sags, away, np.clip(away, -before, before))
         return settled
 
     def _creep(self, now: float, q_command: Array, settled: Array, q: Array) -> None:

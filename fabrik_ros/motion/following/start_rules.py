@@ -138,8 +138,16 @@ class StartRules:
         if self._job.stop_reason is not None and self.is_under_way:
             raise RefusedError(self.still_stopping())
         self.check_causes(now)
-        if self._observer.rules.wait_for_state and not self.is_under_way:
-            self._observer.check_limits(self._observer.q, self._observer.rules.limit_margin)
+        outside = None if self.is_under_way else self.outside_limits(now)
+        if outside is not None:
+            raise RefusedError(outside)
+
+    def outside_limits(self, now: float) -> Reason | None:
+        """Say which joint is measured outside its limits, by more than a margin; None if none."""
+        observer = self._observer
+        if not observer.counts(now):
+            return None
+        return observer.outside_limits(observer.q, observer.rules.limit_margin)
 
     def begin(self, now: float) -> bool:
         """
@@ -231,5 +239,7 @@ class StartRules:
         if not self._observer.rules.start_configuration:
             return self._robot.mid_configuration()
         q = self._robot.checked(self._observer.rules.start_configuration, 'start_configuration')
-        self._observer.check_limits(q, self._observer.rules.limit_margin)
+        outside = self._observer.outside_limits(q, self._observer.rules.limit_margin)
+        if outside is not None:
+            raise RefusedError(outside)
         return q

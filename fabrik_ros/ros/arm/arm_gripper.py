@@ -101,6 +101,11 @@ class ArmGripper:
         if self.drive is not None:
             self.drive.hold(reason)
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its fingers move, or a controller moves them."""
+        return self.drive is not None and self.drive.is_under_way
+
     def look_ahead(self, q: Array | None) -> None:
         """Let fingers brake that would come too near to something, for an arm at `q`, (n,)."""
         if self.drive is None or self.drive.goal is None or self.drive.stopped_by is not None:

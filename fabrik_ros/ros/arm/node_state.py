@@ -70,6 +70,8 @@ class NodeState:
     """Whether another description came while the node was configured."""
     rival: str = ''
     """Other node of the same name that goes first; '' if none does."""
+    is_led: bool = False
+    """Whether somebody led the node out of its active or inactive state: then it stays there."""
     starts_when_free: bool = False
     """Whether the node is to become active as soon as no other has its name."""
     end: Reason | None = None

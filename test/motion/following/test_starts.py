@@ -431,7 +431,11 @@ def test_nothing_starts_at_a_second_source_that_speaks_more_often(
 def test_arm_that_is_pushed_as_it_comes_to_rest_does_not_count_as_sagging(
     door, lag, push, sign, begin, duration, pause
 ):
-    """Arms sag by 0.03 at most as they come to rest, or lag a little; what is beyond is a push."""
+    """
+    Arms sag by 0.03 at most as they come to rest, or lag a little; what is beyond is a push.
+
+    A joint that has moved may be as far behind as when it got its last command.
+    """
     bench = Bench(six_axis(), START, OPTIONS, lag=lag)
     bench.step({'j0': START[0] + 0.1})
     while not bench.follower.is_at_rest:
@@ -444,7 +448,9 @@ def test_arm_that_is_pushed_as_it_comes_to_rest_does_not_count_as_sagging(
         door(bench)
     bench.go(2.5)
     moved = [q for q in bench.sent[-250:] if not np.array_equal(q, held)]
-    assert not moved or np.abs(moved[0] - true).max() < 0.04
+    off = np.abs(moved[0] - true) if moved else np.zeros(6)
+    assert off[0] < 0.04
+    assert off[1:].max() < NEARBY + HARDEST * DT**2
 
 
 @laws

@@ -181,3 +181,33 @@ def test_way_back_ends_where_the_states_end():
     assert np.abs(end - frozen).max() > 0.02, 'on the way'
     bench.go(1.0)
     assert np.array_equal(bench.sent[-1], end)
+
+
+@hypothesis.settings(max_examples=examples(25, 200))
+@hypothesis.given(
+    door=st.sampled_from(DOORS), lag=st.sampled_from([0.0, 0.05, 0.1]),
+    push=st.floats(0.12, 0.5), sign=st.sampled_from([-1.0, 1.0]), joint=st.integers(0, 5),
+    begin=st.integers(0, 40), heard=st.integers(1, 30), blind=st.integers(1, 45),
+    stays=st.booleans(),
+)  # fmt: skip
+@hypothesis.example(send_joints, 0.1, 0.3, 1.0, 0, 0, 5, 30, False)
+def test_arm_that_is_pushed_and_not_heard_for_a_while_is_not_sent_to_an_old_place(
+    door, lag, push, sign, joint, begin, heard, blind, stays
+):
+    """What leaps is a value that was measured in the same step, where the arm was pushed to."""
+    bench = moving(door, lag=lag)
+    bench.go(begin * DT)
+    by, fastest = sign * push * np.eye(6)[joint], 1.001 * bench.follower.arm.velocity * DT
+    bench.arm.q = bench.arm.q + by
+    for k in range(300):
+        is_heard = not heard <= k < heard + blind
+        bench.arm.pass_time(DT)
+        if stays:
+            bench.arm.put(bench.arm.q)
+        measured = bench.arm.measured()
+        told = bench.follower.step(None, DT, measured if is_heard else None)
+        if np.any(np.abs(told - bench.sent[-1]) > fastest):
+            assert is_heard
+            assert np.array_equal(told, measured)
+        bench.sent.append(told)
+        bench.arm.tell(told)
