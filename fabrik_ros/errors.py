@@ -8,6 +8,7 @@ exception as attributes.
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Real
 
 from .reasons import Reason
 
@@ -35,6 +36,34 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return ''.join(
         f"; did you mean '{shown(like)}'?" for like in get_close_matches(name, names, 1)
     )
+
+
+def check_number(name: str, value: object) -> None:
+    """
+    Check that an argument is one number.
+
+    Raises
+    ------
+    TypeError
+        If it is not; names it and says what it is.
+
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f'{name} must be one number, got {shown(repr(value))}')
+
+
+def check_kind(name: str, value: object, kind: type) -> None:
+    """
+    Check that an argument is of a class.
+
+    Raises
+    ------
+    TypeError
+        If it is not; names it and says what it is.
+
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f'{name} must be of type {kind.__name__}, got {shown(repr(value))}')
 
 
 class FabrikError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast, Protocol, TYPE_CHECKING
 
+from .errors import check_kind
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
@@ -50,6 +51,7 @@ def make_solver(
 
     """
     options = SolverOptions() if options is None else options
+    check_kind('options', options, SolverOptions)
     if options.method == 'points':
         from .textbook.arm.point_arm_solver import PointArmSolver
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .collision.checked_pairs import CheckedPairs
 from .collision.scene import Scene
-from .errors import CollisionError, MotionError, ProgramError, TargetError
+from .errors import CollisionError, MotionError, ProgramError, shown, TargetError
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
@@ -20,6 +20,7 @@ from .model.tree import Tree
 from .motion.driven_way import driven_way
 from .motion.follower_options import FollowerOptions
 from .motion.program_plan import driven_program, ProgramPlan
+from .motion.target_checks import check_values
 from .planning.direct_planner import DirectPlanner
 from .planning.plan_request import check_limits, PLANNING_TIME, PlanRequest
 from .planning.plan_result import Plan
@@ -33,6 +34,8 @@ from .transforms import Array
 
 ArmOptions: TypeAlias = SolverOptions | FollowerOptions
 """Options of the solver, or of all of the motion."""
+PlanTarget: TypeAlias = Mapping[str, float] | npt.ArrayLike | Program
+"""Joint values, poses, or a program of moves."""
 
 
 def _never() -> bool:
@@ -51,14 +54,14 @@ def plan(
 def plan(
     chain: Mechanism,
     start: npt.ArrayLike,
-    target: npt.ArrayLike,
+    target: Mapping[str, float] | npt.ArrayLike,
     scene: Scene | CheckedPairs | None = None,
     **options: Any,
 ) -> Plan: ...
 def plan(
     chain: Mechanism,
     start: npt.ArrayLike,
-    target: npt.ArrayLike | Program,
+    target: PlanTarget,
     scene: Scene | CheckedPairs | None = None,
     *,
     robot: Robot | None = None,
@@ -79,10 +82,10 @@ def plan(
         The arm, or the arms.
     start : array-like, shape (n,)
         Where it is, outside its limits by `limit_margin` of the options at most [rad or m].
-    target : array-like or Program
+    target : array-like, mapping or Program
         Pose of the tip in the base frame, shape (4, 4); poses of the k tips of a tree, shape
-        (k, 4, 4), NaN for tips without a target; or joint values, shape (n,) [rad or m].
-        Or a `Program` of moves: see `plan_program`.
+        (k, 4, 4), NaN for tips without a target; or joint values, shape (n,) or by the names of
+        some joints [rad or m]. Or a `Program` of moves: see `plan_program`.
     scene : Scene or CheckedPairs, optional
         The obstacles; needs `robot`. Or what knows all distances already, as a `WorldCollision`,
         which is the way to plan more than once: to make one takes seconds. Left out, with a
@@ -114,7 +117,10 @@ def plan(
     Raises
     ------
     TypeError
-        If the chain is something else, as a robot or a path; says how to get one.
+        If the chain is something else, as a robot or a path; says how to get one. Or if the
+        options are.
+    ValueError
+        If an option makes no sense; names it.
     JointValueError, TargetError, CollisionError, ProgramError
         If joint values, the target, the scene or the program make no sense.
     MotionError
@@ -132,7 +138,12 @@ def plan(
     """
     check_arm(chain, 'chain', Chain, Tree)
     collision = _collision(scene, robot, chain, settings)
+    if not isinstance(options, SolverOptions | FollowerOptions | None):
+        raise TypeError(
+            f'options must be SolverOptions or FollowerOptions, got {shown(repr(options))}'
+        )
     how = options if isinstance(options, FollowerOptions) else _following(options)
+    how.check()
     q = _checked_start(chain, start, how)
     asked = options.solver if isinstance(options, FollowerOptions) else options
     planner = Planner(chain, collision, asked, tips)
@@ -142,7 +153,7 @@ def plan(
         return driven_program(_one_tip(chain), q, with_values(target, {}), collision, direct, how)
     if how.speed_scaling == 0.0:
         raise MotionError('speed_scaling is 0: the arm would never arrive')
-    T, q_goals = _goal(chain, target)
+    T, q_goals = _goal(chain, q, target)
     request = PlanRequest(
         q,
         T,
@@ -256,8 +267,14 @@ def _collision(
     return None
 
 
-def _goal(chain: Mechanism, target: npt.ArrayLike) -> tuple[Array | None, tuple[Array, ...]]:
+def _goal(
+    chain: Mechanism, start: Array, target: Mapping[str, float] | npt.ArrayLike
+) -> tuple[Array | None, tuple[Array, ...]]:
     """Tell poses, shape (k, 4, 4), from joint values."""
+    if isinstance(target, Mapping):
+        check_values(chain, target)
+        named = zip(chain.joint_names, start.tolist(), strict=True)
+        return None, (np.array([target.get(name, value) for name, value in named]),)
     try:
         values = np.array(target, dtype=np.float64)
     except (TypeError, ValueError) as error:

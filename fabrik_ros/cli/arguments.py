@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from ..errors import shown
+from ..errors import shown, TargetError
 from ..model.chain import Chain
 from ..model.examples import example_arm
 from ..model.robot import Robot
@@ -24,6 +24,7 @@ from ..transforms import (
 )
 
 ASSIGNMENT = ':='
+TURN = 2.0 * math.pi
 NODE = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 
 
@@ -240,11 +241,14 @@ def add_pose(
 
 
 def read_pose(options: argparse.Namespace) -> Pose:
-    """Put the pose together; TargetError if the quaternion is none."""
+    """Put the pose together; TargetError if the quaternion is none, or the angles are degrees."""
     if options.quaternion is not None:
         return Pose(pose_from_quaternion_xyzw(options.xyz, tuple(options.quaternion)), True)
     T = np.eye(4)
     T[:3, 3] = options.xyz
     if options.rpy is not None:
+        if max(map(abs, options.rpy)) > TURN:
+            angles = ' '.join(f'{angle:g}' for angle in options.rpy)
+            raise TargetError(f'--rpy {angles}: angles are in radians, up to {TURN:.4g}')
         T[:3, :3] = rotation_from_rpy(*options.rpy)
     return Pose(T, options.rpy is not None)

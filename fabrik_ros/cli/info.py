@@ -42,15 +42,15 @@ def run(options: argparse.Namespace) -> int:
     )
     for warning in robot.warnings:
         print(f'  odd: {warning}')
-    for line in _shape_lines(robot, options.mesh_path):
-        print(f'  {line}')
     print('links, each below the one that carries it:')
     for depth, link in _links(robot):
         print(f'  {"  " * depth}{shown(link)}')
     if robot.joints:
         print('joints:')
         print(table(_joint_rows(robot)))
-    print('\n  '.join(chain_lines))
+    print('\n  '.join(chain_lines), flush=True)  # meshes may take minutes, once
+    for line in _shape_lines(robot, options.mesh_path):
+        print(line)
     return 0
 
 

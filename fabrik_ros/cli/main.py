@@ -34,7 +34,8 @@ DONE, NO, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; failed; wrong usage, as in argparse; Ctrl-C before the end."""
 EXIT_CODES = (
     'Exit code 0: done, or target reached. 1: failed, or not reached. 2: wrong usage: a wrong '
-    'argument, a missing file, a missing package. 130: Ctrl-C, which ends view and run with 0.'
+    'argument, a missing file, a missing package. 130: Ctrl-C, which ends view, run, log and '
+    'teleop with 0.'
 )
 
 

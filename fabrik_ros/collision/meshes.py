@@ -82,10 +82,11 @@ class MeshFinder:
                 if path.stat().st_size > LARGEST_FILE:
                     raise FileNotFoundError(f'{path} has more than {LARGEST_FILE} bytes')
                 return path
-        searched = ', '.join(map(str, self._allowed)) or 'none: no folder was given'
+        folders = [*map(_normal, self._beside_urdf[:1]), *self._allowed]
+        searched = ', '.join(map(str, folders)) or 'none: no folder was given'
         raise FileNotFoundError(
             f'no such file in the folders that are searched ({searched}); '
-            'the parameter mesh_paths names more of them'
+            'mesh_paths, for commands --mesh-path, names more of them'
         )
 
     def _candidates(self, name: str) -> Iterator[tuple[Sequence[Path], Path]]:

@@ -13,6 +13,8 @@ from ..errors import AmbiguousChainError, ChainError, shown
 from .joints import Joint
 from .link_tree import LinkTree
 
+MOST_NAMED = 3
+"""Links that a refusal names, at most [1]."""
 GRIPPER_WORDS = re.compile(r'grip|finger|jaw|knuckle|hand|thumb|claw|pinc|tongs|suction', re.I)
 
 
@@ -33,6 +35,7 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
         raise ChainError(
             f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints left "
             'out, and what follows a joint elsewhere); name a base_link and a tip_link'
+            f'{_below_undrivable(robot)}'
         )
     if len(tips) == 1:
         return tips[0][1]
@@ -40,6 +43,15 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
     raise AmbiguousChainError(
         f"several chains start at '{shown(base_link)}'; name one of them:",
         [(base_link, tip) for _, tip in tips],
+    )
+
+
+def _below_undrivable(robot: LinkTree) -> str:
+    """Name the links below joints that no chain can have; '' where there are none."""
+    found = [joint for joint in robot.joints if joint.type.moves and not joint.type.is_drivable]
+    return ''.join(
+        f"; '{shown(joint.child)}' is below '{shown(joint.name)}', which is {joint.type.value}"
+        for joint in found[:MOST_NAMED]
     )
 
 

@@ -123,6 +123,8 @@ class Robot(LinkTree):
 
         """
         base_link = base_link or self.root_link
+        if isinstance(tip_links, str):
+            raise TypeError(f"tip_links must be several names, as ['{tip_links}']; got one name")
         tips = tuple(tip_links)
         for link in (base_link, *tips):
             self._require_link(link)

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from ..collision import CheckedPairs, CollisionGuard, Scene, WorldCollision
 from ..errors import (
+    check_kind,
+    check_number,
     CollisionError,
     did_you_mean,
     JointValueError,
@@ -203,7 +205,7 @@ class ArmFollower:
         TargetError
             If the target is no pose, no configuration, or no value that a joint can have.
         JointValueError
-            If what was measured has another shape.
+            If what was measured has another shape, or is no array of numbers.
         RefusedError
             If nothing was measured yet: there are no values to send.
 
@@ -236,7 +238,11 @@ class ArmFollower:
         """Take note of what was measured; the first whole state is where the arm stands."""
         if measured is None:
             return
-        names, q = self.arm.joint_names, np.array(measured, dtype=np.float64)
+        names = self.arm.joint_names
+        try:
+            q = np.array(measured, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise JointValueError(f'measured is no array of numbers: {error}') from error
         if q.shape != (len(names),):
             raise JointValueError(
                 f'measured has shape {q.shape}, expected ({len(names)},): one value for each of '
@@ -367,15 +373,21 @@ class ArmFollower:
             If it is not finite, or the arm cannot set out now; says why.
 
         """
-        velocity = np.array(twist, dtype=np.float64)
+        try:
+            velocity = np.array(twist, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f'a jog must be six numbers: {error}') from error
         if velocity.shape != (6,):
             raise ValueError(f'a jog must be six numbers, got shape {velocity.shape}')
-        if not 0 <= tip < len(self.arm.tip_links):
-            raise ValueError(f'there are {len(self.arm.tip_links)} tips, from 0 on; got tip {tip}')
+        if tip not in range(len(self.arm.tip_links)):
+            raise ValueError(
+                f'there are {len(self.arm.tip_links)} tips, from 0 on; got tip {tip!r}'
+            )
         self._follower.jog(velocity, self._now, tip, in_tip)
 
     def scale_speed(self, share: float) -> None:
         """Go at another share of all speeds than `speed_scaling`, 0 to 1 [1]; 0 pauses."""
+        check_number('share', share)
         if not 0.0 <= share <= 1.0:
             raise ValueError(f'share must be in [0, 1], got {share}')
         self._motion.scale_speed(share)
@@ -386,10 +398,13 @@ class ArmFollower:
 
         Raises
         ------
+        TypeError
+            If it is no scene.
         CollisionError
             If an obstacle makes no sense, or the follower was made without a scene.
 
         """
+        check_kind('scene', scene, Scene)
         world, guard = self._world, self._guard
         if guard is None or not isinstance(world, WorldCollision):
             raise CollisionError(
@@ -414,16 +429,19 @@ class ArmFollower:
         Raises
         ------
         JointValueError
-            If the robot has no such joint.
+            If the robot has no such joint, or a value is no number.
 
         """
         world = self._world
         if world is None:
             return
         known = {*world.frames.names, *(joint.name for joint in world.frames.moving)}
-        for name in values:
+        for name, value in values.items():
             if name not in known:
                 raise JointValueError(f"no joint '{shown(name)}' moves{did_you_mean(name, known)}")
+            if not isinstance(value, Real):
+                found = shown(repr(value))
+                raise JointValueError(f"joint '{shown(name)}' must stand at a number, got {found}")
         world.set_other_joints(values)
 
     # -- what it says

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..errors import MotionError, shown
+from ..errors import check_number, MotionError, shown
 from ..model.mechanism import Mechanism
 from ..solver.options import shown_options, SolverOptions
 from ..transforms import Array
@@ -35,6 +35,7 @@ CHOICES = {
     'self_collision': ('auto', 'require', 'never'),
 }
 """Choices of the options that are words."""
+CONFIGURATIONS = ('home_configuration', 'start_configuration', 'posture')
 POSITIVE = (
     'max_tip_speed',
     'max_tip_rotation',
@@ -227,6 +228,10 @@ class FollowerOptions:
     stream_timeout: float = FollowingRules.stream_timeout
     idle_tips: str = FollowingRules.idle_tips
 
+    def __post_init__(self) -> None:
+        for name in CONFIGURATIONS:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
     def __repr__(self) -> str:
         return shown_options(self)
 
@@ -360,7 +365,7 @@ class FollowerOptions:
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If not; names the one at fault, its value and what is allowed.
 
         """
@@ -370,6 +375,7 @@ class FollowerOptions:
                     f'{name} must be one of {", ".join(words)}; got {getattr(self, name)!r}'
                 )
         for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES):
+            check_number(name, getattr(self, name))
             value, least = getattr(self, name), 'positive' if name in POSITIVE else 'at least 0'
             if not (0.0 < value < math.inf or (value == 0.0 and name not in POSITIVE)):
                 raise ValueError(f'{name} must be finite and {least}, got {value}')

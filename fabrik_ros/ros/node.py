@@ -39,7 +39,7 @@ from .motion_action import MotionAction
 from .node_status import NodeStatus
 from .outputs.command_loop import StreamState
 from .outputs.topics import Surroundings, Topics
-from .parameters.declared_parameters import declare, read, refusal
+from .parameters.declared_parameters import declare, read, refusal, unknown_parameters
 from .services import Services
 from .status.namesakes import Namesakes
 from .status.neighbours import Neighbours
@@ -94,7 +94,9 @@ class FabrikNode(LifecycleNode):
             is_active=lambda: state.follower is not None,
             namesakes=self._namesakes.warnings,
         )
-        status = NodeStatus(state, self.topics, neighbours, self._namesakes)
+        status = NodeStatus(
+            state, self.topics, neighbours, self._namesakes, unknown_parameters(self)
+        )
         self._reporter = Reporter(
             self, clock, state.spare_time, status.report, self.topics.show_path
         )

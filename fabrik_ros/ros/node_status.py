@@ -1,5 +1,6 @@
 """Status of the node, put together from its parts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..motion.following.follower import Follower
@@ -26,13 +27,20 @@ class NodeStatus:
         What is wrong around the node.
     namesakes : Namesakes
         The other nodes of the same name.
+    warnings : sequence of str
+        What is wrong for as long as the node lives.
 
     """
 
     def __init__(
-        self, state: NodeState, topics: Topics, neighbours: Neighbours, namesakes: Namesakes
+        self,
+        state: NodeState,
+        topics: Topics,
+        neighbours: Neighbours,
+        namesakes: Namesakes,
+        warnings: Sequence[str],
     ) -> None:
-        self._state, self._topics = state, topics
+        self._state, self._topics, self._warnings = state, topics, warnings
         self._neighbours, self._namesakes = neighbours, namesakes
 
     def report(self) -> Report:
@@ -40,7 +48,6 @@ class NodeStatus:
         state, reason, awaited = self._state.standing()
         facts = {
             **self._state.tally.facts(),
-            **self._neighbours.facts(),
             **self._namesakes.facts(),
             'held': self._state.gate.is_held,
             'waits_for': awaited,
@@ -48,8 +55,10 @@ class NodeStatus:
             **self._topics.robot.facts(),
             'solve_time': 0.0,
         }
+        warnings = [*self._warnings, *self._neighbours.warnings]
         arm, follower = self._state.arm, self._state.follower
         if arm is None:
+            facts['warnings'] = '; '.join(warnings)
             return Report(state, reason, awaited, facts)
         q = None if follower is None else arm.shown_configuration()
         facts |= {
@@ -58,7 +67,6 @@ class NodeStatus:
             'tip_link': ', '.join(arm.tip_links),
             'description_warnings': '; '.join(arm.description_warnings),
             'tool_offset': ' '.join(map(repr, self._state.parameters.tool_offset)),
-            'warnings': '; '.join(filter(None, [facts['warnings'], arm.loop.warning])),
             'look_ahead': arm.loop.look_ahead,
             'jerk_limited': arm.motion.limits_jerk,
             'longest_stop': arm.motion.longest_stop + arm.loop.period,
@@ -69,8 +77,8 @@ class NodeStatus:
             'attached': ', '.join(arm.world.attached),
             **arm.point_facts(),
         }
-        more = [*arm.others.warnings(), *arm.gripper.warnings()]
-        facts['warnings'] = '; '.join(filter(None, [facts['warnings'], *more]))
+        warnings += [arm.loop.warning, *arm.others.warnings(), *arm.gripper.warnings()]
+        facts['warnings'] = '; '.join(filter(None, warnings))
         if follower is not None:
             facts |= self._path_facts(follower) | self._goal_facts(follower)
         return Report(state, reason, awaited, facts, follower)

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import JointValueError, TargetError
+from ..errors import check_kind, JointValueError, TargetError
 from ..kernels import chain_search, search as kernels, target as targets
 from ..kernels._jit import COMPILED
 from ..model.arm_checks import check_arm
@@ -88,6 +88,7 @@ class FabrikSolver:
         check_arm(chain, 'chain', Chain)
         self.chain = chain
         self.options = SolverOptions() if options is None else options
+        check_kind('options', self.options, SolverOptions)
         if self.options.method != 'articulated':
             raise ValueError(
                 f"FabrikSolver is for method 'articulated', got '{self.options.method}'; "

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..errors import check_kind, check_number
+
 MODES = ('auto', 'pose', 'axis', 'position')
 METHODS = ('articulated', 'points')
 BEYOND_POINTS = ('prefer', 'posture', 'axis_tolerances', 'axis_weights')
@@ -93,16 +95,20 @@ class SolverOptions:
         _one_of('prefer', self.prefer, ('first', 'near', 'central'))
         for name in ('position_tolerance', 'orientation_tolerance', 'budget', 'max_joint_move'):
             value = getattr(self, name)
+            check_number(name, value)
             if not value > 0.0:
                 raise ValueError(f'{name} must be positive, got {value}')
+        check_number('posture_weight', self.posture_weight)
         if not 0.0 < self.posture_weight <= 1.0:
             raise ValueError(
                 f'posture_weight must be over 0 and at most 1, got {self.posture_weight}'
             )
         for name in ('axis_tolerances', 'axis_weights'):
             self._check_axes(name)
-        if self.max_restarts is not None and self.max_restarts < 0:
-            raise ValueError(f'max_restarts must not be negative, got {self.max_restarts}')
+        if self.max_restarts is not None:
+            check_kind('max_restarts', self.max_restarts, int)
+            if self.max_restarts < 0:
+                raise ValueError(f'max_restarts must not be negative, got {self.max_restarts}')
         axis = np.asarray(self.axis, dtype=np.float64)
         if axis.shape != (3,) or not np.isfinite(axis).all() or not np.any(axis):
             raise ValueError(f'axis must be three finite numbers, not all zero, got {self.axis}')

@@ -87,6 +87,10 @@ def test_unreachable_target_ends_with_code_1_and_the_reason(six_axis):
             ('--xyz', '.4', '.2', '.4', '--quaternion', '0', '0', '0', '0'),
             'has norm 0; expected 1',
         ),
+        (
+            ('--xyz', '.4', '.2', '.4', '--rpy', '180', '0', '-90'),
+            '--rpy 180 0 -90: angles are in radians, up to 6.283',
+        ),
         ((*DOWN, '--seed', '1', '2'), 'seed has shape (2,), expected (6,)'),
         ((*DOWN, '--tip-link', 'tool1'), "no link named 'tool1'"),
         ((*DOWN, '--base-link', 'tool0', '--tip-link', 'elbow'), "no link named 'elbow'"),

@@ -209,5 +209,5 @@ def test_links_of_a_workspace_are_followed(mesh, tmp_path):
 
 
 def test_file_that_is_not_found_names_the_parameter_that_says_where_to_look():
-    with pytest.raises(FileNotFoundError, match='the parameter mesh_paths names more of them'):
+    with pytest.raises(FileNotFoundError, match='mesh_paths, for commands --mesh-path, names'):
         MeshFinder().find('meshes/arm.stl')

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from ...errors import RefusedError
 from ...model.joints import JointType
 from ...model.mechanism import Mechanism
 from ...reasons import Reason, ReasonKind

@@ -196,7 +196,7 @@ class Follower:
         return state, reason or (state is State.REACHED and self._looming.announcement) or None
 
     def _moved_away(self, now: float) -> Reason | None:
-        """The reason of a resting arm that is not at its last command; None if it is there."""
+        """Say that a resting arm is not at its last command; None if it is there."""
         if not self.observer.counts(now):
             return None
         gap = self.observer.gap(self.motion.q)

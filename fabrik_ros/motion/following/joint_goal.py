@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
+from numbers import Real
 
 import numpy as np
 
@@ -89,9 +90,12 @@ def check_joint_values(robot: Mechanism, values: Mapping[str, float]) -> None:
 def _check_value(robot: Mechanism, name: str, value: float) -> None:
     names = robot.joint_names
     if name not in names:
-        cure = did_you_mean(name, names)
-        text = f"no joint '{shown(name)}' is moved; the joints are: {listed(names)}{cure}"
+        cure = did_you_mean(str(name), names)
+        text = f"no joint '{shown(str(name))}' is moved; the joints are: {listed(names)}{cure}"
         raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
+    if not isinstance(value, Real):
+        text = f"joint '{shown(name)}' cannot go to {shown(repr(value))}, which is no number"
+        raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text, (name,)))
     j = names.index(name)
     lower, upper = float(robot.lower[j]), float(robot.upper[j])
     if robot.is_revolute[j]:

@@ -77,7 +77,8 @@ def declare(node: Node) -> None:
     node.add_pre_set_parameters_callback(
         lambda changes: [_as_declared(node, change) for change in changes]
     )
-    _warn_of_unknown_names(node)
+    for warning in unknown_parameters(node):
+        node.get_logger().warning(warning)
 
 
 def read(node: Node, changes: Mapping[str, Any] | None = None) -> NodeParameters:
@@ -245,12 +246,13 @@ def _means_none(value: Any) -> bool:
     return isinstance(value, list | tuple | array) and list(value) in ([], [''])
 
 
-def _warn_of_unknown_names(node: Node) -> None:
+def unknown_parameters(node: Node) -> list[str]:
     """Name what was given on the command line or in files and is no parameter of the node."""
-    for name in sorted(node._parameter_overrides):
-        if not node.has_parameter(name) and not name.startswith('qos_overrides.'):
-            cure = did_you_mean(name, SPEC_BY_NAME) or ': it is ignored'
-            node.get_logger().warning(f"unknown parameter '{shown(name)}'{cure}")
+    return [
+        f"unknown parameter '{shown(name)}'{did_you_mean(name, SPEC_BY_NAME) or ': it is ignored'}"
+        for name in sorted(node._parameter_overrides)
+        if not (node.has_parameter(name) or name.startswith('qos_overrides.'))
+    ]
 
 
 # -- reading

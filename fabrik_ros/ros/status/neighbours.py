@@ -54,6 +54,11 @@ class Neighbours:
     namesakes : callable
         Returns what there is to say of other nodes of the same name.
 
+    Attributes
+    ----------
+    warnings : list of str
+        What is wrong, by the last two looks.
+
     """
 
     def __init__(
@@ -73,13 +78,8 @@ class Neighbours:
         self._active_looks = 0
         self._seen: list[str] = []
         """Warnings of the last look."""
-        self._warnings: list[str] = []
-        """Warnings of the last two looks alike, which are in force."""
+        self.warnings: list[str] = []
         node.create_timer(CHECK_PERIOD, self._check, clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    def facts(self) -> dict[str, str]:
-        """Warnings in force, by name; '' if there are none."""
-        return {'warnings': '; '.join(self._warnings)}
 
     def _check(self) -> None:
         self._active_looks = self._active_looks + 1 if self._is_active() else 0
@@ -91,14 +91,14 @@ class Neighbours:
             *self._unheard_publishers(),
             *self._outputs_without_listener(),
         ]
-        before = self._warnings
-        self._warnings = [warning for warning in seen if warning in self._seen]
+        before = self.warnings
+        self.warnings = [warning for warning in seen if warning in self._seen]
         self._seen = seen
-        for warning in self._warnings:
+        for warning in self.warnings:
             if warning not in before:
                 self._node.get_logger().warning(warning)
         for warning in before:
-            if warning not in self._warnings:
+            if warning not in self.warnings:
                 self._node.get_logger().info(f'no longer: {warning}')
 
     def _several_descriptions(self) -> Iterator[str]:

@@ -993,12 +993,14 @@ class TestOldNames:
 class TestUnknownNames:
     @pytest.mark.parametrize('from_file', [True, False])
     def test_misspelt_one_is_warned_about_with_the_nearest(
-        self, start_with, write_file, capfd, from_file
+        self, bench, start_with, write_file, capfd, from_file
     ):
         arguments = write_file('max_tip_sped: 0.1') if from_file else ('-p', 'max_tip_sped:=0.1')
         start_with(*arguments)
         said = "unknown parameter 'max_tip_sped'; did you mean 'max_tip_speed'?"
         assert capfd.readouterr().err.count(said) == 1
+        bench.wait_for_statuses(2)
+        assert said in bench.status['warnings'], 'where doctor looks'
 
     def test_one_that_is_like_none_is_warned_about(self, start_with, capfd):
         start_with('-p', 'zzz:=1')
