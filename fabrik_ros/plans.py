@@ -110,7 +110,7 @@ def plan(
     Returns
     -------
     Plan
-        The way, or why there is none; `duration` and `at` are those of the node's own motion.
+        The way, or why there is none; `duration` and `at` are those of the node on that way.
     ProgramPlan
         The same for a program, as the arm will drive it.
 

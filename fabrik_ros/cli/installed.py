@@ -64,6 +64,7 @@ PACKAGES = (
     ),
     Package('matplotlib', 'matplotlib', 'no playground', "pip install '.[plot]'"),
     Package('viser', 'viser', 'no view in the browser', "pip install '.[view]'"),
+    Package('yourdfpy', 'yourdfpy', 'no view in the browser', "pip install '.[view]'"),
     Package('rosbags', 'rosbags', 'no bags of ROS in `log` and `report`', 'pip install rosbags'),
 )
 

@@ -88,9 +88,10 @@ class Arrival:
         named = [(name, gap) for gap, name in off if abs(gap) > SHOWN_GAP]
         rules = self._observer.rules
         joints = ', '.join(f"'{name}' by {gap:+.4f}" for name, gap in named)
+        cause = f'off are {joints}' if named else f'no joint is off by more than {SHOWN_GAP:g}'
         text = (
             f'the arm stays short of its commands: {where} (arrival_tolerance_position '
             f'{rules.arrival_tolerance_position:g}, arrival_tolerance_orientation '
-            f'{rules.arrival_tolerance_orientation:g}); off are {joints}'
+            f'{rules.arrival_tolerance_orientation:g}); {cause}'
         )
         return Reason(ReasonKind.STAYS_SHORT, text, tuple(name for name, _ in named))

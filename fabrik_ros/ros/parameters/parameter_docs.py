@@ -32,9 +32,8 @@ HEAD = f"""\
 # Every parameter of the node fabrik, with its default. Copy the keys you change into a file of
 # your own and give it as params_file; presets for some arms are in arms/.
 #
-# ROS parameters are typed. Write 1.0 where a number may be fractional (1 is an integer and is
-# refused) and 1.0e-5, not 1e-5, which some YAML readers take for text. Lists may not mix the two;
-# [] and [''] mean none.
+# Write 1.0e-5, not 1e-5, which some YAML readers take for text. Whole numbers are taken where a
+# number may be fractional, but lists may not mix the two; [] and [''] mean none.
 #
 # Written by `{COMMAND}`.
 /**:
