@@ -9,7 +9,7 @@ corners are rounded.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count, pairwise
+from itertools import count
 import math
 import time
 
@@ -29,7 +29,7 @@ from .plan_request import PlanRequest
 from .plan_result import Plan, PlanOutcome
 from .rounding import rounded
 from .rrt_connect import RrtConnect
-from .shortcuts import shortened, without_corners
+from .shortcuts import is_nearly_straight, length_of, shortened, without_corners
 from .straight_room import straight_room
 from .timed_way import USUAL_SPEED
 from .whole_turns import WholeTurns
@@ -44,8 +44,6 @@ FIRST_PATIENCE = 0.5
 """Time limit of the first search; each restart doubles it [s]."""
 SHORT_SEARCHES, SHORT = 2, 6
 """Number of other searches, for a shorter path, and how often each asks whether to stop [1]."""
-SHORT_ENOUGH = 1.2
-"""Length of a path, in straight ones, for which no shorter one is searched [1]."""
 BEYOND = 1.5 * np.pi
 """Distance beyond start and goals that is searched for joints without limits [rad]."""
 FIXED = 1e-9
@@ -224,12 +222,13 @@ class PlanSearch:
         assert waypoints is not None
         best = without_corners(waypoints, space.is_edge_free)
         for again in range(1, 1 + SHORT_SEARCHES):
-            if self._length_of(best) <= SHORT_ENOUGH * self._length(best[-1] - best[0]):
+            if is_nearly_straight(best, self._weights):
                 break
             waiting[:], asked = sorted(goals.found, key=self._cost(start)), count()
             other = path(number + again, partial(self._is_long, asked))
             if other is not None:
-                best = min(best, without_corners(other, space.is_edge_free), key=self._length_of)
+                ways = best, without_corners(other, space.is_edge_free)
+                best = min(ways, key=lambda way: length_of(way, self._weights))
         return best
 
     def _box(self, start: Array) -> tuple[Array, Array]:
@@ -266,12 +265,6 @@ class PlanSearch:
         if self._request.fastest is not None:
             return self._request.fastest
         return np.minimum(self._robot.velocity, USUAL_SPEED)
-
-    def _length(self, displacement: Array) -> float:
-        return float(np.linalg.norm(displacement * self._weights))
-
-    def _length_of(self, waypoints: list[Array]) -> float:
-        return sum(self._length(b - a) for a, b in pairwise(waypoints))
 
     def _is_long(self, asked: Iterator[int]) -> bool:
         """Whether a short search is over."""

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..kernels import shortcuts as kernels
-from ..kernels.shortcuts import Choices
 from ..transforms import Array
 
-ATTEMPTS, PARTIAL_ATTEMPTS = 60, 30
-"""Number of shortcuts that are tried, and of partial ones, at most [1]."""
+ATTEMPTS, FEW_ATTEMPTS = 80, 30
+"""Number of shortcuts that are tried, at most; and where the path is nearly straight [1]."""
+NEARLY_STRAIGHT = 1.2
+"""Length of a nearly straight path, in straight ones, at most [1]."""
 AT_ONCE = 4
 """Number of them that a kernel tries before it is asked whether to stop [1]."""
 STRAIGHT_JOINTS = 0.5
-"""Share of the joints that go straight on a partial shortcut, about [1]."""
+"""Share of the joints that go straight on a partial shortcut, which every other one is [1]."""
 
 
 def shortened(
@@ -45,29 +46,11 @@ def shortened(
         What kernels need to look at edges by themselves, which is faster.
 
     """
-    joints = len(weights)
-    for straight in (
-        np.full((ATTEMPTS, joints), True),
-        rng.random((PARTIAL_ATTEMPTS, joints)) < STRAIGHT_JOINTS,
-    ):
-        waypoints = _with_shortcuts(
-            waypoints, straight, is_edge_free, weights, should_stop, rng, edge_arguments
-        )
-    return without_corners(waypoints, is_edge_free)
-
-
-def _with_shortcuts(
-    waypoints: Sequence[Array],
-    straight: Choices,
-    is_edge_free: Callable[[Array, Array], bool],
-    weights: Array,
-    should_stop: Callable[[], bool],
-    rng: np.random.Generator,
-    edge_arguments: tuple[Any, ...] | None,
-) -> list[Array]:
-    """Try shortcuts that are straight for given joints, shape (k, n)."""
-    count, attempts = len(waypoints), len(straight)
-    path = np.empty((count + kernels.GROWTH * attempts, len(weights)))
+    count, n = len(waypoints), len(weights)
+    attempts = FEW_ATTEMPTS if is_nearly_straight(waypoints, weights) else ATTEMPTS
+    straight = rng.random((attempts, n)) < STRAIGHT_JOINTS
+    straight[::2] = True
+    path = np.empty((count + kernels.GROWTH * attempts, n))
     path[:count] = waypoints
     samples, shortcut = rng.random((attempts, 2)), np.empty_like(path)
     state = np.zeros(kernels.STATES, dtype=np.int64)
@@ -81,7 +64,19 @@ def _with_shortcuts(
             is_edge_free(*edge) for edge in pairwise(shortcut[: state[kernels.ROWS]].copy())
         )
         kernels.conclude(path, state, shortcut, is_free)
-    return list(path[: state[kernels.COUNT]])
+    return without_corners(list(path[: state[kernels.COUNT]]), is_edge_free)
+
+
+def length_of(waypoints: Sequence[Array], weights: Array) -> float:
+    """Length of a path, where a unit of each joint counts as given."""
+    steps = np.diff(waypoints, axis=0) * weights
+    return float(np.sum(np.linalg.norm(steps, axis=1)))
+
+
+def is_nearly_straight(waypoints: Sequence[Array], weights: Array) -> bool:
+    """Whether a path is hardly longer than the straight one, free or not."""
+    straight = length_of([waypoints[0], waypoints[-1]], weights)
+    return length_of(waypoints, weights) <= NEARLY_STRAIGHT * straight
 
 
 def without_corners(
