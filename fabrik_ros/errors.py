@@ -38,6 +38,12 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     )
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is one number: also an array without dimensions, but not true or false."""
+    is_one = isinstance(value, Real) or getattr(value, 'ndim', None) == 0
+    return is_one and not isinstance(value, bool)
+
+
 def check_number(name: str, value: object) -> None:
     """
     Check that an argument is one number.
@@ -48,13 +54,13 @@ def check_number(name: str, value: object) -> None:
         If it is not; names it and says what it is.
 
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not is_number(value):
         raise TypeError(f'{name} must be one number, got {shown(repr(value))}')
 
 
-def check_kind(name: str, value: object, kind: type) -> None:
+def check_kind(name: str, value: object, *kinds: type) -> None:
     """
-    Check that an argument is of a class.
+    Check that an argument is of one of some classes.
 
     Raises
     ------
@@ -62,8 +68,9 @@ def check_kind(name: str, value: object, kind: type) -> None:
         If it is not; names it and says what it is.
 
     """
-    if not isinstance(value, kind):
-        raise TypeError(f'{name} must be of type {kind.__name__}, got {shown(repr(value))}')
+    if not isinstance(value, kinds):
+        allowed = ' or '.join(kind.__name__ for kind in kinds)
+        raise TypeError(f'{name} must be of type {allowed}, got {shown(repr(value))}')
 
 
 class FabrikError(Exception):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .collision.checked_pairs import CheckedPairs
 from .collision.scene import Scene
-from .errors import CollisionError, MotionError, ProgramError, shown, TargetError
+from .errors import check_kind, CollisionError, MotionError, ProgramError, TargetError
 from .model.arm_checks import check_arm
 from .model.chain import Chain
 from .model.mechanism import Mechanism
@@ -85,7 +85,7 @@ def plan(
     target : array-like, mapping or Program
         Pose of the tip in the base frame, shape (4, 4); poses of the k tips of a tree, shape
         (k, 4, 4), NaN for tips without a target; or joint values, shape (n,) or by the names of
-        some joints [rad or m]. Or a `Program` of moves: see `plan_program`.
+        some joints [rad or m], continuous ones as they are. Or a `Program`: see `plan_program`.
     scene : Scene or CheckedPairs, optional
         The obstacles; needs `robot`. Or what knows all distances already, as a `WorldCollision`,
         which is the way to plan more than once: to make one takes seconds. Left out, with a
@@ -138,10 +138,8 @@ def plan(
     """
     check_arm(chain, 'chain', Chain, Tree)
     collision = _collision(scene, robot, chain, settings)
-    if not isinstance(options, SolverOptions | FollowerOptions | None):
-        raise TypeError(
-            f'options must be SolverOptions or FollowerOptions, got {shown(repr(options))}'
-        )
+    if options is not None:
+        check_kind('options', options, SolverOptions, FollowerOptions)
     how = options if isinstance(options, FollowerOptions) else _following(options)
     how.check()
     q = _checked_start(chain, start, how)
@@ -187,7 +185,7 @@ def plan_program(
     chain : Chain
         The arm.
     start : array-like, shape (n,)
-        Where it is [rad or m].
+        Where it is, outside its limits by `limit_margin` of `motion` at most [rad or m].
     program : Program
         The program.
     scene, robot, **settings
@@ -212,6 +210,8 @@ def plan_program(
     """
     check_arm(chain, 'chain', Chain, Tree)
     how = FollowerOptions() if motion is None else motion
+    check_kind('motion', how, FollowerOptions)
+    how.check()
     collision = _collision(scene, robot, chain, settings)
     known = {name: chain.checked(q, name) for name, q in (configurations or {}).items()}
     planner = Planner(chain, collision, how.solver)
@@ -256,6 +256,8 @@ def _collision(
     settings: Mapping[str, Any],
 ) -> CheckedPairs | None:
     """Make what knows what collides; None where nothing does."""
+    if scene is not None:
+        check_kind('scene', scene, Scene, CheckedPairs)
     if robot is None and settings:
         raise CollisionError(f'{", ".join(settings)} without a robot: nothing collides')
     if isinstance(scene, CheckedPairs):
@@ -273,7 +275,7 @@ def _goal(
     """Tell poses, shape (k, 4, 4), from joint values."""
     if isinstance(target, Mapping):
         check_values(chain, target)
-        named = zip(chain.joint_names, start.tolist(), strict=True)
+        named = zip(chain.joint_names, np.clip(start, chain.lower, chain.upper), strict=True)
         return None, (np.array([target.get(name, value) for name, value in named]),)
     try:
         values = np.array(target, dtype=np.float64)

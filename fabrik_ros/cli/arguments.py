@@ -247,7 +247,7 @@ def read_pose(options: argparse.Namespace) -> Pose:
     T = np.eye(4)
     T[:3, 3] = options.xyz
     if options.rpy is not None:
-        if max(map(abs, options.rpy)) > TURN:
+        if max(map(abs, options.rpy)) > 1.001 * TURN:
             angles = ' '.join(f'{angle:g}' for angle in options.rpy)
             raise TargetError(f'--rpy {angles}: angles are in radians, up to {TURN:.4g}')
         T[:3, :3] = rotation_from_rpy(*options.rpy)

@@ -198,7 +198,7 @@ class FollowedRequest:
         is_late = self._open.waited(now) > RESEND_TIME
         if refusal is not None or not (is_late and self._has_another_come(facts)):
             return refusal
-        if goal:
+        if goal or facts['state'] in UNDER_WAY:
             return Ending(Outcome.STOPPED, SUPERSEDED, 'another target came in its place')
         return Ending(Outcome.STOPPED, facts['reason_code'] or ENDED, standing_in(facts))
 

@@ -90,7 +90,8 @@ def _is_straight(knots: Array, first: int, last: int, longest: float, off: float
             since = knots[i, j] - knots[first, j]
             along += since * (knots[last, j] - knots[first, j])
             away += since * since
-        if away - along * along / max(squared, TINY) > off * off:
+        is_between = -TINY <= along <= squared + TINY
+        if not is_between or away - along * along / max(squared, TINY) > off * off:
             return False
     return True
 

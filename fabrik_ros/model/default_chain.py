@@ -35,7 +35,7 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
         raise ChainError(
             f"nothing moves below '{shown(base_link)}' (grippers, planar and floating joints left "
             'out, and what follows a joint elsewhere); name a base_link and a tip_link'
-            f'{_below_undrivable(robot)}'
+            f'{_below_undrivable(robot, base_link)}'
         )
     if len(tips) == 1:
         return tips[0][1]
@@ -46,9 +46,14 @@ def choose_tip(robot: LinkTree, base_link: str) -> str:
     )
 
 
-def _below_undrivable(robot: LinkTree) -> str:
-    """Name the links below joints that no chain can have; '' where there are none."""
-    found = [joint for joint in robot.joints if joint.type.moves and not joint.type.is_drivable]
+def _below_undrivable(robot: LinkTree, base_link: str) -> str:
+    """Name the links below joints below the base that no chain can have; '' where none are."""
+    following = _Following(robot, base_link)
+    found = [
+        joint
+        for joint in robot.joints
+        if joint.type.moves and not joint.type.is_drivable and following.is_below_base(joint)
+    ]
     return ''.join(
         f"; '{shown(joint.child)}' is below '{shown(joint.name)}', which is {joint.type.value}"
         for joint in found[:MOST_NAMED]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import math
-from numbers import Real
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ..errors import (
     check_number,
     CollisionError,
     did_you_mean,
+    is_number,
     JointValueError,
     listed,
     RefusedError,
@@ -133,13 +134,14 @@ class ArmFollower:
     ) -> None:
         check_arm(arm, 'arm', Robot, Chain, Tree)
         self.options = options = FollowerOptions() if options is None else options
+        check_kind('options', options, FollowerOptions)
         options.check()
         if isinstance(arm, Robot):
             robot, arm = arm, arm.chain()
         self.arm: Mechanism = arm
         self._configurations = _configurations(arm, options, configurations or {})
-        if looking_time is not None and not looking_time > 0.0:
-            raise ValueError(f'looking_time must be positive, got {looking_time}')
+        if looking_time is not None and not (is_number(looking_time) and looking_time > 0.0):
+            raise ValueError(f'looking_time must be positive, got {looking_time!r}')
         self._looking_time = looking_time
         self._world, self._why_no_world = _world(arm, options, robot, scene)
         self.set_other_joints(other_joints or {})
@@ -210,7 +212,7 @@ class ArmFollower:
             If nothing was measured yet: there are no values to send.
 
         """
-        if not (isinstance(dt, Real) and 0.0 < dt < math.inf):
+        if not (is_number(dt) and 0.0 < dt < math.inf):
             raise ValueError(f'dt must be positive and finite, got {dt!r}')
         now = self._now + dt
         self._take_measured(measured, now)
@@ -379,7 +381,7 @@ class ArmFollower:
             raise ValueError(f'a jog must be six numbers: {error}') from error
         if velocity.shape != (6,):
             raise ValueError(f'a jog must be six numbers, got shape {velocity.shape}')
-        if tip not in range(len(self.arm.tip_links)):
+        if not (isinstance(tip, Integral) and 0 <= tip < len(self.arm.tip_links)):
             raise ValueError(
                 f'there are {len(self.arm.tip_links)} tips, from 0 on; got tip {tip!r}'
             )
@@ -439,7 +441,7 @@ class ArmFollower:
         for name, value in values.items():
             if name not in known:
                 raise JointValueError(f"no joint '{shown(name)}' moves{did_you_mean(name, known)}")
-            if not isinstance(value, Real):
+            if not is_number(value):
                 found = shown(repr(value))
                 raise JointValueError(f"joint '{shown(name)}' must stand at a number, got {found}")
         world.set_other_joints(values)
@@ -534,6 +536,8 @@ def _world(
     scene: Scene | CheckedPairs | None,
 ) -> tuple[CheckedPairs | None, str]:
     """Make what knows distances, if possible; else say why collisions are not checked."""
+    if scene is not None:
+        check_kind('scene', scene, Scene, CheckedPairs)
     if isinstance(scene, CheckedPairs):
         return scene, ''
     wants_links = options.self_collision != 'never'

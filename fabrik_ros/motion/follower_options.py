@@ -230,7 +230,11 @@ class FollowerOptions:
 
     def __post_init__(self) -> None:
         for name in CONFIGURATIONS:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            given = getattr(self, name)
+            values = np.array(() if given is None else given)
+            if values.ndim != 1:
+                raise TypeError(f'{name} must be a list of joint values, got {shown(repr(given))}')
+            object.__setattr__(self, name, tuple(values.tolist()))
 
     def __repr__(self) -> str:
         return shown_options(self)
@@ -374,6 +378,8 @@ class FollowerOptions:
                 raise ValueError(
                     f'{name} must be one of {", ".join(words)}; got {getattr(self, name)!r}'
                 )
+        for name in ('path_tolerance_position', 'path_tolerance_orientation'):
+            check_number(name, getattr(self, name))
         for name in (*POSITIVE, *NOT_NEGATIVE, *SHARES):
             check_number(name, getattr(self, name))
             value, least = getattr(self, name), 'positive' if name in POSITIVE else 'at least 0'

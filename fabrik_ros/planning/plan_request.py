@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ..errors import JointValueError, shown, TargetError
+from ..errors import check_number, JointValueError, shown, TargetError
 from ..model.mechanism import Mechanism
 from ..solver.tree_solver import is_unconstrained
 from ..transforms import Array, why_no_pose
@@ -69,7 +69,7 @@ class PlanRequest:
             goal.
         TargetError
             If there is no goal, or one is no pose.
-        ValueError
+        ValueError, TypeError
             If the planning time or the seed makes no sense.
 
         """
@@ -81,6 +81,7 @@ class PlanRequest:
                 robot.checked(values, name)
         if self.fastest is not None and not np.all(self.fastest > 0.0):
             raise ValueError('fastest must be above 0 for each joint')
+        check_number('planning_time', self.planning_time)
         if not 0.0 < self.planning_time < math.inf:
             raise ValueError(f'planning_time must be positive, got {self.planning_time}')
         if self.seed < 1:

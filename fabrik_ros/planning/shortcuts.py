@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import shortcuts as kernels
 from ..transforms import Array
 
-ATTEMPTS, FEW_ATTEMPTS = 80, 30
+ATTEMPTS, FEW_ATTEMPTS = 80, 20
 """Number of shortcuts that are tried, at most; and where the path is nearly straight [1]."""
 NEARLY_STRAIGHT = 1.2
 """Length of a nearly straight path, in straight ones, at most [1]."""

@@ -39,7 +39,7 @@ from .motion_action import MotionAction
 from .node_status import NodeStatus
 from .outputs.command_loop import StreamState
 from .outputs.topics import Surroundings, Topics
-from .parameters.declared_parameters import declare, read, refusal, unknown_parameters
+from .parameters.declared_parameters import declare, misspelt_parameters, read, refusal
 from .services import Services
 from .status.namesakes import Namesakes
 from .status.neighbours import Neighbours
@@ -95,7 +95,7 @@ class FabrikNode(LifecycleNode):
             namesakes=self._namesakes.warnings,
         )
         status = NodeStatus(
-            state, self.topics, neighbours, self._namesakes, unknown_parameters(self)
+            state, self.topics, neighbours, self._namesakes, misspelt_parameters(self)
         )
         self._reporter = Reporter(
             self, clock, state.spare_time, status.report, self.topics.show_path
@@ -132,6 +132,7 @@ class FabrikNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         try:
             self._configure()
+            shared.stays_down = False
         except Exception as error:  # rclpy would swallow it without a word
             shared.failure_reason = _failure_reason(error)
             self.get_logger().error(shared.failure_reason)
@@ -161,14 +162,13 @@ class FabrikNode(LifecycleNode):
             shared.gate.release(ACTIVATED, shared.clock.now())
         arm.start(follower)
         shared.failure_reason = ''
-        shared.description_changed = shared.starts_when_free = shared.is_led = False
+        shared.description_changed = shared.starts_when_free = False
         self._namesakes.holds = True
         shared.active_since = time.monotonic_ns()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Bring the arm to rest and send nothing more."""
-        self.node_state.is_led = True
         self.come_to_rest(_stopped('the node is being deactivated'))
         self._stop_commands()
         self._reporter.report()
@@ -177,7 +177,7 @@ class FabrikNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the arm."""
-        self.node_state.is_led, self.node_state.starts_when_free = True, False
+        self.node_state.stays_down, self.node_state.starts_when_free = True, False
         self._forget_arm()
         return super().on_cleanup(state)
 
@@ -237,7 +237,7 @@ class FabrikNode(LifecycleNode):
     def _start(self) -> None:
         """Go as far as `autostart` wants: not beyond inactive after another description."""
         shared = self.node_state
-        if shared.end or shared.is_led or not shared.parameters.autostart:
+        if shared.end or shared.stays_down or not shared.parameters.autostart:
             return
         configured = self.trigger_configure() == TransitionCallbackReturn.SUCCESS
         shared.starts_when_free = configured and not shared.description_changed
@@ -279,6 +279,7 @@ class FabrikNode(LifecycleNode):
         if shared.follower is not None:
             self.trigger_deactivate()
         self.trigger_cleanup()
+        shared.stays_down = False
         self.trigger_configure()
 
     def _configure(self) -> None:

@@ -6,10 +6,8 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ..errors import FabrikError
-from ..motion.following.arm_state import CANCELLED, RESUMED
-from ..motion.following.follower import Follower
+from ..motion.following.arm_state import RESUMED
 from ..motion.following.start_gate import PAUSE_NEEDED
-from .arm.configured_arm import ConfiguredArm
 from .arm.node_state import JointTarget, NodeState
 
 
@@ -35,13 +33,14 @@ class Services:
         node.create_service(Trigger, '~/execute', _answering(self.execute))
 
     def stop(self) -> str:
-        """End what the arm and its fingers do, but not the next target; say what happens now."""
+        """End what the arm does, without keeping it from the next target; say what happens now."""
         arm, follower = self._state.arm, self._state.follower
         if arm is None or follower is None:
             return f'nothing moves: {self._state.inactivity()}'
         follower.cancel()
-        arm.gripper.hold(CANCELLED)
-        return 'at rest' if self._is_at_rest(arm, follower) else 'slowing down to rest'
+        rests = 'at rest' if follower.is_at_rest else 'slowing down to rest'
+        fingers = '; the fingers move: ~/hold stops them' if arm.gripper.is_under_way else ''
+        return f'{rests}{fingers}'
 
     def hold(self) -> str:
         """Hold until `resume`; say what happens now."""
@@ -50,11 +49,8 @@ class Services:
             self._state.gate.hold()
             return f'held, although {self._state.inactivity()}: nothing sets out until ~/resume'
         follower.hold_when_told()
-        return 'holding still' if self._is_at_rest(arm, follower) else 'slowing down to hold'
-
-    def _is_at_rest(self, arm: ConfiguredArm, follower: Follower) -> bool:
-        """Whether neither arm nor fingers move."""
-        return follower.is_at_rest and not arm.gripper.is_under_way
+        rests = follower.is_at_rest and not arm.gripper.is_under_way
+        return 'holding still' if rests else 'slowing down to hold'
 
     def resume(self) -> str:
         """

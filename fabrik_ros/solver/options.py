@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 import math
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -106,7 +107,7 @@ class SolverOptions:
         for name in ('axis_tolerances', 'axis_weights'):
             self._check_axes(name)
         if self.max_restarts is not None:
-            check_kind('max_restarts', self.max_restarts, int)
+            check_kind('max_restarts', self.max_restarts, Integral)
             if self.max_restarts < 0:
                 raise ValueError(f'max_restarts must not be negative, got {self.max_restarts}')
         axis = np.asarray(self.axis, dtype=np.float64)

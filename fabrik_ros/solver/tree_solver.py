@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LinkNotFoundError, TargetError
+from ..errors import check_kind, LinkNotFoundError, TargetError
 from ..kernels import search as kernels, target as codes, tree_search
 from ..kernels._jit import COMPILED
 from ..kernels.arm_table import FRAME
@@ -123,6 +123,7 @@ class TreeSolver:
         self.tree = tree
         self.options = SolverOptions() if options is None else options
         self._tips = dict(tips or {})
+        check_kind('options', self.options, SolverOptions)
         _check_options(self.options)
         for link in self._tips:
             if link not in tree.tip_links:

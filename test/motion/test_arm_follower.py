@@ -709,6 +709,23 @@ def test_arm_keeps_clear_of_what_stands_around():
     assert follower.at_target or follower.reason is not None
 
 
+def test_arm_that_waits_for_its_way_and_is_no_longer_known_says_what_is_missing():
+    """As after a jump of the clock, when all that was measured before is forgotten."""
+    pytest.importorskip('coal', reason=COAL)
+    follower = planar_follower(Scene(), on_blocked='replan')
+    q = follower.step({'j0': 1.4}, DT, [0.0, 0.0, 0.0])
+    for k in range(300):
+        if k == 40:
+            follower.set_scene(post(0.3))
+        q = follower.step(None, DT, q)
+    assert follower.state is State.HOLDING
+    follower._measured.forget()
+    follower.set_scene(Scene())
+    for _ in range(300):
+        assert np.array_equal(follower.step(None, DT), q)
+    assert follower.reason.kind is ReasonKind.STATE_MISSING
+
+
 def test_obstacle_that_comes_into_the_way_stops_the_arm():
     pytest.importorskip('coal', reason=COAL)
     follower = planar_follower(Scene(), self_collision='never')

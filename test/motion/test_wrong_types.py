@@ -8,11 +8,15 @@ from fabrik_ros import (
     load_urdf,
     make_solver,
     plan,
+    plan_program,
     SolverOptions,
     State,
+    TreeSolver,
 )
 from fabrik_ros.collision import Scene
 from fabrik_ros.errors import FabrikError
+from fabrik_ros.programs import Joints, Program
+from fabrik_ros.textbook.arm.point_arm_solver import PointArmSolver
 import numpy as np
 import pytest
 
@@ -54,6 +58,7 @@ def test_measurements(measured):
     [
         (lambda f: f.jog('x'), 'a jog must be six numbers'),
         (lambda f: f.jog(np.zeros(6), tip='tool0'), "got tip 'tool0'"),
+        (lambda f: f.jog(np.zeros(6), tip=0.0), 'got tip 0.0'),
         (lambda f: f.scale_speed('x'), "share must be one number, got 'x'"),
         (lambda f: f.set_scene([]), r'scene must be of type Scene, got \[\]'),
         (lambda f: f.set_scene(None), 'scene must be of type Scene, got None'),
@@ -79,6 +84,7 @@ def test_values_of_other_joints():
         ({'max_tip_speed': 'a'}, "max_tip_speed must be one number, got 'a'"),
         ({'max_joint_velocity': None}, 'max_joint_velocity must be one number, got None'),
         ({'max_tip_speed': True}, 'max_tip_speed must be one number, got True'),
+        ({'path_tolerance_position': 'a'}, "path_tolerance_position must be one number, got 'a'"),
     ],
 )
 def test_options_of_the_motion(options, sentence):
@@ -98,8 +104,8 @@ def test_configurations_may_be_arrays(name):
     ('options', 'sentence'),
     [
         ({'budget': '1'}, "budget must be one number, got '1'"),
-        ({'max_restarts': '3'}, "max_restarts must be of type int, got '3'"),
-        ({'max_restarts': 1.5}, 'max_restarts must be of type int, got 1.5'),
+        ({'max_restarts': '3'}, "max_restarts must be of type Integral, got '3'"),
+        ({'max_restarts': 1.5}, 'max_restarts must be of type Integral, got 1.5'),
         ({'position_tolerance': None}, 'position_tolerance must be one number, got None'),
     ],
 )
@@ -108,12 +114,49 @@ def test_options_of_the_solver(options, sentence):
         SolverOptions(**options)
 
 
-@pytest.mark.parametrize('make', [FabrikSolver, make_solver])
-def test_options_that_are_none(make):
+@pytest.mark.parametrize(
+    ('make', 'arm'),
+    [
+        (FabrikSolver, ARM),
+        (make_solver, ARM),
+        (PointArmSolver, ARM),
+        (TreeSolver, ROBOT.tree('base_link', ['tool0'])),
+    ],
+)
+def test_options_that_are_none(make, arm):
     with pytest.raises(TypeError, match='options must be of type SolverOptions, got '):
-        make(ARM, {'budget': 1})
-    with pytest.raises(TypeError, match='options must be SolverOptions or FollowerOptions, got 5'):
-        plan(ARM, START, HERE, options=5)
+        make(arm, {'budget': 1})
+
+
+@pytest.mark.parametrize(
+    ('call', 'sentence'),
+    [
+        (lambda: plan(ARM, START, HERE, options=5), 'SolverOptions or FollowerOptions, got 5'),
+        (lambda: ArmFollower(ARM, SolverOptions()), 'options must be of type FollowerOptions'),
+        (
+            lambda: plan_program(ARM, START, Program([Joints(START)]), motion={}),
+            'motion must be of type',
+        ),
+        (lambda: ArmFollower(ARM, robot=ROBOT, scene=[]), r'scene must be of type Scene or'),
+        (lambda: plan(ARM, START, HERE, [], robot=ROBOT), r'scene must be of type Scene or'),
+        (lambda: plan(ARM, START, HERE, planning_time='x'), 'planning_time must be one number'),
+        (lambda: FollowerOptions(posture=5), 'posture must be a list of joint values, got 5'),
+    ],
+)
+def test_arguments_of_other_kinds(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
+def test_numbers_and_configurations_of_other_libraries():
+    assert SolverOptions(max_restarts=np.int64(3)).max_restarts == 3
+    options = FollowerOptions(posture=None, home_configuration=np.array([0.5]))
+    assert (options.posture, options.home_configuration) == ((), (0.5,))
+    assert repr(options) == 'FollowerOptions(home_configuration=(0.5,))'
+    follower = ArmFollower(ARM)
+    follower.step({'elbow': np.array(1.5)}, np.float32(DT), measured=START)
+    follower.step(None, np.array(DT), measured=START)
+    assert follower.refusal is None
 
 
 def test_one_tip_instead_of_several():
@@ -126,3 +169,5 @@ def test_plans_take_joint_values_by_name_as_followers_do():
     assert np.allclose(way.q, [*START[:2], 1.0, *START[3:]])
     with pytest.raises(FabrikError, match="joint 'elbow' cannot go to '1'"):
         plan(ARM, START, {'elbow': '1'})
+    outside = [ARM.lower[0] - 0.05, *START[1:]]
+    assert plan(ARM, outside, {'elbow': 1.0}).q[0] == ARM.lower[0]

@@ -114,20 +114,16 @@ def test_hold_stops_the_fingers_and_resume_does_not_move_them(bench):
     assert abs(bench.gripper_commands[count].position[0] - last) < 1e-3
 
 
-def test_stop_stops_the_fingers_too_and_says_at_rest_once_they_rest(bench):
+def test_answers_of_stop_and_hold_say_what_the_fingers_do(bench):
     start(bench, gripper_speed=0.02)
     send(bench, 0.08)
     bench.spin_until(lambda: len(bench.gripper_commands) > 20, 'fingers that move')
-    answer = bench.ask(Trigger, 'fabrik/stop', Trigger.Request())
-    assert answer.message == 'slowing down to rest'
+    stopped = bench.ask(Trigger, 'fabrik/stop', Trigger.Request()).message
+    assert stopped == 'at rest; the fingers move: ~/hold stops them'
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).message == 'slowing down to hold'
     bench.spin_until(lambda: bench.status['gripper_state'] == 'STOPPED', 'fingers at rest')
-    assert bench.status['gripper_reason_code'] == 'cancelled'
-    last = bench.gripper_commands[-1]
-    assert last.velocity[0] == 0.0
-    assert last.position[0] < STROKE
     assert bench.ask(Trigger, 'fabrik/stop', Trigger.Request()).message == 'at rest'
-    send(bench, 0.0)
-    wait_for_gripper(bench, 'REACHED', 2)
+    assert bench.ask(Trigger, 'fabrik/hold', Trigger.Request()).message == 'holding still'
 
 
 def test_fingers_of_a_node_that_is_deactivated_brake_and_set_out_from_where_they_are(bench):

@@ -413,6 +413,16 @@ class TestModel:
         assert [node.trigger_configure(), node.trigger_activate()] == 2 * [SUCCESS]
         ready.wait_for_state('IDLE')
 
+    def test_good_model_after_one_that_cannot_be_used_waits_for_activation(self, ready, six_axis):
+        ready.describe('<robot name="nothing"><link name="alone"/></robot>')
+        ready.wait_for_state('WAITING_FOR_MODEL')
+        ready.describe(six_axis + '\n')
+        ready.spin_until(lambda: ready.node.node_state.arm is not None, 'an arm')
+        ready.wait_for_state('HOLDING')
+        assert 'activate it' in ready.status['reason']
+        assert ready.node.trigger_activate() == SUCCESS
+        ready.wait_for_state('IDLE')
+
     def test_same_model_again_is_ignored_on_the_way(self, ready, judge, six_axis, away):
         ready.send(away)
         ready.wait_for_commands(40)

@@ -207,7 +207,9 @@ class PathFinder:
         """Compile what plans of lines need, and what follows them."""
         self._planner.warm_up()
         mid = self._robot.mid_configuration()
-        PlannedPath(self._limiter, np.array([mid, mid + TINY_MOVE])).velocity(TINY_MOVE)
+        path = PlannedPath(self._limiter, np.array([mid, mid + TINY_MOVE]))
+        path.ahead()
+        path.velocity(TINY_MOVE)
 
     def to_goal(
         self, resolved: ResolvedGoal, T: Array, attempt: Attempt = FIRST

@@ -842,8 +842,9 @@ class Follower:
             If the arm cannot start now, was moved, or the goal is held in the world.
 
         """
-        goal, moved_away = self.goal, self._moved_away(now)
+        goal = self.goal
         self._start.check_start(now)
+        moved_away = self._moved_away(now)
         if goal is None or goal.in_world.any() or moved_away is not None:
             self._sent_to.poses = None
             raise RefusedError(moved_away or SEND_AGAIN)

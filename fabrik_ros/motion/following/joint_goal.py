@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
-from numbers import Real
 
 import numpy as np
 
-from ...errors import did_you_mean, listed, RefusedError, shown
+from ...errors import did_you_mean, is_number, listed, RefusedError, shown
 from ...model.mechanism import Mechanism
 from ...reasons import Reason, ReasonKind
 from ...transforms import Array
@@ -93,7 +92,7 @@ def _check_value(robot: Mechanism, name: str, value: float) -> None:
         cure = did_you_mean(str(name), names)
         text = f"no joint '{shown(str(name))}' is moved; the joints are: {listed(names)}{cure}"
         raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text))
-    if not isinstance(value, Real):
+    if not is_number(value):
         text = f"joint '{shown(name)}' cannot go to {shown(repr(value))}, which is no number"
         raise RefusedError(Reason(ReasonKind.BAD_REQUEST, text, (name,)))
     j = names.index(name)

@@ -70,8 +70,8 @@ class NodeState:
     """Whether another description came while the node was configured."""
     rival: str = ''
     """Other node of the same name that goes first; '' if none does."""
-    is_led: bool = False
-    """Whether somebody led the node out of its active or inactive state: then it stays there."""
+    stays_down: bool = False
+    """Whether somebody cleaned the node up: then it does not configure itself."""
     starts_when_free: bool = False
     """Whether the node is to become active as soon as no other has its name."""
     end: Reason | None = None

@@ -77,8 +77,9 @@ def declare(node: Node) -> None:
     node.add_pre_set_parameters_callback(
         lambda changes: [_as_declared(node, change) for change in changes]
     )
-    for warning in unknown_parameters(node):
-        node.get_logger().warning(warning)
+    for name in _unknown_names(node):
+        cure = did_you_mean(name, SPEC_BY_NAME) or ': it is ignored'
+        node.get_logger().warning(f"unknown parameter '{shown(name)}'{cure}")
 
 
 def read(node: Node, changes: Mapping[str, Any] | None = None) -> NodeParameters:
@@ -246,10 +247,16 @@ def _means_none(value: Any) -> bool:
     return isinstance(value, list | tuple | array) and list(value) in ([], [''])
 
 
-def unknown_parameters(node: Node) -> list[str]:
-    """Name what was given on the command line or in files and is no parameter of the node."""
+def misspelt_parameters(node: Node) -> list[str]:
+    """Name unknown parameters that are like one of the node, and that; not those of others."""
+    cures = {name: did_you_mean(name, SPEC_BY_NAME) for name in _unknown_names(node)}
+    return [f"unknown parameter '{shown(name)}'{cure}" for name, cure in cures.items() if cure]
+
+
+def _unknown_names(node: Node) -> list[str]:
+    """Names that were given on the command line or in files, and that no parameter has."""
     return [
-        f"unknown parameter '{shown(name)}'{did_you_mean(name, SPEC_BY_NAME) or ': it is ignored'}"
+        name
         for name in sorted(node._parameter_overrides)
         if not (node.has_parameter(name) or name.startswith('qos_overrides.'))
     ]

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import TargetError
+from ...errors import check_kind, TargetError
 from ...model.arm_checks import check_arm
 from ...model.chain import Chain
 from ...solver.options import SolverOptions
@@ -72,6 +72,7 @@ class PointArmSolver:
         check_arm(chain, 'chain', Chain)
         self.chain = chain
         self.options = SolverOptions(method='points') if options is None else options
+        check_kind('options', self.options, SolverOptions)
         if self.options.method != 'points':
             raise ValueError(
                 f"PointArmSolver is for method 'points', got '{self.options.method}'; "
