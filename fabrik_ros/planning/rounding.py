@@ -8,6 +8,7 @@ nearer to the corner; at worst the corner stays.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,10 +42,31 @@ def rounded(
         Knots of the curve, dense where it bends; it begins and ends where the path does.
 
     """
-    knots = [waypoints[0][None]]
+    bends = [waypoints[0][None]]
     for before, corner, behind in zip(waypoints, waypoints[1:], waypoints[2:], strict=False):
-        knots.append(_parabola_at(before, corner, behind, is_curve_free, reach))
-    return _dense(np.concatenate([*knots, waypoints[-1][None]]))
+        bends.append(_parabola_at(before, corner, behind, is_curve_free, reach))
+    bends.append(waypoints[-1][None])
+    pieces = [bends[0]]
+    for bend, following in pairwise(bends):
+        pieces += [_knots_beside(bend, following), following]
+    return _dense(np.concatenate(pieces))
+
+
+def _knots_beside(bend: Array, following: Array) -> Array:
+    """
+    Knots on the straight line between two bends, as near to each as its own are to each other.
+
+    Beside knots that are farther apart a smooth curve would be bent more sharply, and slower.
+    """
+    way = following[0] - bend[-1]
+    length = float(np.linalg.norm(way))
+    after = float(np.linalg.norm(np.diff(bend[-2:], axis=0)))
+    before = float(np.linalg.norm(np.diff(following[:2], axis=0)))
+    if after + before >= length:
+        return np.empty((0, len(way)))
+    places = [after] * (after > 0.0) + [length - before] * (before > 0.0)
+    knots: Array = bend[-1] + np.outer(np.array(places) / length, way)
+    return knots
 
 
 def _dense(knots: Array) -> Array:

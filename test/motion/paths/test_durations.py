@@ -8,6 +8,7 @@ from fabrik_ros.motion.choosing.goal import Goal, MotionOptions
 from fabrik_ros.motion.choosing.motion import Motion
 from fabrik_ros.motion.limits.limits import MotionLimits
 from fabrik_ros.motion.paths.reference_path import LinePath
+from fabrik_ros.planning.rounding import rounded
 from fabrik_ros.transforms import rotation_from_vector
 from helpers import examples, SIX_AXIS
 from knotted_paths import DT, judge, MAKERS, motion_along
@@ -73,6 +74,21 @@ def test_planned_paths_take_little_longer_than_they_need():
     ratios = []
     for seed in range(COUNT):
         knots = MAKERS['smooth'](np.random.default_rng(seed))
+        told = driven(motion_along(knots, WIDE))
+        ratios.append(DT * (len(told) - 1) / shortest(knots))
+    assert_short(ratios)
+
+
+def test_paths_with_rounded_corners_take_little_longer_than_they_need():
+    """Gentle ones: a curve through knots that are far apart and then close together is slow."""
+    chain, ratios = load_urdf(SIX_AXIS).chain(), []
+    for seed in range(COUNT):
+        rng = np.random.default_rng(seed)
+        steps = 0.3 * rng.uniform(-1.0, 1.0, (3, len(chain)))
+        corners = 0.3 * chain.random_configuration(rng) + np.cumsum(
+            [0.0 * steps[0], *steps], axis=0
+        )
+        knots = rounded(list(corners), lambda knots: True, chain.size)
         told = driven(motion_along(knots, WIDE))
         ratios.append(DT * (len(told) - 1) / shortest(knots))
     assert_short(ratios)
