@@ -214,6 +214,7 @@ class ArmFollower:
         """
         if not (is_number(dt) and 0.0 < dt < math.inf):
             raise ValueError(f'dt must be positive and finite, got {dt!r}')
+        dt = float(dt)  # kernels are built for that
         now = self._now + dt
         self._take_measured(measured, now)
         if not self._is_placed and self.options.wait_for_state:
@@ -275,7 +276,8 @@ class ArmFollower:
             target = dict(zip(self.arm.joint_names, q.tolist(), strict=True))
         if isinstance(target, Mapping):
             check_values(self.arm, target)
-            self._follower.go_to_joints(target, now)
+            values = {name: float(value) for name, value in target.items()}
+            self._follower.go_to_joints(values, now)
             return
         poses = list(checked_poses(self.arm.tip_links, target))
         for tip, T_base_tip in poses:  # of several, all are taken or none
@@ -392,7 +394,7 @@ class ArmFollower:
         check_number('share', share)
         if not 0.0 <= share <= 1.0:
             raise ValueError(f'share must be in [0, 1], got {share}')
-        self._motion.scale_speed(share)
+        self._motion.scale_speed(float(share))
 
     def set_scene(self, scene: Scene) -> None:
         """
